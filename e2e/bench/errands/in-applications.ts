@@ -118,6 +118,7 @@ const mail: Errand = {
         await agent.click({ role: /link|button/, name: 'Send' }, { leads: true });
         await agent.go(`${site.url}/?_task=mail&_mbox=INBOX`);
         await agent.click({ name: /Lunch on Friday/ }, { leads: true });
+        await agent.expect('Shall we meet at noon?');
         await agent.click({ role: /link|button/, name: 'More' });
         await agent.click({ role: /link|button|menuitem/, name: /^Move to/ });
         await agent.click({ name: 'Archive', near: 'Move to' });
