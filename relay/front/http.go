@@ -96,7 +96,7 @@ func (f *Front) post(w http.ResponseWriter, r *http.Request) {
 	version := r.Header.Get(mcp.HeaderProtocolVersion)
 	meta, _ := readMeta(&m) // one that is malformed is refused when it is served
 	if meta.modern || mcp.IsModernProtocol(version) {
-		f.postModern(w, r, &m, &meta)
+		f.postModern(w, r, &m, meta)
 	} else if !unknownVersion(w, r, m.id) {
 		f.postLegacy(w, r, &m)
 	}

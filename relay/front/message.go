@@ -24,6 +24,7 @@ type message struct {
 	reply   bool             // it carries a result or an error: the client answers a request of ours
 	params  []byte           // as sent; nil when absent
 	members []rawjson.Member // of params, when it is an object
+	meta    *requestMeta     // of params, once it was read: see readMeta
 
 	result, failure []byte // of a reply: one of the two
 }

@@ -28,14 +28,19 @@ type requestMeta struct {
 }
 
 // readMeta decides the era of a request: modern is what names a version from 2026-07-28 on.
-func readMeta(m *message) (meta requestMeta, fail *fault.Error) {
+func readMeta(m *message) (*requestMeta, *fault.Error) {
+	if m.meta != nil {
+		return m.meta, nil
+	}
+	meta := &requestMeta{}
 	if raw := m.param("_meta"); raw != nil {
-		if err := json.Unmarshal(raw, &meta); err != nil {
-			return requestMeta{}, fault.New(fault.InvalidParams, "The _meta of the request is malformed",
+		if err := json.Unmarshal(raw, meta); err != nil {
+			return &requestMeta{}, fault.New(fault.InvalidParams, "The _meta of the request is malformed",
 				fault.WithCause(err))
 		}
 	}
 	meta.modern = mcp.IsModernProtocol(meta.Version)
+	m.meta = meta
 	return meta, nil
 }
 
@@ -83,7 +88,7 @@ func (f *Front) admit(ctx context.Context, p *peer, x *exchange, m *message) (wo
 			return changed
 		}
 	}
-	return func() { f.route(ctx, p, x, m, &meta) }
+	return func() { f.route(ctx, p, x, m, meta) }
 }
 
 // changeState makes the change that a request of the legacy era asks for, and returns what is left to do; nil: it
