@@ -56,24 +56,10 @@ type Handover struct {
 // sends a request that needs one.
 const ShutdownNotice = `{"farewell":{}}` + "\n"
 
-// successorNotice is the relay's last line when one of another version takes its place.
-type successorNotice struct {
-	Successor Successor `json:"successor"`
-}
-
-// Successor is the relay that takes the place of one that ends.
-type Successor struct {
-	Version string `json:"version"`
-}
-
 // SuccessorNotice is the relay's last line when one of another version takes its place. The proxy then waits for that
 // relay, instead of starting one itself: its own program may be the replaced one.
 func SuccessorNotice(version string) string {
-	text, err := rawjson.Encode(successorNotice{Successor{version}})
-	if err != nil { // a string can always be encoded
-		return ShutdownNotice
-	}
-	return string(text) + "\n"
+	return `{"successor":{"version":` + string(rawjson.MustEncode(version)) + "}}\n"
 }
 
 // isSuccessorNotice reports whether a line is such a notice. MCP messages have a member jsonrpc, and this has one
