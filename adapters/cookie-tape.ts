@@ -14,11 +14,17 @@ const recorded = 'http://app.test';
 const network = globalThis.fetch;
 
 interface Exchange {
-  request: string;
+  request: Text;
   status: number;
   type: string;
-  body: string;
+  body: Text;
 }
+
+/** Long ones are cut, so that a change of a tape can be read line by line. */
+type Text = string | readonly string[];
+
+const whole = (text: Text): string => (typeof text === 'string' ? text : text.join(''));
+const inLines = (text: string): Text => (text.length > 50 ? (text.match(/.{1,50}/gsu) ?? []) : text);
 
 export interface Recording {
   /** The adapter's testdata folder. */
@@ -56,12 +62,12 @@ export function tapeTest(
       const asked = anonymous(`${request.method} ${request.url}\n${await request.clone().text()}`);
       if (session) {
         const [exchange, response] = await record(session, request, asked);
-        tape.push({ ...exchange, body: anonymous(exchange.body) });
+        tape.push({ ...exchange, request: inLines(asked), body: inLines(anonymous(whole(exchange.body))) });
         return response;
       }
       const next = tape.shift();
       assert.ok(next, `the tape is at its end, and the adapter asks ${asked}`);
-      assert.equal(asked, next.request);
+      assert.equal(asked, whole(next.request));
       return answer(next);
     };
     await play(context);
@@ -101,7 +107,7 @@ async function record(session: Session, request: Request, asked: string): Promis
 }
 
 const answer = ({ body, status, type }: Exchange): Response =>
-  new Response(body, { status, headers: { 'content-type': type } });
+  new Response(whole(body), { status, headers: { 'content-type': type } });
 
 /** The ToolError an action ends with. */
 export async function failureOf(action: () => Promise<unknown> | unknown): Promise<ToolError> {

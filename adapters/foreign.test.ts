@@ -63,6 +63,19 @@ const applications: Record<string, Application> = {
       ...[{ upload: {} }, { upload: { result: 'Success', imageinfo: {} } }, { errors: [] }, { errors: {} }],
     ],
   },
+  dokuwiki: {
+    page: `<script src="${origin}/lib/exe/js.php"></script>`,
+    signIn: `${origin}/doku.php?do=login`,
+    arguments: { edit_page: { text: 'x' } },
+    nearly: [
+      { ACT: 'show' },
+      ...[
+        { id: 'x', success: 'true' },
+        { success: true, id: 7 },
+      ],
+      ...['', 'JSINFO = {"ACT":', 'var JSINFO = {};', 'var JSINFO = {"id":"x"};', 'var JSINFO = {"ACT":7};'],
+    ],
+  },
   wordpress: {
     page: `<link rel="https://api.w.org/" href="${origin}/wp-json/">`,
     signIn: `${origin}/wp-login.php`,
