@@ -33,6 +33,7 @@ const (
 	attached keeper = "client"
 	person   keeper = "person"
 	browsers keeper = "extension"
+	panels   keeper = "panel"
 )
 
 // forClients are the routes below /api/ that agents may use. A route that is not here is for the person.
@@ -47,6 +48,8 @@ func keeperOf(pattern string) keeper {
 	switch {
 	case pattern == httpapi.ExtensionPath:
 		return browsers
+	case strings.HasSuffix(pattern, " /api/v1/addition"):
+		return panels
 	case pattern == "/" || pattern == "GET /healthz":
 		return anyone
 	case pattern == "/mcp" || pattern == "GET /metrics" || pattern == "/api/" || slices.Contains(forClients, pattern):
@@ -152,12 +155,12 @@ func (m *matrix) rule(pattern string, f forgery) int {
 		return http.StatusForbidden
 	case slices.Contains(foreignOrigins, f.origin) || f.origin == "" && slices.Contains(foreignSites, f.site):
 		return http.StatusForbidden
-	case f.token != m.agent && f.token != m.person && (who == attached || who == person) &&
+	case f.token != m.agent && f.token != m.person && (who == attached || who == person || who == panels) &&
 		(strings.HasPrefix(at, "/api/") || taken == nil || slices.Contains(taken, f.method)):
 		return http.StatusUnauthorized
 	case taken != nil && !slices.Contains(taken, f.method):
 		return http.StatusMethodNotAllowed
-	case who == person && f.token == m.agent:
+	case who == panels || who == person && f.token == m.agent:
 		return http.StatusForbidden
 	}
 	return 0
@@ -306,6 +309,7 @@ var (
 		"POST /api/v1/approvals/{id}":               {path: "/api/v1/approvals/config", body: `{"answer":"allow"}`},
 		"POST /api/v1/reviews":                      {testedApart: true}, // TestReviewsOfSeveral
 		"PUT /api/v1/plugins/{plugin}/hints":        {testedApart: true}, // TestHintsAreConfirmed
+		"PUT /api/v1/plugins/{plugin}/settings":     {testedApart: true}, // TestSettingsInThePanel
 		"POST /api/v1/reviews/{plugin}":             {testedApart: true}, // TestReviewsAreConfirmed
 		"POST /api/v1/reviews/{plugin}/dev":         {testedApart: true}, // the same
 		"POST /api/v1/dead-letters/{id}/replay":     {testedApart: true}, // TestReplayIsConfirmed
@@ -313,7 +317,7 @@ var (
 		"DELETE /api/v1/tabs/{profile}/{tab}/owner": {testedApart: true}, // TestReleaseIsConfirmed
 	}
 	free = []string{"DELETE /api/v1/clients/{name}", "DELETE /api/v1/profiles/{id}", "DELETE /api/v1/grants/{id}",
-		"DELETE /api/v1/running/{id}", "DELETE /api/v1/recordings/{profile}/{tab}",
+		"DELETE /api/v1/running/{id}", "DELETE /api/v1/plugins/{plugin}", "DELETE /api/v1/recordings/{profile}/{tab}",
 		"POST /api/v1/stop", "POST /api/v1/tabs", "POST /api/v1/agents/{id}/test",
 		"POST /api/v1/agents/sessions/{id}/stop"}
 )

@@ -76,7 +76,7 @@ func (a *app) addAll(ctx context.Context, from []string, registry string) error 
 		names = append(names, r.manifest.Name)
 		made = append(made, madeOf(r.manifest))
 		pages := ""
-		if !isFolder(from[i]) {
+		if !sourceOf(from[i], "").IsFolder() {
 			pages = fmt.Sprintf(" It works on %s.", strings.Join(r.manifest.URLPatterns, " "))
 		}
 		a.notef("%s %s is added, with %s.%s\n", r.manifest.Name, r.manifest.Version,
@@ -94,82 +94,30 @@ func (a *app) addAll(ctx context.Context, from []string, registry string) error 
 // addOne adds the plugin of a folder, or installs one from elsewhere.
 func (a *app) addOne(ctx context.Context, from, registry string) (m plugin.Manifest, found []plugin.Diagnostic,
 	err error) {
-	if isFolder(from) {
+	source := sourceOf(from, registry)
+	if source.IsFolder() {
 		if _, err := pluginFolder([]string{from}); err != nil {
 			return m, nil, err
 		}
-		defer a.progress("Building " + from)()
-		p, found, err := plugin.Add(ctx, a.home.Plugins(), from)
-		if err != nil {
-			return m, found, err
-		}
-		return p.Manifest, found, nil
 	}
-	c, err := a.prepareCandidate(ctx, from, registry)
+	p, found, err := install.Add(ctx, a.home.Plugins(), source, a.progress)
 	if err != nil {
-		return m, nil, err
+		return m, found, misspelt(err)
 	}
-	if err := c.Install(false); err != nil {
-		return m, nil, errors.Join(err, c.Discard())
-	}
-	return c.Plugin.Manifest, c.Found, nil
+	return p.Manifest, found, nil
 }
 
-func isFolder(from string) bool {
-	info, err := os.Stat(from)
-	looks := strings.HasPrefix(from, ".") || strings.HasPrefix(from, "/") || strings.HasSuffix(from, "/")
-	return err == nil && info.IsDir() || err != nil && looks && !isTarball(from)
+func sourceOf(from, registry string) install.Source {
+	return install.Source{From: from, Registry: registry, Dir: "."}
 }
 
-func isTarball(from string) bool {
-	return strings.HasSuffix(from, ".tgz") || strings.HasSuffix(from, ".tar.gz")
-}
-
-// prepareCandidate fetches and checks a plugin without offering it.
-func (a *app) prepareCandidate(ctx context.Context, from, registry string) (*install.Candidate, error) {
-	fetched := a.progress("Fetching " + from)
-	p, err := a.fetch(ctx, from, registry)
-	fetched()
-	if err != nil {
-		return nil, err
+// misspelt makes a usage error of a source that cannot be one.
+func misspelt(err error) error {
+	var spelled *install.SpelledError
+	if errors.As(err, &spelled) {
+		return usage("%w", err)
 	}
-	defer a.progress("Looking at what is in " + from)()
-	return install.Prepare(ctx, a.home.Plugins(), p)
-}
-
-func (a *app) fetch(ctx context.Context, from, registry string) (*install.Package, error) {
-	if isTarball(from) {
-		return install.ReadTarball(from)
-	}
-	if repository, ok, err := install.ParseRepository(from); ok {
-		if err != nil {
-			return nil, usage("%w", err)
-		}
-		return repository.Fetch(ctx)
-	}
-	spec, err := install.ParseSpec(strings.TrimPrefix(from, "npm:"))
-	if err != nil {
-		return nil, usage("%w", err)
-	}
-	c, err := npmConfig(ctx, registry)
-	if err != nil {
-		return nil, err
-	}
-	return c.Fetch(ctx, spec)
-}
-
-func npmConfig(ctx context.Context, registry string) (*install.Config, error) {
-	home, _ := os.UserHomeDir() // without a home folder there is no configuration of the user
-	c, err := install.ReadConfig(os.Getenv, ".", home)
-	if err != nil {
-		return nil, err
-	}
-	if registry != "" {
-		c.Use(registry)
-	} else {
-		c.AskNpm(ctx)
-	}
-	return c, nil
+	return err
 }
 
 func (a *app) pluginPack() *cobra.Command {
@@ -230,9 +178,9 @@ func (a *app) pluginUpdate() *cobra.Command {
 			if len(args) == 2 {
 				from = args[1]
 			}
-			c, err := a.prepareCandidate(cmd.Context(), from, registry)
+			c, err := sourceOf(from, registry).Prepare(cmd.Context(), a.home.Plugins(), a.progress)
 			if err != nil {
-				return err
+				return misspelt(err)
 			}
 			return a.update(cmd.Context(), before, c, yes)
 		},
@@ -304,7 +252,7 @@ func (a *app) pluginUse() *cobra.Command {
 			if err != nil {
 				return usage("%w", err)
 			}
-			c, err := npmConfig(cmd.Context(), registry)
+			c, err := sourceOf("", registry).Npm(cmd.Context())
 			if err != nil {
 				return err
 			}

@@ -126,7 +126,7 @@ func mentions(p plugin.Plugin, words []string) bool {
 }
 
 func (a *app) searchRegistry(ctx context.Context, words, registry string, limit int) (hits []searchHit, err error) {
-	c, err := npmConfig(ctx, registry)
+	c, err := sourceOf("", registry).Npm(ctx)
 	if err != nil {
 		return nil, err
 	}

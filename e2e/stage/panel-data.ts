@@ -382,6 +382,9 @@ export const plugins = {
   plugins: [
     {
       ...plugin('shop', 'Example Shop', 'ready'),
+      added: true,
+      folder: '/home/ada/plugins/shop',
+      settings: 6,
       tools: [
         tool('shop__list_orders', 'List orders', true, 'auto', 'of your rule for this tool'),
         tool(
@@ -399,6 +402,11 @@ export const plugins = {
     plugin('tickets', 'Tickets', 'broken', 'tickets/index.ts:12: cannot find “./api.ts”.'),
     { ...plugin('demo', 'Demo', 'ready'), shipped: true, version: '0.1.0' },
     plugin('chat', 'Team Chat', 'off', 'All its tools are off.'),
+    {
+      ...plugin('board', 'Board', 'off', 'It does not know where the web app is.'),
+      settings: 1,
+      unset: true,
+    },
   ],
 };
 

@@ -3,6 +3,7 @@
 import type { Page } from '@playwright/test';
 import type { Script } from './drawn-panel.ts';
 import * as data from './panel-data.ts';
+import * as ofPlugins from './panel-plugin-data.ts';
 
 export interface State {
   name: string;
@@ -31,6 +32,7 @@ const quiet: Script['answers'] = {
   plugins: ok({ plugins: [] }),
   permissions: ok({ ...data.permissions, rules: [], grants: [] }),
   clients: ok({ clients: [] }),
+  addition: ok({ addition: null }),
   agents: ok({ ...data.agents, agents: [], spent: {} }),
   'agents/sessions': ok({ sessions: [] }),
   audit: ok({ entries: [], next: '' }),
@@ -45,6 +47,9 @@ const busy: Script['answers'] = {
   clients: ok(data.clients),
   audit: ok(data.audit),
 };
+
+/** A plugin that can be set. */
+const settable: Script['answers'] = { ...busy, 'plugins/shop/settings': ok(ofPlugins.settings) };
 
 /** Agents work in it. */
 const delegated: Script['answers'] = {
@@ -181,6 +186,57 @@ export const states: readonly State[] = [
   {
     ...state('plugins', 'plugins', 'Example Shop', { answers: busy }),
     first: open('3 tools'),
+  },
+  state('plugin-settings', 'plugins/shop/settings', 'Orders at once', { answers: settable }),
+  {
+    ...state('plugin-settings-wrong', 'plugins/shop/settings', '2 settings cannot be used', {
+      answers: {
+        ...settable,
+        'PUT plugins/shop/settings': { status: 422, body: ofPlugins.unusable },
+      },
+    }),
+    first: (page) => page.getByRole('button', { name: 'Save' }).click(),
+  },
+  {
+    ...state('plugin-settings-wider', 'plugins/shop/settings', /on more pages/, {
+      answers: { ...settable, 'PUT plugins/shop/settings': { status: 428, body: ofPlugins.wider } },
+    }),
+    first: (page) => page.getByRole('button', { name: 'Save' }).click(),
+  },
+  state('plugin-settings-hostile', 'plugins/hostile/settings', /Your Google/, {
+    answers: { ...settable, 'plugins/hostile/settings': ok(ofPlugins.hostileSettings) },
+  }),
+  state('plugin-settings-failed', 'plugins/shop/settings', 'Try again', {
+    answers: { ...quiet, 'plugins/shop/settings': no(404, 'There is no plugin shop that can run', '') },
+  }),
+  {
+    ...state('plugin-add', 'plugins', /the name of a package on npm/, { answers: busy }),
+    first: open('Add a plugin'),
+  },
+  state('plugin-add-going', 'plugins', 'Building /home/ada/tea-shop …', {
+    answers: { ...busy, addition: ok(ofPlugins.going) },
+  }),
+  state('plugin-add-failed', 'plugins', /src\/index.ts:12:9/, {
+    answers: { ...busy, addition: ok(ofPlugins.broken) },
+  }),
+  state('plugin-add-done', 'plugins', 'Review tea-shop now', {
+    answers: { ...busy, addition: ok(ofPlugins.done) },
+  }),
+  {
+    ...state('plugin-remove', 'plugins', /Your folder .* stays/, { answers: busy }),
+    first: async (page) => {
+      await page.getByText('3 tools').first().click();
+      await page.getByRole('button', { name: 'Remove Example Shop' }).click();
+    },
+  },
+  {
+    ...state('plugins-hostile', 'plugins', 'broken', {
+      answers: { ...quiet, plugins: ok(ofPlugins.hostile) },
+    }),
+    first: async (page) => {
+      await page.getByText('1 tool').first().click();
+      await page.getByRole('button', { name: /^Remove/ }).click();
+    },
   },
   state('plugins-empty', 'plugins', 'There are no plugins.'),
   ...troubled('plugins', 'plugins', 'plugins'),

@@ -24,6 +24,7 @@ import (
 	"tabrelay/relay/event"
 	"tabrelay/relay/fault"
 	"tabrelay/relay/hub"
+	"tabrelay/relay/lock"
 	"tabrelay/relay/plugin"
 	"tabrelay/relay/registry"
 	"tabrelay/relay/serial"
@@ -79,6 +80,10 @@ type Catalog struct {
 
 	changes *serial.Queue
 
+	addingLock   lock.Mutex
+	adding       *adding // nil: none
+	addingClosed bool
+
 	// Of changes alone.
 	folder     *folder
 	reviews    reviews
@@ -102,7 +107,10 @@ type state struct {
 }
 
 // pluginFolder is where a plugin is.
-type pluginFolder struct{ dir, plugin string }
+type pluginFolder struct {
+	dir, plugin string
+	installed   bool // from a package, into the home folder
+}
 
 // New reads what was reviewed. Nothing is offered before [Catalog.Load].
 func New(ctx context.Context, o Options) (*Catalog, error) {
@@ -124,7 +132,10 @@ func New(ctx context.Context, o Options) (*Catalog, error) {
 }
 
 // Close returns once no change is made any more. It may be called more than once.
-func (c *Catalog) Close() { c.changes.Close() }
+func (c *Catalog) Close() {
+	c.closeAdding()
+	c.changes.Close()
+}
 
 // update puts another state in the place of the one there is. Only changes call it.
 func (c *Catalog) update(change func(*state)) {
@@ -258,7 +269,7 @@ func (c *Catalog) installed(next *state) (plugins []plugin.Plugin, withheld map[
 	next.folders, next.problems = nil, nil
 	for i := range added {
 		e := &added[i]
-		next.folders = append(next.folders, pluginFolder{e.Dir, e.Name})
+		next.folders = append(next.folders, pluginFolder{e.Dir, e.Name, e.Pin != nil})
 		if e.Plugin != nil {
 			c.good[e.Dir] = e.Plugin
 		} else if e.Plugin = c.good[e.Dir]; e.Plugin != nil { // a build that went wrong takes no tools away

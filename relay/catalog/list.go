@@ -33,6 +33,10 @@ type View struct {
 	Version     string     `json:"version"`
 	Description string     `json:"description"`
 	Shipped     bool       `json:"shipped"`
+	Added       bool       `json:"added"`    // by the person, who can remove it
+	Folder      string     `json:"folder"`   // of theirs, which stays when it is removed; empty for an installed package
+	Settings    int        `json:"settings"` // how many there are
+	Unset       bool       `json:"unset"`    // it needs one of them
 	Hash        string     `json:"hash"`
 	State       State      `json:"state"`
 	Reason      string     `json:"reason"` // why it is not ready, and what to do; or empty
@@ -85,16 +89,31 @@ func (c *Catalog) List(profileID string) []View {
 			v.State, v.Reason = Broken, strings.Join(reasons, "; ")
 		}
 		delete(problems, name)
-		list = append(list, v)
+		list = append(list, now.mine(v))
 	}
 	for name, reasons := range problems { // those of which nothing could be read
-		list = append(list, View{
+		list = append(list, now.mine(View{
 			Name: name, Title: name, State: Broken, Reason: strings.Join(reasons, "; "), Patterns: []string{},
 			Tools: []ToolView{},
-		})
+		}))
 	}
 	slices.SortFunc(list, func(a, b View) int { return cmp.Compare(a.Name, b.Name) })
 	return list
+}
+
+// mine says what the person did about a plugin, and can do.
+func (s *state) mine(v View) View {
+	if i := slices.IndexFunc(s.folders, func(f pluginFolder) bool { return f.plugin == v.Name }); i >= 0 {
+		v.Added = true
+		if !s.folders[i].installed {
+			v.Folder = review.Legible(s.folders[i].dir)
+		}
+	}
+	if p, failure := s.running(v.Name); failure == nil {
+		v.Settings = len(fieldsOf(p))
+		v.Unset = v.Settings > 0 && s.lacksSettings(p)
+	}
+	return v
 }
 
 // published are the plugins that agents get, by name.

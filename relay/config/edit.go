@@ -14,29 +14,48 @@ import (
 	"tabrelay/relay/rawjson"
 )
 
-// Set writes one value into config.json and keeps everything else, comments included. path is the key, one
-// element per level, so that a plugin's name may contain a dot. Nothing is written when the result is not valid.
+// Edit is one value in config.json. path is the key, one element per level, so that a plugin's name may contain a dot.
+type Edit struct {
+	Path  []string
+	Value json.RawMessage // nil removes what is there, so that the default counts again
+}
+
+// Set writes one value into config.json and keeps everything else, comments included. Nothing is written when the
+// result is not valid.
 func Set(home Home, path []string, value json.RawMessage) error {
+	return Apply(home, Edit{path, value})
+}
+
+// Unset removes one value. It is not an error when there is none.
+func Unset(home Home, path []string) error { return Apply(home, Edit{Path: path}) }
+
+// Apply makes all of some edits, or none.
+func Apply(home Home, edits ...Edit) error {
 	return edit(home, func(doc *hujson.Value) error {
-		for i := 1; i < len(path); i++ {
-			if doc.Find(rawjson.Pointer(path[:i])) == nil {
-				if err := patch(doc, "add", path[:i], json.RawMessage("{}")); err != nil {
-					return err
-				}
+		for _, one := range edits {
+			if err := one.apply(doc); err != nil {
+				return err
 			}
 		}
-		return patch(doc, "add", path, value)
+		return nil
 	})
 }
 
-// Unset removes one value, so that its default counts again. It is not an error when there is none.
-func Unset(home Home, path []string) error {
-	return edit(home, func(doc *hujson.Value) error {
-		if doc.Find(rawjson.Pointer(path)) == nil {
+func (e Edit) apply(doc *hujson.Value) error {
+	if e.Value == nil {
+		if doc.Find(rawjson.Pointer(e.Path)) == nil {
 			return nil
 		}
-		return patch(doc, "remove", path, nil)
-	})
+		return patch(doc, "remove", e.Path, nil)
+	}
+	for i := 1; i < len(e.Path); i++ {
+		if doc.Find(rawjson.Pointer(e.Path[:i])) == nil {
+			if err := patch(doc, "add", e.Path[:i], json.RawMessage("{}")); err != nil {
+				return err
+			}
+		}
+	}
+	return patch(doc, "add", e.Path, e.Value)
 }
 
 func edit(home Home, change func(*hujson.Value) error) error {

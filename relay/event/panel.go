@@ -19,6 +19,8 @@ const (
 	TopicTabs        = "tabs"
 	TopicPaused      = "paused"
 	TopicAgents      = "agents"
+	TopicAddition    = "addition"
+	TopicProfiles    = "profiles"
 )
 
 // gatherTime gathers what changes together: one frame for each browser, however much happens.

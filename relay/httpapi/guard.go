@@ -172,6 +172,16 @@ func (g *guard) admit(access Access, next http.Handler) http.Handler {
 	switch access {
 	case Client:
 		return g.known(next)
+	case Panel:
+		return g.known(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if _, ok := fromPanel(r.Context()); !ok {
+				Refuse(w, http.StatusForbidden, fault.New(fault.PermissionDenied,
+					"Only tabrelay's side panel may do that",
+					fault.WithHint("Ask the person to do it there, or with `tabrelay` in a terminal.")))
+				return
+			}
+			next.ServeHTTP(w, r)
+		}))
 	case Person:
 		return g.known(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			if s := Sender(r.Context()); !policy.IsPerson(s) {

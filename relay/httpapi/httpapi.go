@@ -44,6 +44,7 @@ const (
 	Extension Access = "extension" // the route checks Origin and pairing itself
 	Client    Access = "client"    // whoever has a token, or may open the socket
 	Person    Access = "person"    // who acts for the person: the command line and the side panel
+	Panel     Access = "panel"     // the side panel, over the link of its extension
 )
 
 // Route is one thing that is served.
@@ -140,6 +141,12 @@ func (a *API) routes() []Route {
 		{"GET /api/v1/reviews", Person, a.listReviews},
 		{"GET /api/v1/plugins/{plugin}/hints", Person, a.showHints},
 		{"PUT /api/v1/plugins/{plugin}/hints", Person, a.setHints},
+		{"GET /api/v1/addition", Panel, a.showAddition},
+		{"POST /api/v1/addition", Panel, a.addPlugin},
+		{"DELETE /api/v1/addition", Panel, a.stopAddition},
+		{"DELETE /api/v1/plugins/{plugin}", Person, a.removePlugin},
+		{"GET /api/v1/plugins/{plugin}/settings", Person, a.showSettings},
+		{"PUT /api/v1/plugins/{plugin}/settings", Person, a.setSettings},
 		{"POST /api/v1/reviews", Person, a.decideReviews},
 		{"GET /api/v1/reviews/{plugin}", Person, a.showReview},
 		{"POST /api/v1/reviews/{plugin}", Person, a.decideReview},

@@ -12,6 +12,7 @@ import (
 
 	"tabrelay/relay/call"
 	"tabrelay/relay/catalog"
+	"tabrelay/relay/dispatch"
 	"tabrelay/relay/fault"
 	"tabrelay/relay/policy"
 	"tabrelay/relay/registry"
@@ -29,6 +30,27 @@ type PluginsView struct {
 func (a *API) showPlugins(w http.ResponseWriter, req *http.Request) {
 	session := Sender(req.Context())
 	Reply(w, http.StatusOK, PluginsView{a.Catalog.List(AtProfile(session))})
+}
+
+// removePlugin answers DELETE /api/v1/plugins/{plugin}. Whoever waits for a call of it is told why it ended.
+func (a *API) removePlugin(w http.ResponseWriter, req *http.Request) {
+	name := req.PathValue("plugin")
+	if failure := a.Catalog.Removable(name); failure != nil {
+		Refuse(w, reviewStatus(failure), failure)
+		return
+	}
+	for _, ended := range a.Calls.Interrupt(func(r dispatch.Running) bool { return r.Plugin == name },
+		"The person removed the plugin "+name) {
+		select {
+		case <-ended:
+		case <-req.Context().Done():
+		}
+	}
+	if failure := a.Catalog.Remove(name, policy.Answerer(Sender(req.Context()))); failure != nil {
+		Refuse(w, settingsStatus(failure), failure)
+		return
+	}
+	Reply(w, http.StatusOK, map[string]string{"removed": name})
 }
 
 // Reloaded is the answer of POST /api/v1/reload.

@@ -90,12 +90,14 @@ type Plugin struct {
 
 // Setting is one setting of a plugin: an entry of its configSchema.
 type Setting struct {
-	Type     string          `json:"type"` // url, string, number, boolean or select
-	Label    string          `json:"label"`
-	Required bool            `json:"required"`
-	Options  []string        `json:"options"` // of a select
-	Default  json.RawMessage `json:"default"` // nil when there is none
-	Secret   *bool           `json:"secret"`  // whether it is withheld from pages that could read it; nil: a string is
+	Type        string          `json:"type"` // url, string, number, boolean or select
+	Label       string          `json:"label"`
+	Description string          `json:"description"`
+	Placeholder string          `json:"placeholder"`
+	Required    bool            `json:"required"`
+	Options     []string        `json:"options"` // of a select
+	Default     json.RawMessage `json:"default"` // nil when there is none
+	Secret      *bool           `json:"secret"`  // whether it is withheld from pages that could read it; nil: a string is
 }
 
 // IsSecret reports whether a value of the setting is withheld from pages that ran scripts before the plugin was

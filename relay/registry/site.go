@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"tabrelay/relay/match"
 	"tabrelay/relay/plugin"
 	"tabrelay/relay/rawjson"
 )
@@ -82,6 +83,12 @@ func whereToSay(m *plugin.Manifest) string {
 		return fmt.Sprintf("run: tabrelay plugin configure %s %s=ADDRESS", m.Name, name)
 	}
 	return fmt.Sprintf("set plugins.%s.urlPatterns in config.json", m.Name)
+}
+
+// Reach is where a plugin may run with what is configured for it, as match patterns.
+func Reach(p *plugin.Plugin, c Configured) []string {
+	site, _ := newSite(p, c)
+	return site.Matches
 }
 
 func (s *Site) match(pattern string) {
@@ -206,9 +213,13 @@ func (s *Site) instances(value json.RawMessage) (problem string) {
 		address, ok := decode[string](m.Value)
 		u, err := url.Parse(address)
 		if !ok || err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
-			return fmt.Sprintf("expected an http or https URL, or an object of such by name, but got %.60s", m.Value)
+			return fmt.Sprintf("expected an http or https address, or several by name, but got %.60s", m.Value)
 		}
-		found = append(found, Instance{m.Name, address, "*://" + u.Host + "/*"})
+		pattern := "*://" + u.Host + "/*"
+		if _, err := match.Parse(pattern); err != nil || strings.Contains(u.Host, "*") {
+			return fmt.Sprintf("expected the address of one site, but got %.60s", m.Value)
+		}
+		found = append(found, Instance{m.Name, address, pattern})
 	}
 	if len(s.Instances) == 0 && len(found) > 0 {
 		s.Homepage = found[0].URL

@@ -65,12 +65,13 @@ const isQuestion = shape({
 });
 export type Question = Guarded<typeof isQuestion>;
 
+const isDifferences = listOf(shape({ what: isText, before: isText, after: isText }));
 const isChange = shape({
   id: isText,
   kind: exactly('asked', 'config', 'start'),
   title: isText,
   command: text,
-  differences: listOf(shape({ what: isText, before: isText, after: isText })),
+  differences: isDifferences,
   text,
   digest: isText,
   from: isText,
@@ -174,6 +175,10 @@ const isPlugin = shape({
   version: text,
   description: text,
   shipped: flag,
+  added: flag, // by the person, who can remove it
+  folder: text, // of theirs
+  settings: number, // how many there are
+  unset: flag, // it needs one of them
   state: exactly('ready', 'not_open', 'signed_out', 'broken', 'unreviewed', 'off'),
   reason: text,
   homepage: text,
@@ -182,6 +187,45 @@ const isPlugin = shape({
 });
 export type Plugin = Guarded<typeof isPlugin>;
 export const isPlugins = shape({ plugins: listOf(isPlugin) });
+
+const isOneAddition = shape({
+  from: isText,
+  step: text, // what goes on; none: it is over
+  plugin: text, // its name, once it is there
+  state: text, // how far its review is
+  notes: listOf(isText),
+  problem: text,
+  hint: text,
+});
+export type Addition = Guarded<typeof isOneAddition>;
+export const isAddition = shape({ addition: maybe(isOneAddition) });
+
+const isSetting = shape({
+  name: isText,
+  type: isText,
+  label: text,
+  description: text,
+  placeholder: text,
+  required: isFlag,
+  secret: isFlag,
+  options: texts,
+  default: isAnything,
+  set: isFlag,
+  value: isAnything, // absent for a secret
+  problem: text,
+});
+export type Setting = Guarded<typeof isSetting>;
+export const isSettings = shape({
+  settings: listOf(isSetting),
+  patterns: texts,
+  problem: text,
+});
+/** Why settings were not saved: by setting, or because they let agents do more than the person has read. */
+export const isUnusable = shape({
+  fields: (value: unknown): value is Record<string, string> =>
+    isRecord(value) && Object.values(value).every(isText),
+});
+export const isUnconfirmed = shape({ digest: isText, change: shape({ differences: isDifferences }) });
 
 const isClient = shape({
   name: isText,

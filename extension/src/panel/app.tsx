@@ -13,6 +13,7 @@ import { Log } from './log.tsx';
 import { Needed } from './needed.tsx';
 import { Empty } from './pieces.tsx';
 import { Plugins } from './plugins.tsx';
+import { PluginSettings } from './pluginsettings.tsx';
 import { Questions } from './questions.tsx';
 import { Recent } from './recent.tsx';
 import { ReviewPage } from './review.tsx';
@@ -34,24 +35,27 @@ const order = ['now', 'plugins', 'rules', 'clients', 'agents', 'log'] as const;
 
 interface Place {
   page: Page;
-  plugin: string; // under review; empty for none
+  plugin: string; // that is looked at; empty for none
+  part: string; // of its pages: settings, else its review
 }
 
 function readPlace(): Place {
-  const [name = '', plugin = ''] = location.hash.slice(1).split('/');
+  const [name = '', plugin = '', part = ''] = location.hash.slice(1).split('/');
   const page = name === 'settings' ? name : (order.find((one) => one === name) ?? 'now');
-  return { page, plugin: decodeURIComponent(plugin) };
+  return { page, plugin: decodeURIComponent(plugin), part };
 }
 
-function usePlace(): [Place, (page: Page, plugin?: string) => void] {
+type Go = (page: Page, plugin?: string, part?: string) => void;
+
+function usePlace(): [Place, Go] {
   const [place, setPlace] = useState(readPlace);
   useEffect(() => {
     const follow = () => setPlace(readPlace());
     addEventListener('hashchange', follow);
     return () => removeEventListener('hashchange', follow);
   }, []);
-  const go = (page: Page, plugin = '') => {
-    location.hash = plugin === '' ? page : `${page}/${encodeURIComponent(plugin)}`;
+  const go: Go = (page, plugin = '', part = '') => {
+    location.hash = [page, encodeURIComponent(plugin), part].filter(Boolean).join('/');
   };
   return [place, go];
 }
@@ -111,17 +115,24 @@ function TabBar({ page, reviews, onGo }: { page: Page; reviews: number; onGo: (p
   );
 }
 
-/** Back from a review. What had focus is gone; the tab of the page is where a person goes on. */
+/** Back from a plugin. What had focus is gone; the tab of the page is where a person goes on. */
 function back(onGo: (page: Page) => void): void {
   onGo('plugins');
   document.getElementById('tab-plugins')?.focus();
 }
 
-function Shown({ place, onGo }: { place: Place; onGo: (page: Page, plugin?: string) => void }) {
+function Shown({ place, onGo }: { place: Place; onGo: Go }) {
   switch (place.page) {
     case 'plugins':
+      if (place.part === 'settings')
+        return <PluginSettings key={place.plugin} plugin={place.plugin} onBack={() => back(onGo)} />;
       if (place.plugin !== '') return <ReviewPage plugin={place.plugin} onBack={() => back(onGo)} />;
-      return <Plugins onReview={(name) => onGo('plugins', name)} />;
+      return (
+        <Plugins
+          onReview={(name) => onGo('plugins', name)}
+          onSettings={(name) => onGo('plugins', name, 'settings')}
+        />
+      );
     case 'rules':
       return <Rules />;
     case 'clients':

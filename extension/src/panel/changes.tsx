@@ -32,7 +32,7 @@ const origin = ({ kind, from, command, title }: Change): string => {
   return `${kind === 'asked' ? 'Asked' : 'Changed'} by ${visibleLine(from)}.${why}`;
 };
 
-function Differences({ of }: { of: Change }) {
+export function Differences({ of }: { of: Pick<Change, 'differences'> }) {
   if (of.differences.length === 0) return null;
   return (
     <ul class="differences">

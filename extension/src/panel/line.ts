@@ -8,6 +8,7 @@ export interface Problem {
   status: number; // as in HTTP; 0 when there was no answer at all
   message: string;
   hint: string | undefined;
+  said?: unknown; // the whole body of the refusal
 }
 
 /** What the relay answered: the body of a success, or why there is none. */
@@ -31,9 +32,9 @@ interface Waiting {
   timer: ReturnType<typeof setTimeout>;
 }
 
-const failed = (status: number, message: string, hint?: string): Reply => ({
+const failed = (status: number, message: string, hint?: string, said?: unknown): Reply => ({
   ok: false,
-  problem: { status, message, hint },
+  problem: { status, message, hint, said },
 });
 
 const gone = () =>
@@ -46,7 +47,7 @@ const silent = () => failed(0, 'There was no answer within 20 seconds', 'Try aga
 
 function replyOf(status: number, body: unknown): Reply {
   if (status >= 200 && status < 400) return { ok: true, body };
-  if (isFailure(body)) return failed(status, body.error.message, body.error.hint);
+  if (isFailure(body)) return failed(status, body.error.message, body.error.hint, body);
   return failed(status, `The relay answered ${status} without saying why`);
 }
 

@@ -1,9 +1,11 @@
 // What agents can use: each plugin with its state and the step it needs, and the permission of each of its tools.
 import { useState } from 'preact/hooks';
+import { AddPlugin } from './adding.tsx';
 import { isPlugins, isReviews, type Mode, type Plugin, type Tool } from './answers.ts';
 import { useAct, useAnswer } from './hooks.ts';
 import { Badge, Empty, Failed, Loaded, Part, type Tone } from './pieces.tsx';
-import { plural, toolTitle, visible, visibleLine } from './words.ts';
+import { Remove } from './removal.tsx';
+import { clipped, plural, toolTitle, visible, visibleLine } from './words.ts';
 
 const states: Record<Plugin['state'], { tone: Tone; text: string; order: number }> = {
   unreviewed: { tone: 'wait', text: 'needs your review', order: 0 },
@@ -66,9 +68,19 @@ function ToolRow({ tool }: { tool: Tool }) {
 
 const openable = (url: string | null | undefined): url is string => url != null && /^https?:\/\//.test(url);
 
-function NextStep({ plugin, onReview }: { plugin: Plugin; onReview: (name: string) => void }) {
+/** A plugin's title as its author wrote it, on a line or two. */
+export const titleOf = ({ title, name }: Pick<Plugin, 'title' | 'name'>): string =>
+  clipped(title || name, 80);
+
+/** Where a person goes from a plugin. */
+interface Ways {
+  onReview: (name: string) => void;
+  onSettings: (name: string) => void;
+}
+
+function NextStep({ plugin, onReview, onSettings }: { plugin: Plugin } & Ways) {
   const { state, homepage, name } = plugin;
-  const title = visibleLine(plugin.title || name);
+  const title = titleOf(plugin);
   if (state === 'unreviewed') {
     return (
       <button
@@ -78,6 +90,13 @@ function NextStep({ plugin, onReview }: { plugin: Plugin; onReview: (name: strin
         onClick={() => onReview(name)}
       >
         Review
+      </button>
+    );
+  }
+  if (plugin.unset === true) {
+    return (
+      <button type="button" class="small" aria-label={`Set up: ${title}`} onClick={() => onSettings(name)}>
+        Set up
       </button>
     );
   }
@@ -97,9 +116,29 @@ function NextStep({ plugin, onReview }: { plugin: Plugin; onReview: (name: strin
   return null;
 }
 
-function PluginRow({ plugin, onReview }: { plugin: Plugin; onReview: (name: string) => void }) {
+/** What a person does about a plugin as a whole. */
+function Whole({ plugin, onSettings }: { plugin: Plugin } & Pick<Ways, 'onSettings'>) {
+  if (!plugin.settings && plugin.added !== true) return null;
+  return (
+    <div class="whole">
+      {!!plugin.settings && (
+        <button
+          type="button"
+          class="small"
+          aria-label={`Settings of ${titleOf(plugin)}`}
+          onClick={() => onSettings(plugin.name)}
+        >
+          Settings
+        </button>
+      )}
+      {plugin.added === true && <Remove plugin={plugin} />}
+    </div>
+  );
+}
+
+function PluginRow({ plugin, onReview, onSettings }: { plugin: Plugin } & Ways) {
   const { tools, description, patterns, version, shipped } = plugin;
-  const title = visibleLine(plugin.title || plugin.name);
+  const title = titleOf(plugin);
   const state = states[plugin.state];
   const first = tools[0]?.mode;
   const common = tools.every(({ mode }) => mode === first) ? first : undefined;
@@ -109,7 +148,7 @@ function PluginRow({ plugin, onReview }: { plugin: Plugin; onReview: (name: stri
         <span class="tool">{title}</span>
         <span class="ends">
           <Badge tone={state.tone}>{state.text}</Badge>
-          <NextStep plugin={plugin} onReview={onReview} />
+          <NextStep plugin={plugin} onReview={onReview} onSettings={onSettings} />
         </span>
       </div>
       {plugin.reason && <p class="quiet">{visible(plugin.reason)}</p>}
@@ -118,12 +157,17 @@ function PluginRow({ plugin, onReview }: { plugin: Plugin; onReview: (name: stri
           {plural(tools.length, 'tool')}
           <span class="unseen"> of {title}</span>
         </summary>
-        {description && <p class="quiet">{visible(description)}</p>}
+        {description && <p class="quiet">{clipped(description, 600)}</p>}
         <p class="quiet address">
-          {[version && `Version ${version}`, shipped === true ? 'part of tabrelay' : '', patterns?.join(', ')]
+          {[
+            version && `Version ${clipped(version, 40)}`,
+            shipped === true ? 'part of tabrelay' : '',
+            clipped(patterns?.join(', ') ?? '', 400),
+          ]
             .filter(Boolean)
             .join(' · ')}
         </p>
+        <Whole plugin={plugin} onSettings={onSettings} />
         {tools.length > 1 && (
           <div class="line all">
             <span>All tools of this plugin</span>
@@ -146,7 +190,7 @@ const found = (plugin: Plugin, words: string): boolean =>
     .toLowerCase()
     .includes(words.trim().toLowerCase());
 
-export function Plugins({ onReview }: { onReview: (name: string) => void }) {
+export function Plugins({ onReview, onSettings }: Ways) {
   const answer = useAnswer('plugins', isPlugins);
   const reviews = useAnswer('reviews', isReviews).value?.reviews ?? [];
   const [words, setWords] = useState('');
@@ -176,10 +220,10 @@ export function Plugins({ onReview }: { onReview: (name: string) => void }) {
         </Part>
       )}
       <Part title="Plugins">
+        <AddPlugin onReview={onReview} />
         <Loaded answer={answer} name="plugins">
           {({ plugins }) => {
-            if (plugins.length === 0)
-              return <Empty>There are no plugins. Add one with “tabrelay plugin add”.</Empty>;
+            if (plugins.length === 0) return <Empty>There are no plugins.</Empty>;
             const shown = plugins
               .filter((plugin) => found(plugin, words) && !reviews.some((one) => one.plugin === plugin.name))
               .sort((one, other) => states[one.state].order - states[other.state].order);
@@ -195,7 +239,12 @@ export function Plugins({ onReview }: { onReview: (name: string) => void }) {
                 {shown.length === 0 && <Empty>Nothing has “{words}” in its name.</Empty>}
                 <ul class="rows">
                   {shown.map((plugin) => (
-                    <PluginRow key={plugin.name} plugin={plugin} onReview={onReview} />
+                    <PluginRow
+                      key={plugin.name}
+                      plugin={plugin}
+                      onReview={onReview}
+                      onSettings={onSettings}
+                    />
                   ))}
                 </ul>
               </>

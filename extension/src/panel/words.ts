@@ -53,6 +53,12 @@ export const visible = (text: string): string =>
 /** The same in one line. */
 export const visibleLine = (text: string): string => visible(text.replace(/[\t\r\n]+/g, ' '));
 
+/** The same, with at most so many characters: what a stranger wrote is not to fill the panel. */
+export function clipped(text: string, most: number): string {
+  const characters = [...visibleLine(text.slice(0, 4 * most + 16))];
+  return characters.length > most ? `${characters.slice(0, most - 1).join('')}…` : characters.join('');
+}
+
 /** A tool as a person calls it: its title, else its name without the plugin's, spelled out. */
 export function toolTitle(tool: string, title: string | null | undefined): string {
   if (title) return visibleLine(title);

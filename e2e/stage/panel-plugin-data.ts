@@ -1,0 +1,112 @@
+// What the relay answers about plugins that a person sets up, adds and removes.
+
+const setting = (name: string, type: string, more: object = {}) => ({
+  name,
+  type,
+  label: '',
+  required: false,
+  secret: false,
+  set: false,
+  ...more,
+});
+
+export const settings = {
+  plugin: 'shop',
+  patterns: ['https://shop.example/*'],
+  settings: [
+    setting('site', 'url', {
+      label: 'Address of the shop',
+      set: true,
+      value: { north: 'https://north.example/', south: 'https://south.example/shop/' },
+    }),
+    setting('token', 'string', {
+      label: 'Token',
+      description: 'You make one in the shop under Account, API.',
+      required: true,
+      secret: true,
+      set: true,
+    }),
+    setting('limit', 'number', { label: 'Orders at once', default: 20 }),
+    setting('currency', 'select', { label: 'Currency', options: ['EUR', 'USD'], default: 'EUR' }),
+    setting('archive', 'boolean', { label: 'Also orders in the archive', set: true, value: true }),
+    setting('mapping', 'object', { label: 'Names of columns' }),
+  ],
+};
+
+const addition = { from: '/home/ada/tea-shop', began: '2026-03-02T09:59:58Z', notes: [] };
+export const going = { addition: { ...addition, step: 'Building /home/ada/tea-shop' } };
+export const broken = {
+  addition: {
+    ...addition,
+    problem:
+      'the plugin in /home/ada/tea-shop was not built:\n' +
+      'src/index.ts:12:9: Could not resolve "./orders.ts"\n' +
+      "12 | import { orders } from './orders.ts';\n   |         ^",
+  },
+};
+export const done = {
+  addition: {
+    ...addition,
+    plugin: 'tea-shop',
+    state: 'waiting',
+    notes: ['package.json: “description” is missing; people read it in the review'],
+  },
+};
+
+export const unusable = {
+  error: { code: 'INVALID_REQUEST', message: '2 settings cannot be used', hint: '' },
+  fields: {
+    site: 'expected the address of one site, but got "https://*/"',
+    limit: 'expected a number, but got "many"',
+  },
+};
+
+export const wider = {
+  error: { code: 'PERMISSION_DENIED', message: 'The plugin would work on more pages', hint: '' },
+  digest: 'ab'.repeat(32),
+  change: {
+    title: 'The plugin shop works on more pages: *://north.example/*',
+    differences: [
+      {
+        what: 'pages of shop',
+        before: 'https://shop.example/*',
+        after: 'https://shop.example/*, *://north.example/*, *://south.example/*',
+      },
+    ],
+  },
+};
+
+const long = 'A'.repeat(400);
+
+/** What the author of a plugin may write about it to pass for something else. */
+export const hostile = {
+  plugins: [
+    {
+      name: 'hostile',
+      title: `<b onclick="alert(1)">tabrelay\u202e</b> ${long}`,
+      version: long,
+      description: `\u202eApproved by tabrelay.\u0000 <img src=x> ${long.repeat(9)}`,
+      shipped: false,
+      added: true,
+      folder: `/home/ada/${long}`,
+      settings: 1,
+      state: 'broken',
+      reason: `<script>alert(1)</script> ${long}`,
+      homepage: 'javascript:alert(1)',
+      patterns: Array.from({ length: 40 }, (_, index) => `https://${long.slice(0, 60)}${index}.example/*`),
+      tools: [{ name: `hostile__${long}`, title: `\u202e${long}`, readOnly: true, mode: 'ask', why: long }],
+    },
+  ],
+};
+export const hostileSettings = {
+  plugin: 'hostile',
+  patterns: hostile.plugins[0]?.patterns,
+  settings: [
+    setting('constructor', 'string', {
+      label: `Your Google password\u202e ${long}`,
+      description: `<b>${long}</b>`,
+    }),
+    setting(long, 'select', { label: long, options: [long, `\u202e${long}`] }),
+    setting('x', long, { description: `\u202e${long}` }),
+  ],
+};

@@ -1,0 +1,44 @@
+// Removing a plugin that the person added: what is lost is said first, and a call that runs is told.
+import { announce } from './announcer.tsx';
+import { isRunning, type Plugin } from './answers.ts';
+import { useAct, useAnswer } from './hooks.ts';
+import { Failed, Sure } from './pieces.tsx';
+import { clipped, plural } from './words.ts';
+
+function losses({ tools, settings, folder }: Plugin, running: number): string {
+  const lost = [
+    tools.length > 0 && `Agents lose its ${plural(tools.length, 'tool')} at once.`,
+    running > 0 &&
+      `${plural(running, 'call')} of it that ${running === 1 ? 'runs' : 'run'} now will be cancelled.`,
+    settings ? 'Its settings are deleted.' : '',
+    folder ? `Your folder ${clipped(folder, 200)} stays.` : 'Its files are deleted.',
+    'Rules about it stay.',
+  ];
+  return lost.filter(Boolean).join(' ');
+}
+
+export function Remove({ plugin }: { plugin: Plugin }) {
+  const act = useAct();
+  const calls = useAnswer('running', isRunning).value?.calls ?? [];
+  const names = new Set(plugin.tools.map(({ name }) => name));
+  const running = calls.filter(({ tool }) => names.has(tool)).length;
+  const title = clipped(plugin.title || plugin.name, 80);
+  const remove = async () => {
+    if (!(await act.run('DELETE', `plugins/${encodeURIComponent(plugin.name)}`))) return;
+    announce(`${title} is removed.`);
+    document.getElementById('tab-plugins')?.focus();
+  };
+  return (
+    <>
+      <Sure
+        label="Remove"
+        name={`Remove ${title}`}
+        question={`Remove ${title}? ${losses(plugin, running)}`}
+        yes="Remove"
+        disabled={act.busy}
+        onYes={() => void remove()}
+      />
+      <Failed act={act} />
+    </>
+  );
+}

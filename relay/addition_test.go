@@ -1,0 +1,122 @@
+package relay
+
+import (
+	"encoding/json"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"tabrelay/relay/httpapi"
+	"tabrelay/relay/review"
+	"tabrelay/relay/wire"
+)
+
+const teaSource = `import { definePlugin, defineTool } from '@tabrelay/plugin-sdk';
+const read = defineTool({
+  name: 'read', description: 'Reads.', annotations: { readOnlyHint: true },
+  input: { type: 'object', properties: {}, additionalProperties: false }, handle: () => ({}),
+});
+export default definePlugin({ tools: [read] });
+`
+
+func pluginSources(t *testing.T, index string) (dir string) {
+	t.Helper()
+	dir = filepath.Join(t.TempDir(), "tea")
+	for file, text := range map[string]string{
+		"package.json": `{"name": "tabrelay-plugin-tea", "version": "1.0.0", "type": "module",
+			"tabrelay": {"displayName": "Tea", "urlPatterns": ["https://tea.example/*"]}}`,
+		"src/index.ts": index,
+	} {
+		path := filepath.Join(dir, file)
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
+// over waits until nothing is being added any more.
+func (v *reviewer) over() (view httpapi.AdditionView) {
+	v.t.Helper()
+	browser := dialIn(v.t, v.Relay)
+	defer browser.Close()
+	ended := func() bool {
+		_, answer := v.panelOf("GET", "addition", nil)
+		return json.Unmarshal(answer, &view) == nil && view.Addition != nil && view.Addition.Step == ""
+	}
+	if ended() {
+		return view
+	}
+	if err := browser.AwaitNews(v.t.Context(), func(wire.News) bool { return ended() }); err != nil {
+		v.t.Fatal(err)
+	}
+	return view
+}
+
+// A plugin is added from the panel and from nowhere else, waits for its review, and says where it does not build.
+func TestPluginsAreAddedInThePanel(t *testing.T) {
+	w := newWorld(t)
+	v := w.reviewer(t)
+	add := func(from string, want int) []byte {
+		t.Helper()
+		status, answer := v.panelOf("POST", "addition", map[string]string{"from": from})
+		if status != want {
+			t.Fatalf("%s: %d %s, want %d", from, status, answer, want)
+		}
+		return answer
+	}
+	if status, answer := v.ask("POST", "addition", map[string]string{"from": "/tmp"}); status != http.StatusForbidden {
+		t.Errorf("over the socket: %d %s", status, answer)
+	}
+	for _, from := range []string{"", " ", "tea/", "./tea", "../tea", "~ann/tea", "tea.tgz", "/nowhere/tea",
+		"a\x00b", strings.Repeat("a", 1001)} {
+		add(from, http.StatusBadRequest)
+	}
+
+	add(pluginSources(t, "export const = 1;\n"), http.StatusOK)
+	if a := v.over().Addition; !strings.Contains(a.Problem, "src/index.ts:1:") || a.Plugin != "" {
+		t.Errorf("a broken one: %+v", a)
+	}
+	if list, _ := v.catalog.Reviews(); len(list) != 0 {
+		t.Errorf("after a broken one: %+v", list)
+	}
+
+	good := pluginSources(t, teaSource)
+	add(good, http.StatusOK)
+	a := v.over().Addition
+	if a.Plugin != "tea" || a.State != review.Waiting || a.Problem != "" {
+		t.Fatalf("the addition is %+v", a)
+	}
+	if v.serving("tea") != "" {
+		t.Error("it runs before its review")
+	}
+	v.decide("tea", v.sheet("tea").Hash, "accept", http.StatusOK)
+	if v.serving("tea") == "" {
+		t.Error("it does not run after its review")
+	}
+	add(pluginSources(t, teaSource), http.StatusOK)
+	if a := v.over().Addition; !strings.Contains(a.Problem, "already a plugin tea") {
+		t.Errorf("a second one of the name: %+v", a)
+	}
+	if status, answer := v.panelOf("DELETE", "addition", nil); status != http.StatusOK ||
+		string(answer) != `{"addition":null}` {
+		t.Errorf("forgotten: %d %s", status, answer)
+	}
+
+	if status, answer := v.panelOf("DELETE", "plugins/tea", nil); status != http.StatusOK {
+		t.Errorf("removed: %d %s", status, answer)
+	}
+	if _, err := os.Stat(filepath.Join(good, "src/index.ts")); err != nil || v.serving("tea") != "" {
+		t.Errorf("after removing: %v, %q runs", err, v.serving("tea"))
+	}
+	for name, want := range map[string]int{"tea": http.StatusNotFound, "demo": http.StatusNotFound} {
+		if status, answer := v.panelOf("DELETE", "plugins/"+name, nil); status != want {
+			t.Errorf("%s: %d %s", name, status, answer)
+		}
+	}
+}

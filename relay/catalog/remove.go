@@ -1,0 +1,49 @@
+package catalog
+
+import (
+	"slices"
+
+	"tabrelay/relay/config"
+	"tabrelay/relay/fault"
+	"tabrelay/relay/install"
+)
+
+// Removable fails for a plugin that the person did not add.
+func (c *Catalog) Removable(name string) *fault.Error {
+	now := c.now.Load()
+	if slices.ContainsFunc(now.folders, func(f pluginFolder) bool { return f.plugin == name }) {
+		return nil
+	}
+	if p, failure := now.running(name); failure == nil && p.Shipped {
+		return fault.New(fault.ResourceNotFound, "The plugin "+name+" is part of tabrelay, and cannot be removed",
+			fault.WithHint("Switch it off: tabrelay permit set "+name+" off"))
+	}
+	return fault.New(fault.ResourceNotFound, "There is no plugin "+fault.Excerpt(name)+" to remove",
+		fault.WithHint("`tabrelay plugin list` lists the plugins."))
+}
+
+// Remove stops offering a plugin that the person added, and deletes what they set for it, secrets among that. A folder
+// of theirs stays; what they allowed for it does, too, and counts when they add it again.
+func (c *Catalog) Remove(name, by string) *fault.Error {
+	if err := install.Remove(c.options.Home.Plugins(), name); err != nil {
+		return fault.New(fault.RegistryError, "The plugin "+name+" was not removed: "+err.Error(),
+			fault.WithHint("`tabrelay doctor` looks at the home folder."))
+	}
+	c.options.Log.Info().Str("plugin", name).Str("by", by).Msg("a plugin was removed")
+	_, failure := c.Reload()
+	if failure != nil {
+		return failure
+	}
+	if _, there := c.now.Load().running(name); there == nil {
+		return nil // the one that comes with tabrelay goes by the same settings
+	}
+	if _, set := c.now.Load().config.Plugins[name]; !set {
+		return nil
+	}
+	if err := config.Unset(c.options.Home, []string{"plugins", name}); err != nil {
+		return fault.New(fault.ConfigError, "The plugin "+name+" is removed, but its settings are not: "+err.Error(),
+			fault.WithHint("Remove plugins."+name+" from config.json."))
+	}
+	_, failure = c.Reload()
+	return failure
+}

@@ -1,0 +1,46 @@
+package httpapi
+
+import (
+	"net/http"
+
+	"tabrelay/relay/catalog"
+	"tabrelay/relay/fault"
+)
+
+// AdditionView is the answer of GET /api/v1/addition.
+type AdditionView struct {
+	Addition *catalog.Addition `json:"addition"` // null: none
+}
+
+func (a *API) showAddition(w http.ResponseWriter, _ *http.Request) {
+	Reply(w, http.StatusOK, AdditionView{a.Catalog.Adding()})
+}
+
+// addPlugin answers POST /api/v1/addition: it starts, and how it goes is asked for. A build takes longer than a request.
+func (a *API) addPlugin(w http.ResponseWriter, req *http.Request) {
+	var body struct {
+		From string `json:"from"`
+	}
+	failure := ReadBody(w, req, &body, `{"from": "/home/ann/tea-shop"}`)
+	if failure == nil {
+		failure = a.Catalog.Add(body.From)
+	}
+	if failure != nil {
+		status := http.StatusBadRequest
+		switch failure.Code {
+		case fault.Overloaded:
+			status = http.StatusConflict
+		case fault.ShuttingDown:
+			status = http.StatusServiceUnavailable
+		}
+		Refuse(w, status, failure)
+		return
+	}
+	a.showAddition(w, req)
+}
+
+// stopAddition answers DELETE /api/v1/addition: what is being added is stopped, how the last one ended is forgotten.
+func (a *API) stopAddition(w http.ResponseWriter, req *http.Request) {
+	a.Catalog.StopAdding()
+	a.showAddition(w, req)
+}

@@ -1,0 +1,103 @@
+package install
+
+import (
+	"context"
+	"errors"
+	"os"
+	"strings"
+
+	"tabrelay/relay/plugin"
+)
+
+// Source is where a plugin comes from, as a person writes it: a folder, a tarball, a repository, or the name of a
+// package.
+type Source struct {
+	From     string
+	Registry string // of packages; empty: the one that npm is configured for
+	Dir      string // whose .npmrc counts, too; empty: none
+}
+
+// Step tells what goes on; what it returns is called when that has ended.
+type Step func(what string) (ended func())
+
+// SpelledError is the error for a source that cannot be one.
+type SpelledError struct{ Err error }
+
+func (e *SpelledError) Error() string { return e.Err.Error() }
+func (e *SpelledError) Unwrap() error { return e.Err }
+
+// Add offers the plugin of a source: a folder is built and stays where it is, everything else is unpacked into the
+// plugins folder home. It does not run before it was reviewed.
+func Add(ctx context.Context, home string, s Source, step Step) (*plugin.Plugin, []plugin.Diagnostic, error) {
+	if s.IsFolder() {
+		defer step("Building " + s.From)()
+		return plugin.Add(ctx, home, s.From)
+	}
+	c, err := s.Prepare(ctx, home, step)
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := c.Install(false); err != nil {
+		return nil, c.Found, errors.Join(err, c.Discard())
+	}
+	return c.Plugin, c.Found, nil
+}
+
+// Prepare fetches and checks the plugin of a source that is no folder, without offering it.
+func (s Source) Prepare(ctx context.Context, home string, step Step) (*Candidate, error) {
+	fetched := step("Fetching " + s.From)
+	p, err := s.fetch(ctx)
+	fetched()
+	if err != nil {
+		return nil, err
+	}
+	defer step("Looking at what is in " + s.From)()
+	return Prepare(ctx, home, p)
+}
+
+// IsFolder reports whether a source is a folder, or looks like one that is not there.
+func (s Source) IsFolder() bool {
+	info, err := os.Stat(s.From)
+	looks := strings.HasPrefix(s.From, ".") || strings.HasPrefix(s.From, "/") || strings.HasSuffix(s.From, "/")
+	return err == nil && info.IsDir() || err != nil && looks && !s.isTarball()
+}
+
+func (s Source) isTarball() bool {
+	return strings.HasSuffix(s.From, ".tgz") || strings.HasSuffix(s.From, ".tar.gz")
+}
+
+func (s Source) fetch(ctx context.Context) (*Package, error) {
+	if s.isTarball() {
+		return ReadTarball(s.From)
+	}
+	if repository, ok, err := ParseRepository(s.From); ok {
+		if err != nil {
+			return nil, &SpelledError{err}
+		}
+		return repository.Fetch(ctx)
+	}
+	spec, err := ParseSpec(strings.TrimPrefix(s.From, fromRegistry))
+	if err != nil {
+		return nil, &SpelledError{err}
+	}
+	c, err := s.Npm(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return c.Fetch(ctx, spec)
+}
+
+// Npm is the registry of packages that counts for a source.
+func (s Source) Npm(ctx context.Context) (*Config, error) {
+	person, _ := os.UserHomeDir() // without a home folder there is no configuration of the user
+	c, err := ReadConfig(os.Getenv, s.Dir, person)
+	if err != nil {
+		return nil, err
+	}
+	if s.Registry != "" {
+		c.Use(s.Registry)
+	} else {
+		c.AskNpm(ctx)
+	}
+	return c, nil
+}
