@@ -10,7 +10,6 @@ import (
 
 	"tabrelay/relay/httpapi"
 	"tabrelay/relay/review"
-	"tabrelay/relay/wire"
 )
 
 const teaSource = `import { definePlugin, defineTool } from '@tabrelay/plugin-sdk';
@@ -40,21 +39,17 @@ func pluginSources(t *testing.T, index string) (dir string) {
 	return dir
 }
 
-// over waits until nothing is being added any more.
+// over asks until nothing is being added any more.
 func (v *reviewer) over() (view httpapi.AdditionView) {
 	v.t.Helper()
-	browser := dialIn(v.t, v.Relay)
-	defer browser.Close()
-	ended := func() bool {
+	for v.t.Context().Err() == nil {
 		_, answer := v.panelOf("GET", "addition", nil)
-		return json.Unmarshal(answer, &view) == nil && view.Addition != nil && view.Addition.Step == ""
+		if json.Unmarshal(answer, &view) == nil && view.Addition != nil && view.Addition.Step == "" {
+			return view
+		}
+		v.ask("GET", "status", nil) // the time of a request
 	}
-	if ended() {
-		return view
-	}
-	if err := browser.AwaitNews(v.t.Context(), func(wire.News) bool { return ended() }); err != nil {
-		v.t.Fatal(err)
-	}
+	v.t.Fatal("it is still being added")
 	return view
 }
 

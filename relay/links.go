@@ -30,7 +30,7 @@ func (r *Relay) linkChanged(e hub.Event) {
 					"noticed late")
 			}
 		}
-		r.panels.Changed()
+		r.panels.Changed(event.TopicProfiles)
 		r.events.Publish(event.OfPerson(), event.Connected, fmt.Sprintf("The browser profile %q connected", e.Profile),
 			who)
 	case hub.Paired:
@@ -41,8 +41,9 @@ func (r *Relay) linkChanged(e hub.Event) {
 		if err := r.store.ProfileSeen(r.base, e.ProfileID, e.Profile); err != nil {
 			r.Log.Warn().Err(err).Msg("cannot note the name of a profile")
 		}
-		r.panels.Changed(event.TopicTabs, event.TopicApprovals, event.TopicRunning)
+		r.panels.Changed(event.TopicTabs, event.TopicApprovals, event.TopicRunning, event.TopicProfiles)
 	case hub.Disconnected:
+		r.panels.Changed(event.TopicProfiles)
 		r.events.Publish(event.OfPerson(), event.Disconnected,
 			fmt.Sprintf("The browser profile %q is not connected any more", e.Profile), who)
 		if !r.stopping() {

@@ -410,6 +410,15 @@ export const plugins = {
   ],
 };
 
+export const profiles = {
+  profiles: [
+    { id: 'p1', label: 'Work', connected: true, seen: at(0), own: true },
+    { id: 'p2', label: 'At home', connected: true, seen: at(0), own: false },
+    { id: 'p3', label: 'Chrome 4f2a', connected: false, seen: at(-86_400 * 9), own: false },
+  ],
+};
+export const pairing = { text: `127.0.0.1:9333/${'0f'.repeat(16)}`, until: at(280) };
+
 export const reviews = {
   reviews: [
     { plugin: 'invoices', title: 'Invoices', hash: 'cd'.repeat(32), new: true, since: at(-3600) },

@@ -33,6 +33,7 @@ const quiet: Script['answers'] = {
   permissions: ok({ ...data.permissions, rules: [], grants: [] }),
   clients: ok({ clients: [] }),
   addition: ok({ addition: null }),
+  profiles: ok(data.profiles),
   agents: ok({ ...data.agents, agents: [], spent: {} }),
   'agents/sessions': ok({ sessions: [] }),
   audit: ok({ entries: [], next: '' }),
@@ -144,6 +145,15 @@ export const states: readonly State[] = [
   state('now-empty', 'now', 'No agent is doing anything.'),
   ...troubled('now', 'running', 'calls'),
   state('settings', 'settings', 'Alt+Shift+O', { given: ['notifications', 'offscreen'] }),
+  {
+    ...state('settings-pairing', 'settings', /4 min 40 s/, {
+      answers: { ...quiet, 'POST pairing': ok(data.pairing) },
+    }),
+    first: async (page) => {
+      await page.getByRole('button', { name: 'Make a pairing string' }).click();
+      await page.getByRole('button', { name: 'Forget Chrome 4f2a' }).click();
+    },
+  },
   state('paused', 'now', 'Resume', { answers: { ...quiet, paused: ok({ paused: true }) } }),
   state('connecting', 'now', 'Connecting', { state: data.link('connecting', '') }),
   state('not-connected', 'plugins', 'tabrelay up', {

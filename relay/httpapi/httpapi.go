@@ -171,6 +171,7 @@ func (a *API) routes() []Route {
 		{"POST /api/v1/agents/{id}/test", Person, a.testAgent},
 		{"GET /api/v1/agents/sessions", Person, a.showAgentSessions},
 		{"POST /api/v1/agents/sessions/{id}/stop", Person, a.stopAgentSession},
+		{"GET /api/v1/profiles", Person, a.showProfiles},
 		{"DELETE /api/v1/profiles/{id}", Person, a.forgetProfile},
 		{"POST /api/v1/recordings", Person, a.recordTab},
 		{"DELETE /api/v1/recordings/{profile}/{tab}", Person, a.stopRecording},

@@ -200,6 +200,12 @@ const isOneAddition = shape({
 export type Addition = Guarded<typeof isOneAddition>;
 export const isAddition = shape({ addition: maybe(isOneAddition) });
 
+const isProfile = shape({ id: isText, label: isText, connected: isFlag, seen: isText, own: isFlag });
+export type Profile = Guarded<typeof isProfile>;
+export const isProfiles = shape({ profiles: listOf(isProfile) });
+/** What pairs another browser: an address with a string that is good once. */
+export const isPairingString = shape({ text: isText, until: isText });
+
 const isSetting = shape({
   name: isText,
   type: isText,

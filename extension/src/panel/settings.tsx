@@ -2,8 +2,10 @@
 import { useContext, useEffect, useState } from 'preact/hooks';
 import { announce } from './announcer.tsx';
 import { BoardContext, useLink } from './hooks.ts';
+import { PairAnother } from './pairanother.tsx';
 import { type Permission, usePermission } from './permissions.ts';
 import { Empty, Part } from './pieces.tsx';
+import { Profiles } from './profiles.tsx';
 import type { PanelState } from './state.ts';
 import { visibleLine } from './words.ts';
 
@@ -157,6 +159,8 @@ export function Settings() {
         />
       </Part>
       <Shortcuts />
+      {state.link.phase === 'connected' && <Profiles />}
+      {state.link.phase === 'connected' && <PairAnother />}
       <About {...state} />
     </>
   );

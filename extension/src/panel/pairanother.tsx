@@ -1,0 +1,80 @@
+// Pairing one more browser with the relay, and shutting out those that were paired before.
+import { useContext, useState } from 'preact/hooks';
+import { announce } from './announcer.tsx';
+import { isPairingString } from './answers.ts';
+import { BoardContext, useAct, useNow } from './hooks.ts';
+import type { Problem } from './line.ts';
+import { Failed, Part, Sure, Trouble } from './pieces.tsx';
+import { moment, span, visibleLine } from './words.ts';
+
+interface Made {
+  text: string;
+  until: number;
+}
+
+function Shown({ made: { text, until }, now }: { made: Made; now: number }) {
+  const [copied, setCopied] = useState(false);
+  if (until <= now) return <p class="quiet">The string is not good any more. Make another one.</p>;
+  const copy = async () => {
+    await navigator.clipboard.writeText(text);
+    setCopied(true);
+    announce('The string is copied.');
+  };
+  return (
+    <>
+      <pre class="command">{visibleLine(text)}</pre>
+      <p class="quiet">
+        Paste it into tabrelay’s panel in the other browser. It works once, for {span(until - now)}.
+      </p>
+      <button type="button" class="small" onClick={() => void copy()}>
+        {copied ? 'Copied' : 'Copy'}
+      </button>
+    </>
+  );
+}
+
+export function PairAnother() {
+  const board = useContext(BoardContext);
+  const now = useNow();
+  const rotating = useAct();
+  const [made, setMade] = useState<Made | undefined>(undefined);
+  const [problem, setProblem] = useState<Problem | undefined>(undefined);
+  const make = async () => {
+    setProblem(undefined);
+    const reply = await board.act('POST', 'pairing', {});
+    if (!reply.ok) setProblem(reply.problem);
+    else if (isPairingString(reply.body))
+      setMade({ text: reply.body.text, until: moment(reply.body.until) ?? 0 });
+  };
+  const rotate = async () => {
+    setMade(undefined);
+    if (await rotating.run('POST', 'pairing/rotate', {})) announce('The pairing secret was replaced.');
+  };
+  return (
+    <Part title="Pair another browser">
+      <p class="quiet">
+        A browser whose extension came from tabrelay’s folder is paired by itself. One from a store needs a
+        string.
+      </p>
+      {made !== undefined && <Shown key={made.text} made={made} now={now} />}
+      {problem !== undefined && <Trouble problem={problem} />}
+      <div class="whole">
+        <button type="button" class="small" onClick={() => void make()}>
+          Make a pairing string
+        </button>
+        <Sure
+          label="Replace the secret"
+          name="Replace the pairing secret"
+          question={
+            'Replace the pairing secret? Every browser is disconnected. The extension in tabrelay’s folder ' +
+            'connects again by itself; others have to be paired again, this one too if it is one of them.'
+          }
+          yes="Replace"
+          disabled={rotating.busy}
+          onYes={() => void rotate()}
+        />
+      </div>
+      <Failed act={rotating} />
+    </Part>
+  );
+}
