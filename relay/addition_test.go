@@ -43,6 +43,7 @@ func pluginSources(t *testing.T, index string) (dir string) {
 func (v *reviewer) over() (view httpapi.AdditionView) {
 	v.t.Helper()
 	for v.t.Context().Err() == nil {
+		view = httpapi.AdditionView{} // an answer leaves out what is empty
 		_, answer := v.panelOf("GET", "addition", nil)
 		if json.Unmarshal(answer, &view) == nil && view.Addition != nil && view.Addition.Step == "" {
 			return view
