@@ -74,7 +74,8 @@ func (c *Catalog) Add(from string) *fault.Error {
 	}
 	ctx, cancel := context.WithCancelCause(context.Background())
 	a := &adding{cancel: cancel, done: make(chan struct{}), Addition: Addition{
-		From: review.Legible(from), Began: time.Now().UTC(), Step: "Looking at " + review.Legible(from), Notes: []string{},
+		From: review.Legible(from), Began: time.Now().UTC(), Step: "Looking at " + review.Legible(from),
+		Notes: []string{},
 	}}
 	c.adding = a
 	go c.add(ctx, a, source)

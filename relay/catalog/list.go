@@ -34,7 +34,7 @@ type View struct {
 	Description string     `json:"description"`
 	Shipped     bool       `json:"shipped"`
 	Added       bool       `json:"added"`    // by the person, who can remove it
-	Folder      string     `json:"folder"`   // of theirs, which stays when it is removed; empty for an installed package
+	Folder      string     `json:"folder"`   // of theirs, which stays; empty for a package
 	Settings    int        `json:"settings"` // how many there are
 	Unset       bool       `json:"unset"`    // it needs one of them
 	Hash        string     `json:"hash"`

@@ -16,7 +16,8 @@ func (a *API) showAddition(w http.ResponseWriter, _ *http.Request) {
 	Reply(w, http.StatusOK, AdditionView{a.Catalog.Adding()})
 }
 
-// addPlugin answers POST /api/v1/addition: it starts, and how it goes is asked for. A build takes longer than a request.
+// addPlugin answers POST /api/v1/addition: it starts, and how it goes is asked for, as a build takes longer than a
+// request.
 func (a *API) addPlugin(w http.ResponseWriter, req *http.Request) {
 	var body struct {
 		From string `json:"from"`

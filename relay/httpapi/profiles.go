@@ -25,8 +25,9 @@ type ProfilesView struct {
 func (a *API) showProfiles(w http.ResponseWriter, req *http.Request) {
 	known, err := a.Store.Profiles(req.Context())
 	if err != nil {
-		Refuse(w, http.StatusInternalServerError, fault.New(fault.InternalError, "The list of profiles cannot be read: "+
-			err.Error(), fault.WithHint("`tabrelay doctor` looks at the database.")))
+		Refuse(w, http.StatusInternalServerError, fault.New(fault.InternalError,
+			"The list of profiles cannot be read: "+err.Error(),
+			fault.WithHint("`tabrelay doctor` looks at the database.")))
 		return
 	}
 	connected := map[string]string{}
@@ -38,7 +39,8 @@ func (a *API) showProfiles(w http.ResponseWriter, req *http.Request) {
 	own := AtProfile(Sender(req.Context()))
 	view := ProfilesView{Profiles: []ProfileView{}}
 	for _, p := range known {
-		one := ProfileView{ID: p.ID, Label: review.Legible(p.Label), Seen: p.Seen, Own: p.ID == own}
+		one := ProfileView{ID: p.ID, Label: review.Legible(p.Label), Seen: p.Seen,
+			Own: p.ID == own}
 		if label, here := connected[p.ID]; here {
 			one.Label, one.Connected, one.Seen = review.Legible(label), true, time.Now().UTC().Truncate(time.Second)
 		}

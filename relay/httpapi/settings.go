@@ -40,7 +40,8 @@ func (a *API) showSettings(w http.ResponseWriter, req *http.Request) {
 // first, also to the person at a panel: nobody types an address and means to read what it allows.
 func (a *API) setSettings(w http.ResponseWriter, req *http.Request) {
 	var body NewSettings
-	if failure := ReadBody(w, req, &body, `{"settings": {"url": "https://wiki.example/", "limit": null}}`); failure != nil {
+	const example = `{"settings": {"url": "https://wiki.example/", "limit": null}}`
+	if failure := ReadBody(w, req, &body, example); failure != nil {
 		Refuse(w, http.StatusBadRequest, failure)
 		return
 	}

@@ -97,7 +97,7 @@ type Setting struct {
 	Required    bool            `json:"required"`
 	Options     []string        `json:"options"` // of a select
 	Default     json.RawMessage `json:"default"` // nil when there is none
-	Secret      *bool           `json:"secret"`  // whether it is withheld from pages that could read it; nil: a string is
+	Secret      *bool           `json:"secret"`  // withheld from pages that could read it; nil: a string is
 }
 
 // IsSecret reports whether a value of the setting is withheld from pages that ran scripts before the plugin was
