@@ -111,6 +111,31 @@ const applications: Record<string, Application> = {
       { action: 'list', env: { pagesize: 50, messagecount: 3, exists: 3, pagecount: 1 }, exec: '' },
     ],
   },
+  'tt-rss': {
+    page: '<body class="flat ttrss_main ttrss_index"></body>',
+    signIn: `${origin}/index.php`,
+    arguments: { edit_feed: { name: 'x' }, catch_up: { special: 'all' } },
+    gives: { preview_filter: '[]' }, // nothing matches
+    greets: ({ pathname }) =>
+      pathname.endsWith('/index.php')
+        ? html('<body class="flat ttrss_main"><script>const __csrf_token = "0123456789";</script>')
+        : undefined,
+    nearly: [
+      { items: [] },
+      { items: [{}] },
+      { items: [{ id: 'CAT:x', bare_id: 'x', name: 'x', items: [] }] },
+      { items: [{ id: 'CAT:1', bare_id: 1, name: 'x' }] },
+      { items: [{ items: [{ bare_id: 1 }] }] },
+      { counters: {} },
+      { counters: [{}] },
+      { result: {} },
+      { result: { code: '1' } },
+      { error: {} },
+      { headlines: {}, 'init-params': {} },
+      { title: 'x', link: 7 },
+      [7],
+    ],
+  },
   pocketbase: {
     storage: { __pb_superuser_auth__: JSON.stringify({ token }) },
     signIn: `${origin}/_/#/login`,
@@ -252,7 +277,7 @@ function valueFor(name: string, property: JsonObject): unknown {
   }
   const pattern = new RegExp(typeof property.pattern === 'string' ? property.pattern : '');
   const { minLength = 1 } = property;
-  const found = ['x', 'xxxx', '1', 'x.txt'].find(
+  const found = ['x', 'xxxx', '1', 'x.txt', 'http://x'].find(
     (text) => pattern.test(text) && text.length >= Number(minLength),
   );
   return found ?? assert.fail(`no value for ${name}: add one that its pattern takes`);

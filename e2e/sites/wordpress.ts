@@ -1,13 +1,14 @@
 // A real WordPress: the one Debian packages, on PHP's own server, with a MariaDB of its own. Nothing of it is a
 // service of the machine.
 
-import { mkdir, readdir, symlink, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, symlink } from 'node:fs/promises';
 import path from 'node:path';
 import { expect, type Page } from '@playwright/test';
 import type { Closing } from '../stage/closing.ts';
 import { temporaryFolder } from '../stage/paths.ts';
 import { freePort } from '../stage/port.ts';
 import { type Program, run, start } from '../stage/process.ts';
+import { openDatabase } from './mariadb.ts';
 
 const source = process.env.WORDPRESS ?? '/usr/share/wordpress';
 const php = path.join(import.meta.dirname, 'wordpress');
@@ -55,7 +56,7 @@ export class Blog {
 export async function openBlog(closing: Closing): Promise<Blog> {
   const folder = await temporaryFolder('blog', closing);
   const url = `http://127.0.0.1:${await freePort()}`;
-  const database = await openDatabase(folder, closing);
+  const database = await openDatabase(folder, 'wordpress', closing);
   await layOut(folder);
   const env = { BLOG_FOLDER: folder, BLOG_URL: url, BLOG_PASSWORD: blogPassword };
   const settings = [`auto_prepend_file=${php}/prepend.php`, 'sendmail_path=/bin/true'];
@@ -73,35 +74,6 @@ export async function openBlog(closing: Closing): Promise<Blog> {
     );
   await expect.poll(status, { message: 'the blog answers' }).toBe(200);
   return new Blog(url, database);
-}
-
-/** MariaDB in a folder, on a socket there and on no port. It does not run as root unless told to. */
-async function openDatabase(folder: string, closing: Closing): Promise<Program> {
-  const data = path.join(folder, 'db');
-  await mkdir(data);
-  const small = ['--no-defaults', `--datadir=${data}`, '--innodb-log-file-size=4M'];
-  if (process.getuid?.() === 0) small.push('--user=root');
-  await run('mariadb-install-db', [...small, '--auth-root-authentication-method=normal', '--skip-test-db']);
-  await writeFile(path.join(folder, 'init.sql'), 'CREATE DATABASE wordpress;\n');
-  const database = start('mariadbd', [
-    ...small,
-    ...[
-      `--socket=${folder}/db.sock`,
-      '--skip-networking',
-      '--skip-grant-tables',
-      `--pid-file=${folder}/db.pid`,
-    ],
-    ...[
-      `--init-file=${folder}/init.sql`,
-      '--innodb-buffer-pool-size=32M',
-      '--innodb-flush-log-at-trx-commit=0',
-    ],
-  ]);
-  closing.defer(() => database.stop());
-  await expect
-    .poll(() => database.output(), { message: 'the database listens' })
-    .toContain('ready for connections');
-  return database;
 }
 
 /** The program files as links, and beside them what belongs to this blog. */

@@ -18,7 +18,7 @@ export const listRecords = defineTool({
   name: 'list_records',
   displayName: 'List records',
   description:
-    'Records of a collection, filtered and sorted by you; total also counts them. For ' +
+    'Records of a collection, as a query of a table, filtered and sorted by you; total also counts them. For ' +
     'plain words use search_records.',
   annotations: { readOnlyHint: true },
   input: s.parameters({
