@@ -127,6 +127,8 @@ var (
 		`autocomplete|suggest|read|get)(?:$|[/_-])`)
 	destroying = regexp.MustCompile(`(?:^|_)(?:delet|remov|destroy|trash|purge|eras|revok|cancel|wipe|reset|discard|` +
 		`deactivat|disabl|unsubscrib|logout|log_?out|logoff|sign_?out|sign_?off)`)
+	changing = regexp.MustCompile(`(?:^|_)(?:edit|add|create|new|save|update|write|lock|unlock|mark|move|rename|set|` +
+		`subscribe|upload|import|publish|approve|assign|star|send)(?:$|_)`)
 	graphQLRead = regexp.MustCompile(`^\s*(?:query|\{)`)
 )
 
@@ -142,6 +144,13 @@ func (b *build) annotations() string {
 		if destroying.MatchString(snake(route)) {
 			b.note("It is a GET whose address sounds as if it destroys something, so it does not count as reading.")
 			return "{ destructiveHint: true }"
+		}
+		for _, action := range b.e.route {
+			if changing.MatchString(snake(action)) {
+				b.note("It is a GET whose address names a change (an editor may lock what it opens), so it does not " +
+					"count as reading. If it only reads: annotations: { readOnlyHint: true }.")
+				return "{ readOnlyHint: false, destructiveHint: false }"
+			}
 		}
 		return "{ readOnlyHint: true }"
 	case b.e.method == "DELETE" || destroying.MatchString(snake(route)):

@@ -68,7 +68,7 @@ func TestOddBodiesAndNames(t *testing.T) {
 // What sounds as if it changes something is not taken for reading because it is a GET.
 func TestGETsThatChangeSomething(t *testing.T) {
 	for _, address := range []string{"/logout", "/account/sign-out", "/teaDelete?id=1", "/teas?delete=5",
-		"/x?do=tea.remove", "/newsletter/unsubscribe", "/teas/5/deactivate"} {
+		"/x?do=tea.remove", "/tea.php?id=1&do=edit", "/newsletter/unsubscribe", "/teas/5/deactivate"} {
 		r := &tape{}
 		r.asks("GET", site+address, nil, "", 200, map[string]any{"ok": true})
 		d, err := Make(Read(r.events), "tea", site)

@@ -38,15 +38,17 @@ function click(event: Event): object | undefined {
   return { kind: 'click', label: link ? '' : labelOf(control), page: location.href };
 }
 
-type Field = HTMLInputElement | HTMLSelectElement | HTMLTextAreaElement;
+type Field = HTMLInputElement | HTMLSelectElement | HTMLTextAreaElement | HTMLButtonElement;
 const isField = (element: Element): element is Field =>
   element instanceof HTMLInputElement ||
+  element instanceof HTMLButtonElement || // the one that was pressed is sent
   element instanceof HTMLSelectElement ||
   element instanceof HTMLTextAreaElement;
 
 function fieldOf(field: Field, form: HTMLFormElement): object {
   const label = line(Array.from(field.labels ?? [], ({ textContent }) => textContent ?? '').join(' '));
-  const about = { name: field.name.slice(0, 200), label, type: field.type, required: field.required };
+  const required = !(field instanceof HTMLButtonElement) && field.required;
+  const about = { name: field.name.slice(0, 200), label, type: field.type, required };
   if (field instanceof HTMLSelectElement) {
     const options = Array.from(field.options, ({ value }) => value);
     return options.length > maxOptions ? about : { ...about, options };

@@ -104,10 +104,13 @@ export async function submitForm({ page, action, query = {}, fields, signal }: S
   const from = new URL(page, location.href);
   const shown = parseHTML(await fetchText(from.href, { signal }));
   const target = new URL(action, from);
-  const form = Array.from(shown.forms).find(
+  const forms = Array.from(shown.forms).filter(
     (one) =>
       new URL(one.getAttribute('action') ?? '', from).pathname === target.pathname && one.method === 'post',
   );
+  // A page may have several forms for one address, as a search beside an editor: the one with these fields is meant.
+  const has = (one: HTMLFormElement) => Object.keys(fields).filter((name) => one.elements.namedItem(name) !== null).length;
+  const [form] = forms.sort((a, b) => has(b) - has(a));
   if (form === undefined) throw ToolError.notFound(`The page ${page} has no form for ${action}`);
   const sent = new URLSearchParams();
   for (const [name, value] of new FormData(form)) if (typeof value === 'string') sent.append(name, value);
