@@ -3,6 +3,7 @@
 import path from 'node:path';
 import type { Page } from '@playwright/test';
 import { z } from 'zod';
+import { openTeamWiki, signInToWiki } from '../sites/dokuwiki.ts';
 import { openPocketBase, superuser } from '../sites/pocketbase.ts';
 import { type Blog, blogPassword, openBlog, signInToBlog } from '../sites/wordpress.ts';
 import { stopWorker } from '../stage/browser.ts';
@@ -108,6 +109,28 @@ test('PocketBase: what the dashboard asks becomes tools with its token', async (
   expect(await pocketbase.send('GET', 'collections/authors/records')).toMatchObject({
     items: expect.arrayContaining([expect.objectContaining({ name: author.name })]),
   });
+});
+
+test('DokuWiki: the button that was pressed is pressed in the form that is meant', async ({ stage }) => {
+  const { agent, closing, relay, page } = stage;
+  const wiki = await openTeamWiki(closing);
+  await signInToWiki(page, wiki, 'alice');
+  const recorded = await record(relay, closing, 'my-wiki', wiki.page('start'));
+  const tab = await recordedTab(stage, wiki.page('start'));
+  await tab.goto(wiki.page('teas:green'));
+  await tab.locator('a.action.create, .create a').first().click();
+  await tab.locator('#wiki__text').fill('Sencha of Uji');
+  await tab.locator('#edbtn__save').click();
+  await expect(tab.getByText('Sencha of Uji')).toBeVisible();
+  await recorded.finish();
+  await adopt(stage, recorded, ['Sencha', 'Uji']);
+
+  await agent.call('my-wiki__create_doku_edit', {
+    id: 'teas:green',
+    wikitext: 'Saved by a draft',
+    summary: '',
+  });
+  expect(await (await wiki.as('alice')).revisions('teas:green')).toHaveLength(2);
 });
 
 test('a recording says in the tab that it runs, and ends when the tab goes to another site', async ({

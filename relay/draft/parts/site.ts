@@ -109,7 +109,8 @@ export async function submitForm({ page, action, query = {}, fields, signal }: S
       new URL(one.getAttribute('action') ?? '', from).pathname === target.pathname && one.method === 'post',
   );
   // A page may have several forms for one address, as a search beside an editor: the one with these fields is meant.
-  const has = (one: HTMLFormElement) => Object.keys(fields).filter((name) => one.elements.namedItem(name) !== null).length;
+  const has = (one: HTMLFormElement) =>
+    Object.keys(fields).filter((name) => one.elements.namedItem(name) !== null).length;
   const [form] = forms.sort((a, b) => has(b) - has(a));
   if (form === undefined) throw ToolError.notFound(`The page ${page} has no form for ${action}`);
   const sent = new URLSearchParams();
