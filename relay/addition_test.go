@@ -116,3 +116,19 @@ func TestPluginsAreAddedInThePanel(t *testing.T) {
 		}
 	}
 }
+
+// What a person removed does not run because another plugin of its name is added.
+func TestARemovedPluginStandsInForNothing(t *testing.T) {
+	w := newWorld(t)
+	first := w.put("tea", "1", nil)
+	v := w.reviewer(t)
+	v.decide("tea", first.Hash, "accept", http.StatusOK)
+	if status, answer := v.panelOf("DELETE", "plugins/tea", nil); status != http.StatusOK {
+		t.Fatalf("removed: %d %s", status, answer)
+	}
+	w.put("tea", "2", nil)
+	v.again()
+	if hash := v.serving("tea"); hash != "" {
+		t.Errorf("after another one was added, %q runs; the one that was removed is %q", hash, first.Hash)
+	}
+}

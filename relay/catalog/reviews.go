@@ -25,6 +25,7 @@ type Store interface {
 	Reviews(ctx context.Context) ([]store.Review, error)
 	AddReview(ctx context.Context, r store.Review, content []byte) error
 	KeepContent(ctx context.Context, plugin, hash string, content []byte) error
+	DropContent(ctx context.Context, plugin string) error
 	ReviewedContent(ctx context.Context, plugin string) (hash string, content []byte, err error)
 }
 
@@ -75,6 +76,7 @@ func (v *reviews) read(ctx context.Context, s Store, log zerolog.Logger) error {
 // still to be had. withheld says of each plugin what that keeps from agents. before is what was there until now.
 func (v *reviews) admit(added []plugin.Entry, before *state) (all map[string]*found,
 	withheld map[string]*registry.Withheld) {
+	v.dropRemoved(added)
 	all, withheld = map[string]*found{}, map[string]*registry.Withheld{}
 	for i := range added {
 		e := &added[i]
@@ -199,6 +201,19 @@ func (v *reviews) keep(p *plugin.Plugin) {
 		return
 	}
 	v.kept[name] = p.Hash
+}
+
+// dropRemoved lets nothing stand in for plugins that were removed: another one of the name, added later, is a new one.
+func (v *reviews) dropRemoved(added []plugin.Entry) {
+	for name := range v.kept {
+		if slices.ContainsFunc(added, func(e plugin.Entry) bool { return e.Name == name }) {
+			continue
+		}
+		if err := v.store.DropContent(context.Background(), name); err != nil {
+			v.log.Error().Err(err).Str("plugin", name).Msg("the content of a removed plugin is still kept")
+		}
+		delete(v.kept, name)
+	}
 }
 
 // withheld says what is kept from agents.

@@ -36,6 +36,7 @@ const (
 	// One content is kept for each plugin: the one that was accepted last.
 	keepContent = `UPDATE reviews SET content = CASE WHEN hash = ? THEN ? END
 		WHERE plugin = ? AND EXISTS (SELECT 1 FROM reviews WHERE plugin = ? AND hash = ? AND verdict = 'accepted')`
+	dropContent = `UPDATE reviews SET content = NULL WHERE plugin = ?`
 	findContent = `SELECT hash, content FROM reviews WHERE plugin = ? AND verdict = 'accepted' AND content IS NOT NULL`
 )
 
@@ -77,6 +78,14 @@ func (s *Store) KeepContent(ctx context.Context, plugin, hash string, content []
 	err := s.do(ctx, func(w *writer) error { return w.exec(keepContent, hash, content, plugin, plugin, hash) })
 	if err != nil {
 		return fmt.Errorf("cannot keep the reviewed content of %s: %w", plugin, err)
+	}
+	return nil
+}
+
+// DropContent keeps no content of a plugin any more. What was decided about its contents stays.
+func (s *Store) DropContent(ctx context.Context, plugin string) error {
+	if err := s.do(ctx, func(w *writer) error { return w.exec(dropContent, plugin) }); err != nil {
+		return fmt.Errorf("cannot drop the reviewed content of %s: %w", plugin, err)
 	}
 	return nil
 }
