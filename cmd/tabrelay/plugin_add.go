@@ -5,15 +5,21 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
+	"net/url"
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/sync/errgroup"
 
+	"tabrelay/relay/catalog"
+	"tabrelay/relay/config"
 	"tabrelay/relay/install"
+	"tabrelay/relay/join"
 	"tabrelay/relay/plugin"
 )
 
@@ -230,13 +236,32 @@ func (a *app) pluginRemove() *cobra.Command {
 	return &cobra.Command{
 		Use: "remove NAME", Short: "Stop offering a plugin; a folder of yours stays", Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := install.Remove(a.home.Plugins(), args[0]); err != nil {
+			if err := a.removePlugin(cmd.Context(), args[0]); err != nil {
 				return err
 			}
 			a.notef("%s is removed.\n", args[0])
-			return a.reloadPlugins(cmd.Context(), args[0])
+			return nil
 		},
 	}
+}
+
+// removePlugin has the relay remove a plugin, as it does for the panel; where none runs, it removes the same itself.
+func (a *app) removePlugin(ctx context.Context, name string) error {
+	entry, err := plugin.Find(a.home.Plugins(), name)
+	if err != nil {
+		return err
+	}
+	if _, running := join.Running(ctx, a.home); running && entry != nil {
+		_, err := a.exchange(ctx, http.MethodDelete, "/api/v1/plugins/"+url.PathEscape(name), nil)
+		return err
+	}
+	if err := install.Remove(a.home.Plugins(), name); err != nil {
+		return err
+	}
+	if slices.Contains(catalog.PluginNames(a.home), name) {
+		return nil // the one that comes with tabrelay goes by the same settings
+	}
+	return config.Unset(a.home, []string{"plugins", name})
 }
 
 func (a *app) pluginUse() *cobra.Command {
