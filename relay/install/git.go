@@ -18,6 +18,9 @@ const (
 
 	// cloneTime is how long fetching a repository may take.
 	cloneTime = 2 * time.Minute
+
+	// childTime is how long the programs that git and npm start may hold their output open once these were stopped.
+	childTime = time.Second
 )
 
 // Repository is a git repository, and which state of it.
@@ -90,6 +93,7 @@ func (r Repository) Fetch(ctx context.Context) (*Package, error) {
 func git(ctx context.Context, args ...string) ([]byte, error) {
 	quiet := []string{"-c", "core.hooksPath=" + os.DevNull, "-c", "protocol.ext.allow=never"}
 	cmd := exec.CommandContext(ctx, "git", append(quiet, args...)...)
+	cmd.WaitDelay = childTime
 	cmd.Env = append(os.Environ(), "GIT_TERMINAL_PROMPT=0", "GIT_LFS_SKIP_SMUDGE=1",
 		"GIT_SSH_COMMAND=ssh -oBatchMode=yes")
 	var out, said bytes.Buffer

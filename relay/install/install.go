@@ -34,6 +34,9 @@ func ReadTarball(file string) (*Package, error) {
 	if err != nil {
 		return nil, fmt.Errorf("the tarball cannot be read: %w", err)
 	}
+	if !info.Mode().IsRegular() { // a device or a pipe may have no end
+		return nil, fmt.Errorf("%s is no file", file)
+	}
 	if info.Size() > maxTarball {
 		return nil, fmt.Errorf("the tarball %s has %d bytes, more than %d", file, info.Size(), maxTarball)
 	}

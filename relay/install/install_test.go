@@ -164,3 +164,14 @@ func TestLibrary(t *testing.T) {
 		t.Errorf("one that needs others: %v", err)
 	}
 }
+
+// A device has no end, and reading it would take all memory.
+func TestATarballIsAFile(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "tea.tgz")
+	if err := os.Symlink(os.DevNull, file); err != nil {
+		t.Skip(err)
+	}
+	if _, err := ReadTarball(file); err == nil || !strings.Contains(err.Error(), "is no file") {
+		t.Errorf("a device: %v", err)
+	}
+}

@@ -91,7 +91,9 @@ func (c *Config) AskNpm(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, npmTime)
 	defer cancel()
 	// Without npm, or when it fails, the registry stays unknown, and whoever needs it says so.
-	if answer, err := exec.CommandContext(ctx, "npm", "config", "get", "registry").Output(); err == nil {
+	npm := exec.CommandContext(ctx, "npm", "config", "get", "registry")
+	npm.WaitDelay = childTime
+	if answer, err := npm.Output(); err == nil {
 		c.values["registry"] = strings.TrimSpace(string(answer))
 	}
 }
