@@ -55,8 +55,20 @@ export function logFrame(id: string, { level, message, data }: Line): LogFrame {
   return { type: 'log', id, level, message, data: isRecord(data) ? data : { value: data } };
 }
 
-export function followedFrame({ places, afterMs, ...rest }: Followed): FollowedFrame {
-  return { ...rest, ...(places !== undefined && { places }), ...(afterMs !== undefined && { afterMs }) };
+const callId = /^[0-9a-f]{32}$/;
+const mostPlaces = 20;
+const mostCharacters = 4000;
+
+/** Undefined: the page has made it up. A frame that the relay cannot read would end the connection. */
+export function followedFrame(said: Followed): FollowedFrame | undefined {
+  const { type, id, plugin, kind } = said;
+  if (!callId.test(id)) return undefined;
+  const text = said.text.slice(0, mostCharacters);
+  const frame: FollowedFrame = { type, id, plugin, tool: said.tool.slice(0, 200), kind, text };
+  const short = ({ length }: string) => length <= 500;
+  if (said.places !== undefined) frame.places = said.places.filter(short).slice(0, mostPlaces);
+  if (said.afterMs !== undefined) frame.afterMs = Math.max(0, Math.round(said.afterMs));
+  return frame;
 }
 
 /** An outcome as a frame: the header, and the value as the page encoded it. */

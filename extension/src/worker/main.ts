@@ -166,7 +166,11 @@ const bridges = new Bridges(
         return consoles.hear(bridge, message);
       if (message.type === 'tools') return pageTools.hear(bridge, message.text);
       if (message.type === 'recorded') return recorder.hear(bridge, message.told);
-      if (message.type === 'followed') return send(followedFrame(message));
+      if (message.type === 'followed') {
+        const frame = followedFrame(message);
+        if (frame !== undefined) send(frame);
+        return;
+      }
       if (message.type === 'dialog') {
         invocations.standsStill(bridge.tabId);
         return;
