@@ -29,6 +29,7 @@ export function thingOf(element: Element, cursor: string, around: string): Thing
     return { element, role, acts: !shows || cursor !== around || tabIndex(element) >= 0 };
   }
   if (role === 'canvas' || role === 'embedded') return { element, role, acts: true };
+  if (standsForAnother(element)) return { element, role, acts: true };
   const points = cursor !== '' && cursor !== around;
   if (!points && !hasSome(element)) return { element, role, acts: false };
   if (isEditable(element)) return { element, role: role === '' ? 'textbox' : role, acts: true };
@@ -40,6 +41,15 @@ export function thingOf(element: Element, cursor: string, around: string): Thing
     handlers.some((handler) => has(element, handler)) ||
     attribute(element, 'draggable') === 'true';
   return { element, role, acts: own && !forAnother(element) };
+}
+
+// A label by which a person checks a box, or gives files, that is not displayed itself.
+function standsForAnother(element: Element): boolean {
+  if (tag(element) !== 'label' || !(element instanceof HTMLLabelElement)) return false;
+  const { control } = element;
+  return (
+    control instanceof HTMLInputElement && /^(?:checkbox|radio|file)$/.test(control.type) && !visible(control)
+  );
 }
 
 // A label passes a click on to a field that is displayed, and that field has a reference of its own.

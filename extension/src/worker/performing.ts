@@ -14,8 +14,8 @@ type Arrival =
   | { kind: 'stayed' } // a download, an empty answer, or one that was stopped
   | { kind: 'late' };
 
-/** Follows the navigations of a tab's page from now on, away from the document it has. */
-function follow({ tabId, documentId }: Bridge): {
+/** Follows the navigations of a page, or of a frame of it, from now on, away from the document it has. */
+function follow({ tabId, frameId, documentId }: Bridge): {
   arrival(ms: number): Promise<Arrival>;
   loaded(ms: number): Promise<void>;
   end(): void;
@@ -24,7 +24,7 @@ function follow({ tabId, documentId }: Bridge): {
   let loaded = false;
   let wake = () => {};
   const mine = (details: { tabId: number; frameId: number }) =>
-    details.tabId === tabId && details.frameId === 0;
+    details.tabId === tabId && details.frameId === frameId;
   const committed = (details: chrome.webNavigation.WebNavigationTransitionCallbackDetails) => {
     if (!mine(details)) return;
     loaded = false;
@@ -101,7 +101,7 @@ async function documentOf(stage: Stage, documents: Documents): Promise<Bridge> {
 export function performing(documents: Documents, look: (stage: Stage) => Promise<string>): Performer {
   return async (stage) => {
     const bridge = await documentOf(stage, documents);
-    const journey = follow(await stage.top());
+    const journey = follow(bridge);
     try {
       const effect = await stage.part(bridge, stage.frame.tool, stage.args);
       if (!isRecord(effect)) return effect;
@@ -124,8 +124,10 @@ export function performing(documents: Documents, look: (stage: Stage) => Promise
       }
       await journey.loaded(Math.min(loadMs, stage.leftMs));
       const page = await look(stage).catch(() => undefined);
+      const seen = { leaving: undefined, ...(page !== undefined && { page }) };
+      if (from.frameId !== 0) return { ...seen, note: `The frame went to ${to}` };
       const { url, title } = await chrome.tabs.get(stage.tabId);
-      return { leaving: undefined, url, title, ...(page !== undefined && { page }) };
+      return { ...seen, url, title };
     }
   };
 }

@@ -2,8 +2,9 @@
 // not seen.
 
 import type { Mark } from '../changes.ts';
-import { documentFor, eventsSent, focusedIn, shadowOf } from './dom.ts';
+import { documentFor, eventsSent, focusedIn, isElement, isInput, shadowOf } from './dom.ts';
 import { NotDone } from './failure.ts';
+import { hoverMark } from './hovering.ts';
 import type { Dialog, DialogAnswer, News, Page, Watch } from './page.ts';
 
 /** What the caller reads of an act. */
@@ -32,6 +33,13 @@ interface Scene {
   departure: Departure;
 }
 
+let typedAt = 0; // when something was typed for which a page may offer something
+
+/** Something was typed for which a page may offer suggestions: they come when nothing more is typed for a while. */
+export function suggestionsMayCome(): void {
+  typedAt = performance.now();
+}
+
 let unsettled: Scene | undefined; // an act after which the page was to leave
 
 /** Runs an act and tells what came of it; more is what the act itself has to say. */
@@ -41,6 +49,7 @@ export async function effectOf<More extends object>(
   act: () => Promise<More>,
 ): Promise<Effect & More> {
   if (unsettled !== undefined) leaveScene(unsettled);
+  typedAt = 0;
   const watch = await page.watch(dialogs);
   const scene = { page, watch, mark: page.mark(), signs: watchSigns(), departure: watchDeparture(dialogs) };
   const sent = eventsSent();
@@ -92,8 +101,10 @@ function truthful(why: unknown, acted: boolean): unknown {
 
 interface Signs {
   lastAt(): number; // when something was seen last; 0: nothing yet
+  answeredAt(): number; // the same, without scrolling
   focus(): Element | null; // where the focus has gone, if it moved
   scrolled(): boolean;
+  wantsFiles(): Element | undefined; // a field whose list of files the page tried to open
   url: string;
   title: string;
   end(): void;
@@ -105,12 +116,18 @@ function watchSigns(): Signs {
   const { href: url } = location;
   const { title } = document;
   const focus = focusedIn(document);
+  let answeredAt = 0;
+  let wantsFiles: Element | undefined;
   const seen = () => {
     lastAt = performance.now();
+    answeredAt = lastAt;
+  };
+  const onClick = ({ target }: Event) => {
+    if (isElement(target) && isInput(target) && target.type === 'file') wantsFiles = target;
   };
   const onScroll = () => {
     scrolled = true;
-    seen();
+    lastAt = performance.now();
   };
   const observer = new MutationObserver((records) => {
     if (records.some((record) => !ours(record))) seen();
@@ -124,8 +141,11 @@ function watchSigns(): Signs {
   const events = ['input', 'change', 'toggle', 'close'];
   for (const type of events) addEventListener(type, seen, true);
   addEventListener('scroll', onScroll, true);
+  addEventListener('click', onClick, true);
   return {
     lastAt: () => lastAt,
+    answeredAt: () => answeredAt,
+    wantsFiles: () => wantsFiles,
     focus: () => {
       const now = focusedIn(document);
       return now === focus ? null : now;
@@ -137,12 +157,14 @@ function watchSigns(): Signs {
       observer.disconnect();
       for (const type of events) removeEventListener(type, seen, true);
       removeEventListener('scroll', onScroll, true);
+      removeEventListener('click', onClick, true);
     },
   };
 }
 
-// The mark that shows the person who acts is not the page's.
-function ours({ type, addedNodes, removedNodes }: MutationRecord): boolean {
+// What shows the person who acts, and what the pointer is over, is not the page's.
+function ours({ type, addedNodes, removedNodes, attributeName }: MutationRecord): boolean {
+  if (attributeName === hoverMark) return true;
   const mark = globalThis.tabrelayMark;
   if (type !== 'childList' || mark === undefined) return false;
   return [...addedNodes, ...removedNodes].every((node) => node === mark);
@@ -233,13 +255,16 @@ export function mayLeave(dialogs: DialogAnswer, tell: (dialog: Dialog) => void):
 async function quiet({ page, signs, departure, watch }: Scene): Promise<void> {
   const from = performance.now();
   await page.pause(0);
+  let busyAt = 0;
   for (;;) {
     if (departure.to() !== undefined) return;
     const now = performance.now();
-    const last = signs.lastAt();
+    if (watch.busy()) busyAt = now;
+    const seenAt = signs.answeredAt();
+    const last = seenAt <= typedAt ? 0 : Math.max(seenAt, busyAt); // a page goes on with what it was answered
     if (now - from >= longestMs) return;
     // Where nothing was seen at all, what comes late would be missed.
-    if (last > 0 && now - last >= quietMs && !watch.busy()) return;
+    if (last > 0 && now - last >= quietMs) return;
     await page.pause(lookMs);
   }
 }
@@ -265,5 +290,8 @@ function found({ page, mark, signs, departure }: Scene, outside: News): Effect {
     else if (document.visibilityState === 'hidden')
       effect.note = 'The tab is behind another one: a page may do some of its work only in front';
   }
+  const files = signs.wantsFiles();
+  if (files !== undefined)
+    effect.note = `The page asks for files: upload takes them, with ${page.reference(files)}`;
   return effect;
 }

@@ -99,6 +99,21 @@ export function kindOf(element: Element): Kind | undefined {
   return undefined;
 }
 
+/** Whether one types text into it. */
+export const takesText = (at: Element): boolean => isTextField(at) || editableOf(at) !== undefined;
+
+const suggesting =
+  '[type=search],[role=combobox],[role=searchbox],[aria-autocomplete],[autocomplete=off],[role=search] *,search *';
+
+/** Whether pages mostly offer something for what is typed into such a field. */
+export const suggests = (at: Element): boolean => takesText(at) && fits(at, suggesting);
+
+/** What a label stands for, and any other element itself. */
+export function fieldOf(element: Element): Element {
+  const control: unknown = element.localName === 'label' ? Reflect.get(element, 'control') : undefined;
+  return isElement(control) ? control : element;
+}
+
 /** The element in which an editor takes its input, from any part of the editor. */
 export function editorOf(element: Element): HTMLElement | undefined {
   const own = editableOf(element);

@@ -22,6 +22,7 @@ import {
   check,
   eventually,
   type Filled,
+  fieldOf,
   type Kind,
   kindOf,
   lateMs,
@@ -42,11 +43,11 @@ import { stroke } from './typing.ts';
 
 /** Fills one field. What it throws says that nothing was done to this field. */
 export async function fill(page: Page, ref: string, value: Value): Promise<Reading> {
-  const first = resolved(page, ref);
+  const first = fieldOf(resolved(page, ref));
   // Editors that draw their text themselves take it in through a dot that nobody sees.
   const drawn = check(page, first, value) === 'editor' && fits(first, '.monaco-editor *');
   await ready(page, ref, { uncovered: false, enabled: !drawn });
-  const target = resolved(page, ref);
+  const target = fieldOf(resolved(page, ref));
   const task: Task = { page, ref, target, value };
   const reading = await ways[check(page, target, value)](task);
   if (sensitivity(target) === undefined) return reading;
@@ -143,7 +144,7 @@ async function fillCheck(task: Task): Promise<Reading> {
   pressAndRelease(spot, { button: 'left', count: 1, modifiers: [] });
   const now = () => {
     const at = page.resolve(ref);
-    return isElement(at) ? checkedState(at) : undefined;
+    return isElement(at) ? checkedState(fieldOf(at)) : undefined;
   };
   await eventually(page, lateMs, () => now() === wanted);
   const again = () => {

@@ -11,6 +11,7 @@ import {
   windowOf,
   within,
 } from './dom.ts';
+import { moveHovered } from './hovering.ts';
 import type { Spot } from './target.ts';
 
 export type Modifier = 'Alt' | 'Control' | 'Meta' | 'Shift';
@@ -90,6 +91,7 @@ export function moveTo(to: Element, where: Where, modifiers: readonly Modifier[]
     }
   }
   over = to;
+  moveHovered(to);
   sendMouse('pointermove', to, where, more);
   sendMouse('mousemove', to, where, more);
 }

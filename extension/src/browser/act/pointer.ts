@@ -12,17 +12,28 @@ import {
   windowOf,
 } from './dom.ts';
 import { NotDone } from './failure.ts';
+import { eventually } from './fields.ts';
+import { showHovered } from './hovering.ts';
 import { focusOn, moveTo, sendMouse } from './mouse.ts';
 import type { Page } from './page.ts';
 import { ready, resolved, type Spot } from './target.ts';
 
 export type At = 'before' | 'after' | 'center' | { x: number; y: number };
 
+const transitionMs = 400; // for what is shown to be shown
+
 /** Moves the pointer over an element and leaves it there. */
 export async function hover(page: Page, ref: string): Promise<object> {
   const spot = await ready(page, ref, { uncovered: true, enabled: false });
   moveTo(spot.hit, spot);
-  return {};
+  const whole = showHovered(spot.hit);
+  const owner = documentFor(spot.hit);
+  const { CSSTransition } = windowOf(spot.hit);
+  const isUnderWay = (one: Animation) => one instanceof CSSTransition && one.playState === 'running';
+  await eventually(page, transitionMs, () => !owner.getAnimations().some(isUnderWay));
+  return whole
+    ? {}
+    : { note: 'Styles that come from another site cannot be read: what they show on hover is not shown' };
 }
 
 const steps = 6;

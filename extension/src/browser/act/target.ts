@@ -195,11 +195,22 @@ function lookAt(page: Page, target: Element, wants: Wants, before: DOMRect | und
     // What is still has the same place twice.
     return { why: not('was not looked at twice'), scroll: false, over };
   }
-  if (moved) return { why: not('does not stop moving'), scroll: false, over };
+  if (moved && !isRestless(over)) return { why: not('does not stop moving'), scroll: false, over };
   const outside = coveredOutside(reached.spot);
   if (outside !== undefined) return { why: coveredBy(page, target, outside), scroll: true, over };
   return reached;
 }
+
+// What an animation without an end moves never stands still, and can be clicked all the same.
+const isRestless = (element: Element): boolean =>
+  Array.from(upwards(element)).some((at) =>
+    at
+      .getAnimations()
+      .some(
+        ({ playState, effect }) =>
+          playState === 'running' && effect?.getComputedTiming().endTime === Number.POSITIVE_INFINITY,
+      ),
+  );
 
 // What covers a thing is often a mere box: its words help to know it.
 function seen(page: Page, covering: Element): string {

@@ -7,9 +7,9 @@ import { cut } from '../words.ts';
 import * as read from './arguments.ts';
 import { page, tellTo } from './document.ts';
 import { documentFor, editableOf, focusedIn, isHtml, isInput, isSelect } from './dom.ts';
-import { type Effect, effectOf, settle } from './effect.ts';
+import { type Effect, effectOf, settle, suggestionsMayCome } from './effect.ts';
 import { NotDone } from './failure.ts';
-import { check, type Reading } from './fields.ts';
+import { check, fieldOf, type Reading, suggests, takesText } from './fields.ts';
 import { fill } from './fill.ts';
 import { readKeys, refuseBrowserKeys, strokeFor } from './keys.ts';
 import { focusOn, pressAndRelease } from './mouse.ts';
@@ -59,7 +59,7 @@ function refusePickers(target: Element): void {
 async function fillIn(given: read.Given): Promise<object> {
   const fields = read.fields(given);
   // Nothing is filled where something cannot be.
-  for (const { ref, value } of fields) check(page, resolved(page, ref), value);
+  for (const { ref, value } of fields) check(page, fieldOf(resolved(page, ref)), value);
   const readings: Reading[] = [];
   const filled = () => readings.map((one) => one.filled);
   for (const { ref, value } of fields) {
@@ -71,6 +71,7 @@ async function fillIn(given: read.Given): Promise<object> {
       throw why;
     }
   }
+  if (fields.some(({ ref }) => suggests(resolved(page, ref)))) suggestionsMayCome();
   // What a field holds is read again when the page had time to take it back.
   await page.pause(takenBackMs);
   for (const one of readings) one.filled = one.again?.() ?? one.filled;
@@ -108,6 +109,8 @@ async function press(given: read.Given): Promise<object> {
     stroke(document, one, clipboard);
     await page.pause(0); // editors take in one key after the other
   }
+  const focused = focusedIn(document);
+  if (words !== undefined && focused !== null && takesText(focused)) suggestionsMayCome();
   return {};
 }
 
