@@ -1,5 +1,5 @@
 // An agent goes from page to page with the browser's own tools, and waits for what is to come.
-import { createServer } from 'node:net';
+import { createServer } from 'node:http';
 import { openSite } from '../sites/own-pages.ts';
 import { portOf } from '../stage/port.ts';
 import { expect, test, visit } from '../stage/test.ts';
@@ -105,3 +105,48 @@ test('it waits for texts, elements, values and addresses, also over pages', asyn
   for (const wrong of [{}, { text: 'a', url: 'b' }, { value: 'x' }])
     expect((await wait(wrong)).code).toBe('VALIDATION_ERROR');
 });
+
+test('of a tab without a page to use it is said what it shows, and what to do', async ({
+  sharedStage: stage,
+  closing,
+}) => {
+  const { agent, page, relay } = stage;
+  const server = createServer((request, response) => {
+    const type = request.url === '/a.pdf' ? 'application/pdf' : 'text/html';
+    response.writeHead(200, { 'content-type': type }).end(type === 'text/html' ? '<h1>One</h1>' : smallPdf);
+  }).listen(0, '127.0.0.1');
+  await new Promise((resolve) => server.once('listening', resolve));
+  closing.defer(async () => {
+    server.closeAllConnections();
+    server.close();
+  });
+  const site = `http://127.0.0.1:${portOf(server.address())}`;
+  await visit(stage, `${site}/`);
+  expect((await agent.call('browser__snapshot')).text).toContain('h1 "One"');
+  for (const url of ['about:blank', 'chrome://version/', `view-source:${site}/`]) {
+    await page.goto(url);
+    await expect.poll(() => relay.tabs(), { message: url }).not.toContain(`${site}/`);
+    const said = await agent.call('browser__snapshot');
+    expect(said.failed, url).toBe(true);
+    expect(said.texts.join(' '), url).toContain('browser__open_tab');
+    expect(said.texts.join(' '), url).toMatch(/is blank, or shows a page of the browser itself/);
+    const there = await agent.call('browser__open_tab', { url: `${site}/` });
+    expect(there.failed, url).toBe(false);
+    await agent.call('browser__close_tab');
+  }
+  await page.goto(`${site}/a.pdf`).catch(() => undefined);
+  await expect.poll(async () => (await agent.call('browser__snapshot')).text).toContain('PDF');
+  server.closeAllConnections();
+  await new Promise((resolve) => server.close(resolve));
+  await page.goto(`${site}/`).catch(() => undefined);
+  await expect
+    .poll(async () => (await agent.call('browser__snapshot')).texts.join(' '))
+    .toContain('The tab shows an error of Chrome');
+});
+
+const smallPdf = `%PDF-1.1
+1 0 obj<</Type/Catalog/Pages 2 0 R>>endobj
+2 0 obj<</Type/Pages/Kids[3 0 R]/Count 1>>endobj
+3 0 obj<</Type/Page/Parent 2 0 R/MediaBox[0 0 200 100]>>endobj
+trailer<</Root 1 0 R>>
+`;
