@@ -135,3 +135,58 @@ test('what is kept between looks is what a look without it tells', async ({ page
     expect(different?.kept, `after change ${different?.n}`).toBe(different?.anew);
   }
 });
+
+// Each with what changes it from afar: no change is made in what the line of it was written from.
+const fromAfar: Record<string, [body: string, change: string]> = {
+  'a word of a sentence hidden by a sheet': [
+    '<main><i id="a">x</i><div><p>Some <b class="shy">shy</b> words</p></div></main>',
+    'a.className = "marked"',
+  ],
+  'a word of a button hidden by a sheet': [
+    '<main><i id="a">x</i><div><button>Some <b class="shy">shy</b> words</button></div></main>',
+    'a.className = "marked"',
+  ],
+  'a cell hidden by a sheet': [
+    '<main><i id="a">x</i><table><tr><th>A<th>B<tr><td>one<td><b class="shy">two</b></table></main>',
+    'a.className = "marked"',
+  ],
+  'the words of a label that names a button': [
+    '<main><p><label for="b" id="a">Send</label></p><div><button id="b"></button></div></main>',
+    'a.firstChild.data = "Drop"',
+  ],
+  'a label that comes late': [
+    '<main><p id="a"></p><div><button id="b">it</button></div></main>',
+    'a.innerHTML = "<label for=b>Send</label>"',
+  ],
+  'a header that is moved into an article': [
+    '<main></main><div><header id="b"><p>one</p><p>two</p></header></div><article id="a">x</article>',
+    'a.append(b)',
+  ],
+  'a root within a thing that nobody sees, which has a word of a name': [
+    `<main><div><button>Open <span role="button" class="dot"><i id="a"></i></span></button></div></main>
+<script>{ const host = document.createElement('div'); a.append(host);
+host.attachShadow({ mode: 'open' }).innerHTML = '<b>this</b>';
+globalThis.word = host.shadowRoot.firstChild.firstChild }</script>`,
+    'word.data = "that"',
+  ],
+  'a root that an empty thing without an extent gets': [
+    '<main><div><div id="a" draggable="true"></div><p>x</p></div></main>',
+    'a.attachShadow({ mode: "open" }).innerHTML = "<button>Root</button>"',
+  ],
+};
+
+for (const [what, [body, change]] of Object.entries(fromAfar))
+  test(`${what} is not kept`, async ({ page }) => {
+    await page.setContent(html.replace('<main></main>', body));
+    await page.addScriptTag({ content: await code() });
+    const { before, kept, anew } = await page.evaluate((alter) => {
+      const look: (anew: boolean) => string = Reflect.get(globalThis, 'look');
+      look(true);
+      const seen = look(false);
+      // biome-ignore lint/security/noGlobalEval: a change to the page of this test
+      globalThis.eval(alter);
+      return { before: seen, kept: look(false), anew: look(true) };
+    }, change);
+    expect(kept).toBe(anew);
+    expect(anew).not.toBe(before);
+  });

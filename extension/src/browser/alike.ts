@@ -2,9 +2,7 @@
 // parents that are alike. Pages of ten thousand elements have a hundred kinds of them, and what is asked of the style
 // of one need not be asked of all.
 import { attribute, hasSome, holder, tag } from './dom.ts';
-import { type Kind, known } from './moment.ts';
-
-const newKind = (): Kind => ({ rootless: 0, inside: new Map() });
+import { Kind, known } from './moment.ts';
 
 // Attributes that hardly any style sheet asks for.
 const silent = new Set('href src srcset for datetime colspan rowspan'.split(' '));
@@ -16,7 +14,7 @@ export function kindOf(element: Element): Kind {
   const about = known(element);
   if (about.kind === undefined) {
     const around = holder(element);
-    about.kind = around === undefined ? newKind() : kindIn(kindOf(around), element);
+    about.kind = around === undefined ? new Kind() : kindIn(kindOf(around), element);
   }
   return about.kind;
 }
@@ -25,12 +23,12 @@ function kindIn(around: Kind, element: Element): Kind {
   let key = tag(element);
   if (hasSome(element))
     for (const name of names(element)) {
-      if (name === 'id' || name === 'style') return newKind();
+      if (name === 'id' || name === 'style') return new Kind();
       if (!silent.has(name)) key += ` ${name}=${attribute(element, name)}`;
     }
   let kind = around.inside.get(key);
   if (kind === undefined) {
-    kind = newKind();
+    kind = new Kind();
     around.inside.set(key, kind);
   }
   return kind;

@@ -1,37 +1,34 @@
 // What the browser says of an element. A page can name the fields of a form so that they stand in for its members
 // (`<input name="localName">`), so members are read as the prototypes of this world define them, which no page reaches.
-import { type Kind, known } from './moment.ts';
+import { type Kind, known, readInto } from './moment.ts';
 
 type Getter = (this: unknown) => unknown;
 
-function getter(owner: () => object, name: string): (of: object) => unknown {
-  let found: Getter | undefined;
-  return (of) => {
-    found ??= Object.getOwnPropertyDescriptor(owner(), name)?.get;
-    return found?.call(of);
-  };
+// Each is called where it is known which one it is, so that engines can make the call a short one.
+function getter(prototype: object, name: string): Getter {
+  const found = Object.getOwnPropertyDescriptor(prototype, name)?.get;
+  return found ?? (() => undefined); // where there is no page: while a plugin is built
 }
 
-const nodes = () => Node.prototype;
-const elements = () => Element.prototype;
-
-const readName = getter(elements, 'localName');
-const readParent = getter(nodes, 'parentNode');
-const readChildren = getter(nodes, 'childNodes');
-const readRoot = getter(elements, 'shadowRoot');
-const readSlot = getter(elements, 'assignedSlot');
-const readConnected = getter(nodes, 'isConnected');
-const readTabIndex = getter(() => HTMLElement.prototype, 'tabIndex');
-const readType = getter(nodes, 'nodeType');
-const readText = getter(nodes, 'textContent');
+const readName = getter(Element.prototype, 'localName');
+const readParent = getter(Node.prototype, 'parentNode');
+const readFirst = getter(Node.prototype, 'firstChild');
+const readNext = getter(Node.prototype, 'nextSibling');
+const readRoot = getter(Element.prototype, 'shadowRoot');
+const readSlot = getter(Element.prototype, 'assignedSlot');
+const readTextSlot = getter(Text.prototype, 'assignedSlot');
+const readConnected = getter(Node.prototype, 'isConnected');
+const readTabIndex = getter(HTMLElement.prototype, 'tabIndex');
+const readType = getter(Node.prototype, 'nodeType');
+const readText = getter(Node.prototype, 'textContent');
 
 /** Which of the two kinds of nodes it is that are displayed. */
-export const isElement = (node: Node): node is Element => readType(node) === 1;
-export const isText = (node: Node): boolean => readType(node) === 3;
+export const isElement = (node: Node): node is Element => readType.call(node) === 1;
+export const isText = (node: Node): boolean => readType.call(node) === 3;
 
 /** The name of its tag, in lower case. */
 export function tag(element: Element): string {
-  const name = readName(element);
+  const name = readName.call(element);
   return typeof name === 'string' ? name.toLowerCase() : '';
 }
 
@@ -53,25 +50,26 @@ export const closest = (element: Element, selector: string): Element | null =>
 export const within = (element: Element, selector: string): Element[] =>
   Array.from(Element.prototype.querySelectorAll.call(element, selector));
 
-export const connected = (node: Node): boolean => readConnected(node) === true;
+export const connected = (node: Node): boolean => readConnected.call(node) === true;
 
 export function textOf(node: Node): string {
-  const text = readText(node);
+  const text = readText.call(node);
   return typeof text === 'string' ? text : '';
 }
 
 export function tabIndex(element: Element): number {
-  const index = element instanceof HTMLElement ? readTabIndex(element) : -1;
+  const index = element instanceof HTMLElement ? readTabIndex.call(element) : -1;
   return typeof index === 'number' ? index : -1;
 }
 
 /** Its shadow root, also a closed one. */
 export function shadowRoot(element: Element): ShadowRoot | undefined {
-  const open = readRoot(element);
+  const open = readRoot.call(element);
   if (open instanceof ShadowRoot) return open;
-  if (!(element instanceof HTMLElement) || !mayHaveShadow(element)) return undefined;
   const about = known(element);
-  if (about.root === undefined) about.root = closedRoot(element, about.kind);
+  if (about.root === undefined)
+    about.root =
+      element instanceof HTMLElement && mayHaveShadow(element) ? closedRoot(element, about.kind) : null;
   return about.root ?? undefined;
 }
 
@@ -79,7 +77,7 @@ const asked = 3;
 
 // Chrome takes long to answer this. Where elements of a kind have none, those have none that show what stands in them.
 function closedRoot(element: HTMLElement, kind: Kind | undefined): ShadowRoot | null {
-  if (kind !== undefined && kind.rootless >= asked && childNodes(element).length > 0 && !isCustom(element))
+  if (kind !== undefined && kind.rootless >= asked && readFirst.call(element) !== null && !isCustom(element))
     return null;
   const root = globalThis.tabrelayBridge?.shadowRoot?.(element) ?? null;
   if (root === null && kind !== undefined) kind.rootless++;
@@ -96,33 +94,40 @@ const mayHaveShadow = (element: HTMLElement): boolean => {
 };
 const isCustom = (element: HTMLElement): boolean => tag(element).includes('-');
 
-const none: readonly Node[] = [];
-
 /** The nodes that are displayed in an element: those of its shadow root, and what is put into a slot. */
-export function content(node: Node): ArrayLike<Node> {
-  if (node instanceof Element) {
-    const root = shadowRoot(node);
-    if (root !== undefined) return childNodes(root);
-    if (node instanceof HTMLSlotElement) {
-      const given = node.assignedNodes();
-      if (given.length > 0) return given;
-    }
-  }
-  return childNodes(node);
+export function content(element: Element): readonly Node[] {
+  const about = known(element);
+  about.content ??= readContent(element);
+  return about.content;
 }
 
-function childNodes(node: Node): ArrayLike<Node> {
-  const list = readChildren(node);
-  return list instanceof NodeList ? list : none;
+function readContent(element: Element): readonly Node[] {
+  const root = shadowRoot(element);
+  if (root !== undefined) {
+    readInto(root);
+    return childNodes(root);
+  }
+  if (element instanceof HTMLSlotElement) {
+    const given = element.assignedNodes();
+    if (given.length > 0) return given;
+  }
+  return childNodes(element);
+}
+
+// From one to the next is the way that costs Chrome least.
+function childNodes(node: Node): readonly Node[] {
+  const all: Node[] = [];
+  for (let at = readFirst.call(node); at instanceof Node; at = readNext.call(at)) all.push(at);
+  return all;
 }
 
 /** The element that a node is displayed in: of a slotted one, the slot. */
 export function holder(node: Node): Element | undefined {
   if (node instanceof Element || node instanceof Text) {
-    const slot = node instanceof Element ? readSlot(node) : node.assignedSlot;
+    const slot = node instanceof Element ? readSlot.call(node) : readTextSlot.call(node);
     if (slot instanceof Element) return slot;
   }
-  const parent = readParent(node);
+  const parent = readParent.call(node);
   if (parent instanceof ShadowRoot) return parent.host;
   return parent instanceof Element ? parent : undefined;
 }

@@ -2,7 +2,7 @@
 
 import { kindOf } from './alike.ts';
 import { holder } from './dom.ts';
-import { type Cutting, known, scrolledTo } from './moment.ts';
+import { type Cutting, isPage, known, scrolledTo } from './moment.ts';
 
 /** Its style as the browser computed it. */
 export function styleOf(element: Element): CSSStyleDeclaration {
@@ -211,6 +211,3 @@ export function overlaps(element: Element, frame: DOMRect): boolean {
   const box = element.getBoundingClientRect();
   return box.bottom > frame.top && box.top < frame.bottom && box.right > frame.left && box.left < frame.right;
 }
-
-export const isPage = (element: Element): boolean =>
-  element === document.documentElement || element === document.body;

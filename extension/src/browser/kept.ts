@@ -2,28 +2,39 @@
 // look. Lines of an element are kept while nothing in it was changed, as a MutationObserver tells, and while what was
 // displayed of it is displayed and what was not is not, as the browser tells. What can change without either (fields,
 // names from elsewhere, long lists, scrollers, frames, custom elements) is written anew each time. What is not noticed:
-// a shadow root that a plain element with content gets late, and a style that makes it a target or a dot from afar. A
-// look that asks for the whole writes everything anew.
-import { content, has, hasSome, holder, shadowRoot } from './dom.ts';
-import { isDrawn } from './drawn.ts';
+// a shadow root that a plain element with content gets late, and a style that makes a target of it, or a dot, from
+// afar. A look that asks for the whole writes everything anew.
+import { content, has, hasSome, holder, shadowRoot, within } from './dom.ts';
+import { isCutOff, isDrawn, isSeen, isShown } from './drawn.ts';
+import { rootsRead } from './moment.ts';
+import { labelsOf } from './names.ts';
 import type { Line } from './tree.ts';
 
 interface Kept {
   around: string; // the cursor over what it stands in
   depth: number;
   lines: readonly Line[];
+  parts: readonly Element[]; // whose words are in a line of another one
   quiet: readonly Quiet[];
 }
 
-/** What nothing was told of: it is not displayed, or nothing is in it. */
+/** What nothing was told of, and what has to be true still for that. */
 interface Quiet {
   element: Element;
-  drawn: boolean;
+  still: (element: Element) => boolean;
 }
+
+/** Reasons to tell nothing of an element. */
+export const isHidden = (element: Element): boolean => !isDrawn(element);
+export const isBare = (element: Element): boolean => isDrawn(element) && shadowRoot(element) === undefined;
+export const isHiddenThing = (element: Element): boolean =>
+  shadowRoot(element) === undefined && (!isSeen(element) || isCutOff(element));
+export const isHiddenText = (element: Element): boolean => !isShown(element);
 
 const mostQuiet = 8; // to look at again for each element
 const mostChanged = 1000; // to remember between looks
 const restMs = 60_000; // until nobody is thought to look again
+const none: readonly never[] = [];
 const watched = { subtree: true, childList: true, characterData: true, attributes: true };
 
 /** What is kept of a document. */
@@ -32,10 +43,12 @@ export class Keeper {
   readonly #observer = new MutationObserver((records) => this.#heed(records));
   readonly #roots = new WeakSet<Node>();
   readonly #changed = new Set<Element>(); // whose whole content may look different
+  #removed = new WeakSet<Node>(); // since the last look
   #rest: ReturnType<typeof setTimeout> | undefined;
   #setting = '';
   #focused: Element | null = null;
   #quiet: Quiet[] = [];
+  #parts: Element[] = [];
   #varied = 0;
   #within = 0; // changed ones
 
@@ -55,13 +68,16 @@ export class Keeper {
     for (const one of [this.#focused, focused]) if (one !== null) this.#stale(one);
     this.#focused = focused;
     this.#quiet = [];
+    this.#parts = [];
     clearTimeout(this.#rest);
     this.#rest = setTimeout(() => this.end(), restMs);
   }
 
   /** The walk is over. */
   done(): void {
+    for (const root of rootsRead()) this.#watch(root);
     this.#changed.clear();
+    this.#removed = new WeakSet();
     this.#within = 0;
   }
 
@@ -78,8 +94,11 @@ export class Keeper {
   of(element: Element, around: string, depth: number): readonly Line[] | undefined {
     const kept = this.#kept.get(element);
     if (kept === undefined || this.#within > 0 || kept.around !== around) return undefined;
-    if (!kept.lines.every((line) => isDrawn(line.element)) || !kept.quiet.every(isAsItWas)) return undefined;
-    this.#quiet.push(...kept.quiet);
+    const hidden = firstHidden(kept);
+    if (hidden !== undefined) this.#stale(hidden); // so that no part of it asks again
+    if (hidden !== undefined || !kept.quiet.every(isStill)) return undefined;
+    for (const one of kept.quiet) this.#quiet.push(one);
+    for (const one of kept.parts) this.#parts.push(one);
     if (kept.depth === depth) return kept.lines;
     return kept.lines.map((line) => ({ ...line, depth: line.depth - kept.depth + depth }));
   }
@@ -90,16 +109,19 @@ export class Keeper {
   }
 
   /** Nothing is told of an element now. */
-  pass(element: Element): void {
-    this.#quiet.push({ element, drawn: isDrawn(element) });
+  pass(element: Element, still: (element: Element) => boolean): void {
+    this.#quiet.push({ element, still });
+  }
+
+  /** Its words stand in the line of another one, or not at all because others say the same. */
+  include(element: Element): void {
+    this.#parts.push(element);
   }
 
   /** What stands in an element is written. */
   enter(element: Element): void {
     if (this.#changed.has(element)) this.#within++;
-    const root = shadowRoot(element);
-    if (root !== undefined) this.#watch(root);
-    else if (content(element).length === 0) this.pass(element);
+    if (shadowRoot(element) === undefined && content(element).length === 0) this.pass(element, isBare);
   }
 
   /** It is written. */
@@ -111,10 +133,17 @@ export class Keeper {
   keep(element: Element, around: string, depth: number, lines: Line[], write: () => void): void {
     const at = lines.length;
     const quiet = this.#quiet.length;
+    const parts = this.#parts.length;
     const varied = this.#varied;
     write();
-    if (varied === this.#varied && this.#quiet.length - quiet <= mostQuiet && lines.length >= at)
-      this.#kept.set(element, { around, depth, lines: lines.slice(at), quiet: this.#quiet.slice(quiet) });
+    if (varied !== this.#varied || this.#quiet.length - quiet > mostQuiet || lines.length < at) return;
+    this.#kept.set(element, {
+      around,
+      depth,
+      lines: lines.slice(at),
+      parts: this.#parts.length === parts ? none : this.#parts.slice(parts),
+      quiet: this.#quiet.length === quiet ? none : this.#quiet.slice(quiet),
+    });
   }
 
   #watch(root: Node): void {
@@ -130,6 +159,8 @@ export class Keeper {
   #heed(records: readonly MutationRecord[]): void {
     for (const record of records) {
       const { type, target } = record;
+      for (const node of record.removedNodes) this.#removed.add(node);
+      for (const node of record.addedNodes) if (node instanceof Element) this.#join(node);
       if (this.#changed.size > mostChanged) this.#forget();
       const at = target instanceof Element ? target : (target.parentElement ?? undefined);
       const element = target instanceof ShadowRoot ? target.host : at;
@@ -144,6 +175,17 @@ export class Keeper {
     }
   }
 
+  // What was moved may be something else where it is now, and a label names what it had not named.
+  #join(added: Element): void {
+    if (this.#removed.has(added)) {
+      this.#changed.add(added);
+      this.#stale(added);
+    }
+    const inside = added.firstElementChild === null ? [] : within(added, 'label');
+    for (const label of added instanceof HTMLLabelElement ? [added, ...inside] : inside)
+      if (label instanceof HTMLLabelElement && label.control !== null) this.#stale(label.control);
+  }
+
   #forget(): void {
     this.#kept = new WeakMap();
     this.#changed.clear();
@@ -154,8 +196,21 @@ export class Keeper {
   }
 }
 
-const isAsItWas = ({ element, drawn }: Quiet): boolean =>
-  isDrawn(element) === drawn && (!drawn || shadowRoot(element) === undefined);
+const isStill = ({ element, still }: Quiet): boolean => still(element);
+
+const asPeopleSee = { opacityProperty: true, visibilityProperty: true };
+
+// Asked of all that was told: the browser is asked first, and a place to remember its answer is not made.
+function firstHidden({ lines, parts }: Kept): Element | undefined {
+  const check = Element.prototype.checkVisibility;
+  let last: Element | undefined;
+  for (const { element } of lines) {
+    if (element !== last && !check.call(element, asPeopleSee) && !isDrawn(element)) return element;
+    last = element;
+  }
+  for (const element of parts) if (!check.call(element, asPeopleSee) && !isDrawn(element)) return element;
+  return undefined;
+}
 
 function focusedElement(): Element | null {
   let at = document.activeElement;
@@ -183,11 +238,14 @@ const isStyling = (element: Element): boolean =>
 
 const fields = new Set('input select textarea label'.split(' '));
 
+const labelled = new Set('button meter output progress'.split(' '));
+
 /** Whether what is told of it depends on more than what stands in it. */
 export const isVaried = (element: Element, tag: string): boolean =>
   fields.has(tag) ||
   tag.includes('-') ||
-  (hasSome(element) && (has(element, 'aria-labelledby') || has(element, 'aria-owns')));
+  (hasSome(element) && (has(element, 'aria-labelledby') || has(element, 'aria-owns'))) ||
+  (labelled.has(tag) && labelsOf(element).length > 0);
 
 let keeper: Keeper | undefined;
 

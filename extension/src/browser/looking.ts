@@ -51,10 +51,10 @@ export function look(root: Document | Element, key: string, request: Request): L
   const seen = remember(`${request.viewer} ${key} ${request.interactive === true}`, shown, request.from > 0);
   if (seen !== undefined && !request.full && request.from === 0) {
     const news = sayChanges(seen, shown);
-    const length = news.reduce((sum, { text }) => sum + text.length + 1, 0);
-    const whole = now.reduce((sum, { text }) => sum + text.length + 1, 0);
     if (news.length === 0)
       return { kind: 'unchanged', head, lines: [], frames: framesIn(now, -1), total: now.length };
+    const length = news.reduce((sum, { text }) => sum + text.length + 1, 0);
+    const whole = now.reduce((sum, { text }) => sum + text.length + 1, 0);
     if (length <= whole / 2 && length <= request.characters)
       return {
         kind: 'changes',
@@ -153,15 +153,17 @@ function remember(key: string, now: readonly Line[], goesOn: boolean): Seen[] | 
 const held = new WeakMap<Element, WeakRef<Element>>();
 
 function weakly(element: Element): WeakRef<Element> {
-  const known = held.get(element) ?? new WeakRef(element);
-  held.set(element, known);
+  let known = held.get(element);
+  if (known === undefined) {
+    known = new WeakRef(element);
+    held.set(element, known);
+  }
   return known;
 }
 
 // New lines begin with +, those that say something else with ~, and those that are gone with -.
 function sayChanges(seen: readonly Seen[], now: readonly Line[]): { text: string }[] {
-  const before = seen.map(({ text, element }) => ({ text, element }));
-  const { added, gone } = changes(before, now);
+  const { added, gone } = changes(seen, now);
   const goneOf = new Map<Element, number>();
   gone.forEach(({ element }, at) => {
     const one = element.deref();

@@ -1,17 +1,18 @@
 // What was read of elements while one walk goes over the page. Nothing in the page changes meanwhile, so that nothing
 // has to be asked of Chrome twice.
 
-/** What is known of one element. */
-export interface Known {
-  kind?: Kind;
-  style?: CSSStyleDeclaration;
-  display?: number;
-  seen?: boolean;
-  inSight?: boolean;
-  cut?: boolean;
-  root?: ShadowRoot | null;
-  name?: string;
-  content?: string;
+/** What is known of one element. All of them have the same fields from the beginning, which engines read faster. */
+export class Known {
+  kind: Kind | undefined = undefined;
+  style: CSSStyleDeclaration | undefined = undefined;
+  display: number | undefined = undefined;
+  seen: boolean | undefined = undefined;
+  inSight: boolean | undefined = undefined;
+  cut: boolean | undefined = undefined;
+  root: ShadowRoot | null | undefined = undefined;
+  content: readonly Node[] | undefined = undefined;
+  name: string | undefined = undefined;
+  contentName: string | undefined = undefined;
 }
 
 /** How what stands in an element may be cut off, and what it is cut off by. */
@@ -22,21 +23,26 @@ export interface Cutting {
 }
 
 /** What is known of all elements that are styled alike. */
-export interface Kind {
-  cursor?: string;
-  overflow?: string;
-  inline?: boolean;
-  plain?: boolean; // nothing moves it out of sight or cuts it off
-  cutting?: Cutting;
-  added?: readonly [before: string, after: string];
-  rootless: number; // how many had no closed shadow root
-  inside: Map<string, Kind>;
+export class Kind {
+  cursor: string | undefined = undefined;
+  overflow: string | undefined = undefined;
+  inline: boolean | undefined = undefined;
+  plain: boolean | undefined = undefined; // nothing moves it out of sight or cuts it off
+  cutting: Cutting | undefined = undefined;
+  added: readonly [before: string, after: string] | undefined = undefined;
+  rootless = 0; // how many had no closed shadow root
+  readonly inside = new Map<string, Kind>();
 }
 
 interface Moment {
   of: Map<Element, Known>;
   left: number; // how far the page is scrolled
   top: number;
+  page: Element; // the elements that are the page itself
+  body: Element | null;
+  last: Element | undefined; // asked about, of which is known:
+  about: Known;
+  roots: ShadowRoot[]; // whose content was read
 }
 
 let moment: Moment | undefined;
@@ -44,7 +50,17 @@ let moment: Moment | undefined;
 /** Runs what only reads; within it, what was read once is known. */
 export function atOnce<T>(read: () => T): T {
   if (moment !== undefined) return read();
-  moment = { of: new Map(), left: scrollX, top: scrollY };
+  const { documentElement: page, body } = document;
+  moment = {
+    of: new Map(),
+    left: scrollX,
+    top: scrollY,
+    page,
+    body,
+    last: undefined,
+    about: new Known(),
+    roots: [],
+  };
   try {
     return read();
   } finally {
@@ -54,14 +70,29 @@ export function atOnce<T>(read: () => T): T {
 
 /** Where to keep what is read of an element. */
 export function known(element: Element): Known {
-  if (moment === undefined) return {};
+  if (moment === undefined) return new Known();
+  if (moment.last === element) return moment.about;
   let found = moment.of.get(element);
   if (found === undefined) {
-    found = {};
+    found = new Known();
     moment.of.set(element, found);
   }
+  moment.last = element;
+  moment.about = found;
   return found;
 }
+
+/** Whether it is the page itself. */
+export function isPage(element: Element): boolean {
+  const { page, body } = moment ?? { page: document.documentElement, body: document.body };
+  return element === page || element === body;
+}
+
+/** The content of a shadow root was read: what changes in it can change what is told. */
+export const readInto = (root: ShadowRoot): unknown => moment?.roots.push(root);
+
+/** The shadow roots whose content was read. */
+export const rootsRead = (): readonly ShadowRoot[] => moment?.roots ?? [];
 
 /** How far the page is scrolled. */
 export const scrolledTo = (): { left: number; top: number } => moment ?? { left: scrollX, top: scrollY };

@@ -39,8 +39,8 @@ export function nameOf(element: Element): string {
 /** The name that an element would have by what stands in it, whatever its role. */
 export function contentName(element: Element): string {
   const about = known(element);
-  about.content ??= line(fromContent(element, start()));
-  return about.content;
+  about.contentName ??= line(fromContent(element, start()));
+  return about.contentName;
 }
 
 /** The description: https://www.w3.org/TR/accname-1.2/#computation-steps */

@@ -1,19 +1,10 @@
 // Writes the lines of a page, one for each thing: what is displayed, by role and name, and what can be acted on.
 import { attribute, content, has, hasSome, isElement, isText, line, matches, tag } from './dom.ts';
-import {
-  isCutOff,
-  isDrawn,
-  isPage,
-  isScroller,
-  isSeen,
-  isShown,
-  pointer,
-  rendered,
-  visible,
-} from './drawn.ts';
-import { isVaried, type Keeper } from './kept.ts';
+import { isCutOff, isDrawn, isScroller, isSeen, isShown, pointer, rendered, visible } from './drawn.ts';
+import { isHidden, isHiddenText, isHiddenThing, isVaried, type Keeper } from './kept.ts';
 import { containers, inlineTags, isWhole, onlyNamed, rowLike, skipped } from './kinds.ts';
 import { onScreen, type Told } from './longlists.ts';
+import { isPage } from './moment.ts';
 import { nameOf } from './names.ts';
 import { reference, referenceOf } from './references.ts';
 import { isDataTable, namedByContent, textFields, wording } from './roles.ts';
@@ -72,7 +63,7 @@ export class Writer {
 
   #write(element: Element, name: string, around: string): void {
     if (isVaried(element, name)) this.#keeper?.vary();
-    if (!isDrawn(element)) this.#keeper?.pass(element);
+    if (!isDrawn(element)) this.#keeper?.pass(element, isHidden);
     if (!rendered(element)) {
       this.#standIn(element);
       return;
@@ -116,7 +107,10 @@ export class Writer {
     const { role } = thing;
     // Editors take their text in through a dot, and what a button opens is often a field in one.
     const field = textFields.has(role) || isVaried(element, tag(element));
-    if (!isSeen(element) || (isCutOff(element) && !field)) return;
+    if (!isSeen(element) || (isCutOff(element) && !field)) {
+      this.#keeper?.pass(element, isHiddenThing);
+      return;
+    }
     const inline = role === 'link' || (inlineTags.has(tag(element)) && (role === '' || role === 'img'));
     const drawing = tag(element) === 'svg'; // what is drawn in it can be acted on by itself
     const holds = drawing || wording.has(role) || namedByContent.has(role) || containers.has(role);
@@ -148,6 +142,8 @@ export class Writer {
     inner.#depth = this.#depth;
     inner.#children(element, cursor, icons);
     inner.flush();
+    // They become a part of its line, or of one around it.
+    for (const one of inner.lines) if (one.element !== element) this.#keeper?.include(one.element);
     return inner.lines;
   }
 
@@ -188,9 +184,12 @@ export class Writer {
       return;
     }
     if (this.lines.length - at > 2) return;
-    if (name !== '' && only.text === named(name)) this.lines.pop();
-    else if (only.frame !== true) {
+    if (name !== '' && only.text === named(name)) {
+      this.#keeper?.include(only.element);
+      this.lines.pop();
+    } else if (only.frame !== true) {
       this.lines.length = at;
+      this.#keeper?.include(head.element);
       this.lines.push({ ...only, depth: head.depth, text: `${head.text}: ${only.text}` });
     }
   }
@@ -333,8 +332,12 @@ export class Writer {
     if (this.#muted > 0 || this.#options.interactive === true) return;
     const words = line(node.nodeValue ?? '');
     if (words === '') return;
-    if (!isShown(element) || (element instanceof HTMLDetailsElement && !element.open)) return;
-    this.#owner ??= element;
+    if (!isShown(element)) {
+      if (isDrawn(element)) this.#keeper?.pass(element, isHiddenText);
+      return;
+    }
+    if (element instanceof HTMLDetailsElement && !element.open) return;
+    this.#own(element);
     const last = this.#run.at(-1);
     if (last !== undefined && last.thing === undefined)
       last.text += /^\s/.test(node.nodeValue ?? '') || / $/.test(last.text) ? ` ${words}` : words;
@@ -345,9 +348,15 @@ export class Writer {
 
   #push(piece: Piece): void {
     if (!piece.inline) this.flush();
-    this.#owner ??= piece.thing;
+    if (piece.thing !== undefined) this.#own(piece.thing);
     this.#run.push(piece);
     if (!piece.inline) this.flush();
+  }
+
+  // A line is that of the first whose words it has.
+  #own(element: Element): void {
+    this.#owner ??= element;
+    if (this.#owner !== element) this.#keeper?.include(element);
   }
 
   #isSaid(name: string): boolean {
