@@ -34,6 +34,14 @@ async function addNotes(stage: Stage, origin: string, closing: Closing, name: st
   await stage.relay.tabrelay('plugin', 'add', folder);
 }
 
+/** Removes a plugin, which hears of it in the open tab. */
+async function leaves({ page, relay }: Stage, name: string): Promise<void> {
+  const left = () => page.evaluate(() => document.documentElement.dataset.deactivated);
+  expect(await left()).toBeUndefined();
+  await relay.tabrelay('plugin', 'remove', name);
+  await expect.poll(left).toBe('yes');
+}
+
 const settings = (north: string, south: string, greeting: string) => [
   `address={"north":"${north}/","south":"${south}/"}`,
   `greeting=${greeting}`,
@@ -103,6 +111,7 @@ test('29 tools of an unmodified plugin answer', async ({ closing }) => {
   await stage.page.evaluate(() => history.pushState(null, '', '#there'));
   const events = async () => (await agent.call('notes__read_events', { instance: 'north' })).text;
   await expect.poll(events).toContain('navigate #there');
+  await leaves(stage, 'notes');
 });
 
 test('29 tools of a package as it was published answer', async ({ closing }) => {
@@ -134,6 +143,7 @@ test('29 tools of a package as it was published answer', async ({ closing }) => 
   expect(
     await stage.page.evaluate(() => Object.keys(globalThis).filter((key) => /opentabs/i.test(key))),
   ).toEqual([]);
+  await leaves(stage, 'opentabs-notes');
 });
 
 test('a published package waits until its page is ready', async ({ closing }) => {

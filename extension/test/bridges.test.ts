@@ -33,21 +33,25 @@ interface Guise {
   url?: string; // of the document, as Chrome knows it
   frameId?: number;
   says?: string; // the address it says it has
+  plugins?: { name: string; hash: string; main: boolean }[];
 }
 
 /** A content script of tab 1 that connects. */
-function connect({ deaf = false, url = hello.url, frameId = 0, says = hello.url }: Guise = {}) {
+function connect(guise: Guise = {}) {
+  const { deaf = false, url = hello.url, frameId = 0, says = hello.url, plugins = [] } = guise;
+  const sent: unknown[] = [];
   const onMessage = new Event<[unknown]>();
   const onDisconnect = new Event<[]>();
   const sender = { id: chrome.runtime.id, tab: { id: 1 }, documentId: 'D', frameId, url };
   const postMessage = (message: unknown) => {
+    sent.push(message);
     if (!deaf && JSON.stringify(message) === JSON.stringify({ type: 'epoch', epoch, reached: false }))
       onMessage.fire({ type: 'here' });
   };
   const port = { sender, onMessage, onDisconnect, postMessage, disconnect: () => onDisconnect.fire() };
   Reflect.apply(bridges.add, bridges, [port]);
-  onMessage.fire({ ...hello, url: says });
-  return port;
+  onMessage.fire({ ...hello, url: says, plugins });
+  return { ...port, sent };
 }
 
 beforeEach(async () => {
@@ -97,6 +101,29 @@ test('a bridge leaves with its port', () => {
   const port = connect();
   port.disconnect();
   assert.equal(bridges.top(1), undefined);
+});
+
+test('an adapter of a plugin that is gone or changed is retired once, and begins anew when it is back', () => {
+  const about = (name: string) => ({ name, hash: 'first', main: true });
+  const { sent } = connect({ plugins: ['kept', 'changed', 'gone'].map(about) });
+  const bridge = bridges.top(1);
+  assert.ok(bridge);
+  const retired = () => sent.filter((message) => JSON.stringify(message).includes('"retire"'));
+  const has = (name: string) => bridge.has({ name, hash: 'first', world: 'main' });
+  const installed = new Map([
+    ['kept', 'first'],
+    ['changed', 'second'],
+  ]);
+  for (let time = 0; time < 2; time++) bridge.retireOthers((name) => installed.get(name));
+  assert.deepEqual(retired(), [
+    { type: 'retire', plugin: 'changed', hash: 'first' },
+    { type: 'retire', plugin: 'gone', hash: 'first' },
+  ]);
+  assert.ok(has('changed'), 'a call of the version before may be on its way');
+
+  bridge.retireOthers(() => 'first');
+  assert.deepEqual(['kept', 'changed', 'gone'].map(has), [true, false, false]);
+  assert.equal(retired().length, 2);
 });
 
 test('a second bridge of a document is turned away, whatever it says', () => {

@@ -163,7 +163,8 @@ var (
 
 // reservedNames are names of the relay itself, or could be mistaken for such.
 var reservedNames = []string{"agents", "bridge", "browser", "browser-dev", "config", "extension", "mcp", "plugin",
-	"relay", "sessions", "system", "tabrelay", "tasks", "tool", "web"}
+	"relay", "sessions", "system", "tabrelay", "tasks", "tool", "web",
+	"webmcp"}
 
 // The plugins of the browser's own tools: the only ones that may work on every site and change something there. They
 // are part of the extension's sources, and of the binary.

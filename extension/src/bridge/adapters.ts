@@ -4,8 +4,15 @@ import { isRecord, isText } from '../page/guards.ts';
 import { liveIn } from '../page/hooks.ts';
 import type { Uncaught } from '../page/uncaught.ts';
 
+interface Resident {
+  hash: string;
+  adapter: Adapter;
+  live: boolean; // not once it was retired
+  leave(): void;
+}
+
 export class Adapters {
-  readonly #adapters = new Map<string, { hash: string; adapter: Adapter; leave(): void }>();
+  readonly #adapters = new Map<string, Resident>();
   readonly #uncaught: (plugin: string, error: Uncaught) => void;
 
   constructor(uncaught: (plugin: string, error: Uncaught) => void) {
@@ -20,11 +27,17 @@ export class Adapters {
     if (adapter === undefined) return undefined;
     this.#adapters.get(name)?.leave(); // its open calls go on
     const leaveDocument = liveIn(adapter.hooks);
-    const leave = () => {
-      leaveDocument();
-      adapter.uncaught.stop();
+    const resident: Resident = {
+      hash,
+      adapter,
+      live: true,
+      leave() {
+        resident.live = false;
+        leaveDocument();
+        adapter.uncaught.stop();
+      },
     };
-    this.#adapters.set(name, { hash, adapter, leave });
+    this.#adapters.set(name, resident);
     return { name, hash };
   }
 
@@ -37,7 +50,19 @@ export class Adapters {
     return found?.hash === hash ? found.adapter : undefined;
   }
 
+  /** Ends an adapter's time in this document. A call of it that is on its way still finds it. */
+  retire(plugin: string, hash: string): void {
+    const found = this.#adapters.get(plugin);
+    if (found?.hash === hash) found.leave();
+  }
+
+  retireAll(): void {
+    for (const adapter of this.#adapters.values()) adapter.leave();
+  }
+
   list(): { name: string; hash: string }[] {
-    return Array.from(this.#adapters, ([name, { hash }]) => ({ name, hash }));
+    return Array.from(this.#adapters)
+      .filter(([, { live }]) => live)
+      .map(([name, { hash }]) => ({ name, hash }));
   }
 }

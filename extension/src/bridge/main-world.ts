@@ -16,9 +16,10 @@ import type { Uncaught } from '../page/uncaught.ts';
 export interface MainAdapter {
   name: string;
   hash: string;
+  live: boolean; // not once it was retired
   late: boolean; // injected after scripts of the page ran, so the page may have seen what passes here
   start(order: CallOrder, observer: Observer): Run;
-  retire(): void; // another version has taken its place; its open calls go on
+  retire(): void; // its plugin was removed, disabled or updated; its open calls go on
 }
 
 function listenTo(
@@ -31,12 +32,21 @@ function listenTo(
   const observers = new Map<string, Observer>();
   const post = (message: ToAdapter) => port.postMessage(message);
   const sender = new Sender((answer) => post({ type: 'fetched', answer }));
-  const retire = () => post({ type: 'retire' });
-
   const hear = (message: FromAdapter) => {
     if (message.type === 'ready') {
       plugin = message.name;
-      ready({ name: message.name, hash: message.hash, late, start, retire });
+      const adapter: MainAdapter = {
+        name: message.name,
+        hash: message.hash,
+        live: true,
+        late,
+        start,
+        retire() {
+          adapter.live = false;
+          post({ type: 'retire' });
+        },
+      };
+      ready(adapter);
       return;
     }
     if (message.type === 'uncaught') return uncaught(plugin, message.error);
@@ -96,7 +106,9 @@ export function watchMainWorld(
   uncaught: (plugin: string, error: Uncaught) => void,
 ): {
   get(plugin: string): MainAdapter | undefined;
-  all(): Iterable<MainAdapter>;
+  live(): MainAdapter[];
+  retire(plugin: string, hash: string): void;
+  retireAll(): void;
   expectLate(plugin: string): void;
 } {
   const adapters = new Map<string, MainAdapter>();
@@ -144,7 +156,14 @@ export function watchMainWorld(
 
   return {
     get: (plugin) => adapters.get(plugin),
-    all: () => adapters.values(),
+    live: () => Array.from(adapters.values()).filter(({ live }) => live),
+    retire(plugin, hash) {
+      const adapter = adapters.get(plugin);
+      if (adapter?.hash === hash) adapter.retire();
+    },
+    retireAll() {
+      for (const adapter of adapters.values()) adapter.retire();
+    },
     expectLate: (plugin) => expected.add(plugin),
   };
 }

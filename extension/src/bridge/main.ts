@@ -65,6 +65,8 @@ class Resident {
     urgent: () => !this.#calls.idle,
     orphaned: () => {
       this.leave();
+      this.#adapters.retireAll();
+      this.#mainWorld.retireAll();
       Reflect.deleteProperty(globalThis, 'tabrelayBridge');
     },
   });
@@ -132,7 +134,7 @@ class Resident {
 
   #sayHello(): void {
     const plugins = this.#adapters.list().map((one) => ({ ...one, main: false }));
-    for (const { name, hash } of this.#mainWorld.all()) plugins.push({ name, hash, main: true });
+    for (const { name, hash } of this.#mainWorld.live()) plugins.push({ name, hash, main: true });
     const running = this.#calls.running();
     const about = { epoch: this.#epoch, url: location.href, late: this.#late, reached: this.#reached };
     this.#post({ type: 'hello', ...about, plugins, running });
@@ -183,6 +185,10 @@ class Resident {
         return;
       case 'record':
         if (this.#recording.set(message.on)) this.#mark.hold(message.on ? recordingSign : undefined);
+        return;
+      case 'retire':
+        this.#adapters.retire(message.plugin, message.hash);
+        this.#mainWorld.retire(message.plugin, message.hash);
         return;
       case 'late':
         this.#mainWorld.expectLate(message.plugin);

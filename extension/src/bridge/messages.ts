@@ -19,6 +19,7 @@
 //     consoleGrew                        -->          at most twice a second
 //                                        <--  look    at the tools that the page registers
 //     tools {text}                       -->          now, on every connect, and whenever they are others
+//                                        <--  retire  an adapter: its plugin was removed, disabled or updated
 //                                        <--  record  the person records the tab, or does not any more
 //     recorded {told}                    -->          what they did, and what the page was answered
 //     followed {text}                    -->          what a call brought besides its outcome
@@ -60,6 +61,7 @@ export type ToBridge =
   | { type: 'cancel' | 'query' | 'go'; id: string }
   | { type: 'ack'; ids: string[] }
   | { type: 'late'; plugin: string }
+  | { type: 'retire'; plugin: string; hash: string }
   | { type: 'epoch'; epoch: string; reached: boolean }
   | { type: 'console'; id: string; holdMs: number }
   | { type: 'record'; on: boolean }
@@ -169,6 +171,7 @@ const isCall = shape({
 const isAbout = shape({ type: exactly('cancel', 'query', 'go'), id: isText });
 const isAck = shape({ type: exactly('ack'), ids: listOf(isText) });
 const isLate = shape({ type: exactly('late'), plugin: isText });
+const isRetire = shape({ type: exactly('retire'), plugin: isText, hash: isText });
 const isLook = shape({ type: exactly('look') });
 const isConsole = shape({ type: exactly('console'), id: isText, holdMs: isNumber });
 const isRecording = shape({ type: exactly('record'), on: isFlag });
@@ -197,6 +200,7 @@ export const isToBridge: Guard<ToBridge> = (value): value is ToBridge =>
   isAck(value) ||
   isAbout(value) ||
   isLate(value) ||
+  isRetire(value) ||
   isEpoch(value) ||
   isConsole(value) ||
   isLook(value) ||

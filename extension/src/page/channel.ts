@@ -46,7 +46,7 @@ export type ToAdapter =
   | { type: 'abort'; id: string; reason: 'cancelled' | 'document' }
   | { type: 'sign'; id: string; message: string } // of progress
   | { type: 'fetched'; answer: OutsideAnswer }
-  | { type: 'retire' }; // another version has taken its place
+  | { type: 'retire' }; // its plugin was removed, disabled or updated
 
 /** Adapter to bridge. */
 export type FromAdapter =

@@ -3,6 +3,13 @@
 import { type FromBridge, isFromBridge, type ToBridge } from '../bridge/messages.ts';
 import type { PluginInfo } from '../protocol/frames.generated.ts';
 
+/** An adapter in a document. */
+interface Registered {
+  hash: string;
+  main: boolean;
+  retired?: boolean; // only calls that were on their way may still use it
+}
+
 export class Bridge {
   readonly tabId: number;
   readonly documentId: string;
@@ -14,7 +21,7 @@ export class Bridge {
   gone = false;
   written = false; // its document has no address of its own
   dialog: string | undefined; // that the page shows: nothing runs in it, this bridge included
-  readonly plugins = new Map<string, { hash: string; main: boolean }>(); // by name
+  readonly plugins = new Map<string, Registered>(); // by name
   readonly running = new Set<string>(); // calls it had when it connected
   readonly #port: chrome.runtime.Port;
   #acknowledged: string[] = [];
@@ -63,6 +70,17 @@ export class Bridge {
   has({ name, hash, world }: Pick<PluginInfo, 'name' | 'hash' | 'world'>): boolean {
     const adapter = this.plugins.get(name);
     return adapter?.hash === hash && adapter.main === (world === 'main');
+  }
+
+  /** Ends the adapters that are not of the installed version of their plugin, which hashOf has. */
+  retireOthers(hashOf: (plugin: string) => string | undefined): void {
+    for (const [plugin, adapter] of this.plugins) {
+      const { hash, retired = false } = adapter;
+      if (hashOf(plugin) !== hash) {
+        if (!retired) this.send({ type: 'retire', plugin, hash });
+        adapter.retired = true;
+      } else if (retired) this.plugins.delete(plugin); // it is back: the next call lets it begin anew
+    }
   }
 
   #flush(): void {
@@ -164,8 +182,12 @@ export class Bridges {
     return this.#all.size === 0;
   }
 
+  all(): Bridge[] {
+    return Array.from(this.#all).filter(({ ready }) => ready);
+  }
+
   of(tabId: number): Bridge[] {
-    return Array.from(this.#all).filter((bridge) => bridge.tabId === tabId && bridge.ready);
+    return this.all().filter((bridge) => bridge.tabId === tabId);
   }
 
   /** The first bridge that passes the test, now or within the time. */

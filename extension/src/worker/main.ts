@@ -161,7 +161,8 @@ const bridges = new Bridges(
   {
     reached: ({ tabId, frameId, documentId }) => reach.reached(tabId, frameId, documentId),
     message(bridge, message) {
-      if (message.type === 'hello' || message.type === 'registered' || message.type === 'lateReady') return;
+      if (message.type === 'registered') return plugins.retireIn(bridge);
+      if (message.type === 'hello' || message.type === 'lateReady') return;
       if (message.type === 'consoleLines' || message.type === 'consoleGrew')
         return consoles.hear(bridge, message);
       if (message.type === 'tools') return pageTools.hear(bridge, message.text);
@@ -185,6 +186,7 @@ const bridges = new Bridges(
       records.loaded.then(() => recovery.unexpected(bridge, message));
     },
     ready: (bridge) => {
+      plugins.retireIn(bridge);
       consoles.ready(bridge);
       recorder.ready(bridge);
       keepalive.changed();
@@ -328,7 +330,9 @@ async function renew(bundle: string): Promise<void> {
 }
 
 async function installPlugins(list: FrameOf<'plugins'>['plugins']): Promise<void> {
-  await plugins.replace(list);
+  const replaced = plugins.replace(list);
+  for (const bridge of bridges.all()) plugins.retireIn(bridge);
+  await replaced;
   await tabs.loaded;
   // Documents that were open before get their bridge now: it is what wakes this worker when it dies.
   for (const tab of tabs.all()) {

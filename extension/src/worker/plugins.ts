@@ -1,6 +1,8 @@
 // The plugins the relay has, as content scripts: the bridge and the console tap wherever a plugin serves, and each
 // main-world adapter with its pre-script, all at document_start.
 import type { PluginInfo } from '../protocol/frames.generated.ts';
+import { adapter } from '../webmcp/port.ts';
+import type { Bridge } from './bridges.ts';
 
 type Script = chrome.scripting.RegisteredContentScript;
 
@@ -69,6 +71,7 @@ export class Plugins {
   readonly #before = new Map<string, PluginInfo>();
   readonly #waiting = new Set<() => void>();
   readonly #problem: (message: string) => void;
+  #listed = false; // by the relay, since this worker runs
   #work: Promise<void> = Promise.resolve();
 
   constructor(problem: (message: string) => void) {
@@ -101,6 +104,12 @@ export class Plugins {
     });
   }
 
+  /** Ends in a document what is there of plugins that the relay's list has no more, or in another version. */
+  retireIn(bridge: Bridge): void {
+    if (!this.#listed) return;
+    bridge.retireOthers((name) => (name === adapter.name ? adapter.hash : this.#plugins.get(name)?.hash));
+  }
+
   all(): PluginInfo[] {
     return Array.from(this.#plugins.values());
   }
@@ -111,6 +120,7 @@ export class Plugins {
       const was = this.#plugins.get(name);
       if (was !== undefined && was.hash !== hash) this.#before.set(name, was);
     }
+    this.#listed = true;
     this.#plugins.clear();
     for (const plugin of plugins) this.#plugins.set(plugin.name, plugin);
     for (const name of this.#before.keys()) if (!this.#plugins.has(name)) this.#before.delete(name);
