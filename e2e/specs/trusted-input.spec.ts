@@ -75,6 +75,7 @@ test('a click is a person’s where that was asked for, once, and the debugger i
   const leaving = { code: "document.title = 'left'; location.href = '/plain'; await new Promise(() => {});" };
   const left = await stage.agent.call('browser__evaluate', leaving);
   expect([left.code, left.facts.outcome]).toEqual(['TAB_CHANGED', 'unknown']);
+  await stage.page.waitForURL('**/plain'); // the answer comes as soon as the page leaves, not when the next is there
   await visit(stage, strict);
 
   const emulated = { viewport: { width: 400, height: 700 }, colorScheme: 'dark', reducedMotion: true };
