@@ -5,9 +5,11 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
+	"tabrelay/relay/call"
 	"tabrelay/relay/httpapi"
 	"tabrelay/relay/review"
 )
@@ -130,5 +132,35 @@ func TestARemovedPluginStandsInForNothing(t *testing.T) {
 	v.again()
 	if hash := v.serving("tea"); hash != "" {
 		t.Errorf("after another one was added, %q runs; the one that was removed is %q", hash, first.Hash)
+	}
+}
+
+// What was allowed for a removed plugin does not hold for the next one of its name; what was forbidden stays.
+func TestARemovedPluginLeavesNoPermission(t *testing.T) {
+	w := newWorld(t)
+	w.put("tea", "1", nil)
+	v := w.reviewer(t)
+	rules := func() (targets []string) {
+		for _, r := range v.policy.Permissions().Rules {
+			if strings.HasPrefix(r.Target, "tea") {
+				targets = append(targets, r.Target+" "+string(r.Mode))
+			}
+		}
+		return targets
+	}
+	for _, r := range []call.Rule{{Target: "tea", Mode: call.Auto},
+		{Target: "tea__pour", Client: "ann", Mode: call.Auto}, {Target: "tea__drop", Mode: call.Off},
+		{Target: "teapot", Mode: call.Auto}} {
+		if err := v.policy.Set(t.Context(), r, 0); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if status, answer := v.panelOf("DELETE", "plugins/tea", nil); status != http.StatusOK {
+		t.Fatalf("removed: %d %s", status, answer)
+	}
+	left := rules()
+	slices.Sort(left)
+	if want := []string{"tea__drop off", "teapot auto"}; !slices.Equal(left, want) {
+		t.Errorf("after the removal there are %v, want %v", left, want)
 	}
 }

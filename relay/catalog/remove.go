@@ -23,7 +23,7 @@ func (c *Catalog) Removable(name string) *fault.Error {
 }
 
 // Remove stops offering a plugin that the person added, and deletes what they set for it, secrets among that. A folder
-// of theirs stays; what they allowed for it does, too, and counts when they add it again.
+// of theirs stays.
 func (c *Catalog) Remove(name, by string) *fault.Error {
 	if err := install.Remove(c.options.Home.Plugins(), name); err != nil {
 		return fault.New(fault.RegistryError, "The plugin "+name+" was not removed: "+err.Error(),

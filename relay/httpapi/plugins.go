@@ -50,6 +50,12 @@ func (a *API) removePlugin(w http.ResponseWriter, req *http.Request) {
 		Refuse(w, settingsStatus(failure), failure)
 		return
 	}
+	if err := a.Policy.ForgetPlugin(req.Context(), name, policy.Answerer(Sender(req.Context()))); err != nil {
+		Refuse(w, http.StatusInternalServerError, fault.New(fault.RegistryError, "The plugin "+name+" is removed, but "+
+			"what allows its tools without asking is not: "+err.Error(),
+			fault.WithHint("`tabrelay permit list` shows the rules; `tabrelay permit unset TARGET` removes one.")))
+		return
+	}
 	Reply(w, http.StatusOK, map[string]string{"removed": name})
 }
 

@@ -2,8 +2,10 @@ package policy
 
 import (
 	"cmp"
+	"context"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"tabrelay/relay/call"
@@ -171,4 +173,24 @@ func (p *Policy) Forget(ended func(Grant) bool) {
 	if len(p.grants.remove(func(one *grant) bool { return ended(one.Grant) })) > 0 {
 		p.changed(TopicPermissions)
 	}
+}
+
+// ForgetPlugin takes back what allows tools of a plugin without asking, for when it is removed: another one of its name
+// does not inherit that. Rules that ask or forbid stay.
+func (p *Policy) ForgetPlugin(ctx context.Context, plugin, by string) error {
+	of := func(tool string) bool { return tool == plugin || strings.HasPrefix(tool, plugin+"__") }
+	for _, r := range p.rules.Load().personal {
+		if r.Mode == call.Auto && of(r.Target) {
+			if _, err := p.Unset(ctx, r.Target, r.Client, by); err != nil {
+				return err
+			}
+		}
+	}
+	for _, g := range p.Grants() {
+		if g.Plugin == plugin {
+			p.Revoke(g.ID, by)
+		}
+	}
+	p.dropMissed(func(m *missed) bool { return m.call != nil && m.call.Plugin == plugin })
+	return nil
 }

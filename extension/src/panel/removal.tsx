@@ -12,7 +12,7 @@ function losses({ tools, settings, folder }: Plugin, running: number): string {
       `${plural(running, 'call')} of it that ${running === 1 ? 'runs' : 'run'} now will be cancelled.`,
     settings ? 'Its settings are deleted.' : '',
     folder ? `Your folder ${clipped(folder, 200)} stays.` : 'Its files are deleted.',
-    'Rules about it stay.',
+    'What you allowed for it without asking ends; rules that ask or forbid stay.',
   ];
   return lost.filter(Boolean).join(' ');
 }
