@@ -165,7 +165,7 @@ export class Conductor {
     perform(stage)
       .then(
         (value): Ending => ({ status: 'returned', value: JSON.stringify(value ?? null) }),
-        (why: unknown) => endingOf(why),
+        (why: unknown) => endingOf(why, { started: stage.started, write: frame.write }),
       )
       .then((ending) => {
         clearTimeout(late);
@@ -339,12 +339,16 @@ function argumentsOf(args: string): Record<string, unknown> {
   return isRecord(given) ? given : {};
 }
 
-function endingOf(why: unknown): Ending {
+/** How a call ends of what was thrown: of what nobody foresaw it is not known how much was done before. */
+export function endingOf(why: unknown, { started, write }: { started: boolean; write: boolean }): Ending {
   if (why instanceof Ended) return why.ending;
   if (why instanceof Refused) return Ended.before(why.code, why.message).ending;
   const message = why instanceof Error ? why.message : String(why);
-  if (/no tab with id|tab was closed/i.test(message))
-    return Ended.before('TAB_CLOSED', 'The tab was closed').ending;
-  const error = { code: 'INTERNAL_ERROR', category: 'internal', retryable: false, message };
+  const outcome = started ? (write ? 'unknown' : 'executed') : 'not_executed';
+  if (/no tab with id|tab was closed/i.test(message)) {
+    const refusal = { code: 'TAB_CLOSED', message: 'The tab was closed', outcome } as const;
+    return { status: 'refused', started, refusal };
+  }
+  const error = { code: 'INTERNAL_ERROR', category: 'internal', retryable: false, message, outcome };
   return { status: 'threw', error };
 }
