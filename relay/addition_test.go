@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"tabrelay/relay/call"
+	"tabrelay/relay/config"
 	"tabrelay/relay/httpapi"
 	"tabrelay/relay/review"
 )
@@ -162,5 +163,23 @@ func TestARemovedPluginLeavesNoPermission(t *testing.T) {
 	slices.Sort(left)
 	if want := []string{"tea__drop off", "teapot auto"}; !slices.Equal(left, want) {
 		t.Errorf("after the removal there are %v, want %v", left, want)
+	}
+}
+
+// A plugin that was off when it was removed is on when it is added again, and nobody is asked about the settings that
+// went with it.
+func TestARemovedPluginIsNotOffAnyMore(t *testing.T) {
+	w := newWorld(t)
+	w.put("tea", "1", nil)
+	v := w.reviewer(t)
+	if err := config.Set(w.home, []string{"plugins", "tea", "enabled"}, json.RawMessage("false")); err != nil {
+		t.Fatal(err)
+	}
+	v.again()
+	if status, answer := v.panelOf("DELETE", "plugins/tea", nil); status != http.StatusOK {
+		t.Fatalf("removed: %d %s", status, answer)
+	}
+	if waiting := v.policy.Changes(); len(waiting) != 0 {
+		t.Errorf("after the removal these wait for the person: %+v", waiting)
 	}
 }

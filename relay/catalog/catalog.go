@@ -62,6 +62,7 @@ type Options struct {
 // Policy bounds what a configuration that was read again may put into effect.
 type Policy interface {
 	Bounded(next config.Config) config.Config
+	DropPlugin(name string) error
 	Configure(ctx context.Context, next config.Config) (otherRules bool, err error)
 	Config() config.Config
 	Misspelt() (problems []string)

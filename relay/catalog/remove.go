@@ -22,8 +22,7 @@ func (c *Catalog) Removable(name string) *fault.Error {
 		fault.WithHint("`tabrelay plugin list` lists the plugins."))
 }
 
-// Remove stops offering a plugin that the person added, and deletes what they set for it, secrets among that. A folder
-// of theirs stays.
+// Remove stops offering a plugin that the person added. A folder of theirs stays.
 func (c *Catalog) Remove(name, by string) *fault.Error {
 	if err := install.Remove(c.options.Home.Plugins(), name); err != nil {
 		return fault.New(fault.RegistryError, "The plugin "+name+" was not removed: "+err.Error(),
@@ -31,19 +30,33 @@ func (c *Catalog) Remove(name, by string) *fault.Error {
 	}
 	c.options.Log.Info().Str("plugin", name).Str("by", by).Msg("a plugin was removed")
 	_, failure := c.Reload()
-	if failure != nil {
-		return failure
-	}
+	return failure
+}
+
+// DropSettings deletes what the person set for a plugin that is gone, secrets among that.
+func (c *Catalog) DropSettings(name string) *fault.Error {
 	if _, there := c.now.Load().running(name); there == nil {
 		return nil // the one that comes with tabrelay goes by the same settings
 	}
 	if _, set := c.now.Load().config.Plugins[name]; !set {
 		return nil
 	}
-	if err := config.Unset(c.options.Home, []string{"plugins", name}); err != nil {
+	var failure *fault.Error
+	if c.changes.Do(func() { failure = c.dropSettings(name) }) != nil {
+		return stopping()
+	}
+	return failure
+}
+
+func (c *Catalog) dropSettings(name string) *fault.Error {
+	err := config.Unset(c.options.Home, []string{"plugins", name})
+	if err == nil {
+		err = c.options.Policy.DropPlugin(name)
+	}
+	if err != nil {
 		return fault.New(fault.ConfigError, "The plugin "+name+" is removed, but its settings are not: "+err.Error(),
 			fault.WithHint("Remove plugins."+name+" from config.json."))
 	}
-	_, failure = c.Reload()
+	_, failure := c.reload()
 	return failure
 }

@@ -56,6 +56,10 @@ func (a *API) removePlugin(w http.ResponseWriter, req *http.Request) {
 			fault.WithHint("`tabrelay permit list` shows the rules; `tabrelay permit unset TARGET` removes one.")))
 		return
 	}
+	if failure := a.Catalog.DropSettings(name); failure != nil {
+		Refuse(w, settingsStatus(failure), failure)
+		return
+	}
 	Reply(w, http.StatusOK, map[string]string{"removed": name})
 }
 

@@ -170,6 +170,18 @@ func (p *Policy) Configure(ctx context.Context, next config.Config) (otherRules 
 	return otherRules, err
 }
 
+// DropPlugin forgets what a removed plugin was bounded to: that it was off is no bound for the next one of its name,
+// which a person reviews.
+func (p *Policy) DropPlugin(name string) error {
+	return p.change(context.Background(), func(ctx context.Context) error {
+		v := *p.rights.Load()
+		v.InEffect.Plugins = maps.Clone(v.InEffect.Plugins) // what was loaded never changes
+		delete(v.InEffect.Plugins, name)
+		_ = p.keep(ctx, &v) // it is in effect, and the failure was logged
+		return nil
+	})
+}
+
 // tellWaiting tells that a change of the configuration waits for the person.
 func (p *Policy) tellWaiting(c *Change) {
 	message := "A change of the configuration lets agents do more, and waits for you (in the side panel, or: " +
