@@ -202,7 +202,8 @@ func (r *Relay) makeFront(context.Context) error {
 		Name: "tabrelay", Version: Version, Caller: r.calls, Delegated: r.visits, Tools: r.tools,
 		MaxBody:          int64(c.BodyBytes),
 		AllowedOrigins:   c.AllowedOrigins,
-		ListChangedDelay: c.MCP.ListChangedDelay, PageSize: c.MCP.ToolsPageSize, SessionEnded: r.sessionEnded,
+		ListChangedDelay: c.MCP.ListChangedDelay, PageSize: c.MCP.ToolsPageSize,
+		ListTokens: c.MCP.ListTokens, SessionEnded: r.sessionEnded,
 		Log: r.part("front"),
 	})
 	r.clients = client.New(client.Options{

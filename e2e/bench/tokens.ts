@@ -24,6 +24,9 @@ const each = process.argv.includes('--each');
 /** Sites that are opened one after the other, the largest of the shipped plugins first. */
 const sites = ['mediawiki', 'wordpress', 'roundcube'];
 
+/** Those that are opened after them. */
+const others = ['prometheus', 'pocketbase', 'node-red', 'dokuwiki'];
+
 const Phrasings = z.object({ tuned: z.array(z.object({ query: z.string() })) });
 
 const phrasings = await readFile(path.join(repository, 'relay/registry/testdata/phrasings.json'), 'utf8');
@@ -96,8 +99,7 @@ async function measureError(what: string, text: Promise<string>): Promise<void> 
 try {
   const demo = `http://127.0.0.1:${await freePort()}`;
   const addresses = new Map<string, string>();
-  for (const name of [...sites, 'prometheus', 'pocketbase', 'node-red'])
-    addresses.set(name, await openSite(closing));
+  for (const name of [...sites, ...others]) addresses.set(name, await openSite(closing));
   const relay = await openRelay(
     closing,
     {
@@ -125,6 +127,10 @@ try {
     if (opened === 1) await measureList(await stdioAgent(relay, closing), `  one site open: ${name}`, '');
   }
   await measureList(await stdioAgent(relay, closing), `  three open: ${sites.join(', ')}`, '6000');
+  const more = [];
+  for (const name of others) more.push(await open(relay, browser, addresses.get(name) ?? ''));
+  await measureList(await stdioAgent(relay, closing), '  seven open', '6000');
+  for (const page of more) await page.close();
   await measureList(await stdioAgent(relay, closing, ['--toolset', 'all']), '  --toolset all', '');
   await measureList(await stdioAgent(relay, closing, ['--toolset', 'gateway']), '  --toolset gateway', '');
   const health = await said(agent, 'bridge_health', {});

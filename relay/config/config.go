@@ -197,6 +197,7 @@ type Metrics struct {
 type MCP struct {
 	ListChangedDelay time.Duration // changes of the tool list within this time are announced once
 	ToolsPageSize    int           // tools in one answer to tools/list; 0: all
+	ListTokens       int           // what a list of tools that adapts may cost; 0: whatever it costs
 }
 
 // Approvals is how a person is asked whether a call may run.

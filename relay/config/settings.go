@@ -233,6 +233,9 @@ var relaySettings = []setting[Config]{
 	{"mcp.toolsPageSize", count(0, 1_000), 0, func(c *Config) any { return &c.MCP.ToolsPageSize },
 		"How many tools one answer to tools/list has. 0 sends them all at once: widely used clients read the first " +
 			"answer only."},
+	{"mcp.listTokens", count(0, 1_000_000), 6_000, func(c *Config) any { return &c.MCP.ListTokens },
+		"How many tokens the list of tools may cost that a client gets which asks for no toolset, as an estimate. " +
+			"What does not fit is found with relay__search_tools. 0: however many it costs."},
 	{"plugins", pluginSection, map[string]any{}, func(c *Config) any { return &c.Plugins },
 		"Settings of single plugins, by plugin name."},
 }

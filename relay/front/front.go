@@ -65,7 +65,9 @@ type Options struct {
 	Open          Open      // nil: a client that asks for no toolset gets every tool
 	Tasks         TaskStore // nil: there are no tasks, and the extension is not announced
 	// tools in one answer to tools/list; 0: all, because widely used clients read one page only
-	PageSize       int
+	PageSize int
+	// what a list may cost that adapts to what is open, in estimated tokens; 0: whatever it costs
+	ListTokens     int
 	MaxBody        int64    // bytes of one HTTP request; 16 MiB when 0
 	MaxLine        int64    // bytes of one message over stdio; four times MaxBody when 0
 	AllowedOrigins []string // of web pages that may connect, besides those of this machine

@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"strings"
 
+	"tabrelay/relay/call"
 	"tabrelay/relay/clip"
 	"tabrelay/relay/fault"
 	"tabrelay/relay/lock"
@@ -183,8 +184,12 @@ func encodeList(snapshot *registry.Snapshot, v visible) *toolList {
 	}
 	if v.tools.Gateway {
 		for _, g := range gatewayTools {
-			tools = append(tools, listed{g.name, []byte(g.object)})
-			size += len(g.object) + 1
+			object := g.object
+			if g.name == registry.SearchTools && v.left != nil {
+				object = registry.SearchObject(object, v.left.says)
+			}
+			tools = append(tools, listed{g.name, []byte(object)})
+			size += len(object) + 1
 		}
 		slices.SortFunc(tools, func(a, b listed) int { return strings.Compare(a.name, b.name) })
 	}
@@ -245,7 +250,7 @@ const longestGuess = 80 // bytes
 // listTools answers tools/list with bytes that were encoded before. Unless configured otherwise the list comes whole:
 // widely used clients read one page only.
 func (f *Front) listTools(p *peer, x *exchange, m *message) response {
-	l := f.listFor(p)
+	l := f.listFor(p.session, p.tools, p.offered)
 	p.knows(l.digest)
 	from, to, next, fail := page(m, l.digest, len(l.ends), f.options.PageSize)
 	if fail != nil {
@@ -256,9 +261,11 @@ func (f *Front) listTools(p *peer, x *exchange, m *message) response {
 	return closeList(append(body, part...), next)
 }
 
-// listFor is the tools that are listed to p now.
-func (f *Front) listFor(p *peer) *toolList {
-	return f.catalog.list(f.options.Tools.Snapshot(), f.visibleTo(p.session, p.tools, p.offered))
+// listFor is the tools that are listed now to a client that asked for a toolset and was offered something before.
+func (f *Front) listFor(s call.Session, asked registry.Toolset, o *offered) *toolList {
+	snapshot, v := f.options.Tools.Snapshot(), f.visibleTo(s, asked, o)
+	v.left = o.beyond(f.options.ListTokens, f.options.Instructions, snapshot, &v)
+	return f.catalog.list(snapshot, v)
 }
 
 // knows notes which list the client was given.
@@ -277,5 +284,5 @@ func (f *Front) listKnown(p *peer) string {
 	p.offered.mu.Lock()
 	known := p.offered.list
 	p.offered.mu.Unlock()
-	return cmp.Or(known, f.listFor(p).digest)
+	return cmp.Or(known, f.listFor(p.session, p.tools, p.offered).digest)
 }

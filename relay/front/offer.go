@@ -53,11 +53,12 @@ func (f *Front) offerNow() *registry.Offer {
 // offered is what one session is offered. It only grows: what a model has been shown stays where it is, and a provider
 // does not read a whole conversation anew because a list became shorter.
 type offered struct {
-	mu   lock.Mutex
-	last *registry.Offer // of which everything is in now
-	now  *registry.Offer
-	list string    // digest of the list that its client was given last; empty: none yet
-	used time.Time // of a session of the modern era
+	mu     lock.Mutex
+	last   *registry.Offer // of which everything is in now
+	now    *registry.Offer
+	places places
+	list   string    // digest of the list that its client was given last; empty: none yet
+	used   time.Time // of a session of the modern era
 }
 
 // offerTo is what is listed to a session: what is open now, and what was open before.
@@ -152,9 +153,8 @@ func (f *Front) announceOpen() {
 	f.mu.Lock()
 	listeners := slices.Collect(maps.Keys(f.listeners))
 	f.mu.Unlock()
-	snapshot := f.options.Tools.Snapshot()
 	for _, c := range listeners {
-		if c.learns(f.catalog.list(snapshot, f.visibleTo(c.session, c.tools, c.offered)).digest) {
+		if c.learns(f.listFor(c.session, c.tools, c.offered).digest) {
 			c.changed(mcp.MethodNotificationToolsListChanged, func(filter mcp.SubscriptionFilter) bool {
 				return filter.ToolsListChanged
 			})

@@ -50,6 +50,7 @@ type visible struct {
 	tools registry.Toolset
 	view  registry.View
 	offer *registry.Offer // which of the tools are listed when the toolset is adaptive
+	left  *leftOut        // which of these are not, because the list would be too long; nil: none
 }
 
 // everything is what a client gets that asks for no toolset where nothing is known of what is open.
@@ -81,12 +82,15 @@ func (v *visible) key() string {
 	case v.offer.Profiles:
 		key += "profiles"
 	}
+	if v.left != nil {
+		key += "\x00" + v.left.key
+	}
 	return key
 }
 
 // lists reports whether a tool is listed.
 func (v *visible) lists(t *registry.Tool) bool {
-	return v.shows(t) && (!v.tools.Adaptive || v.offer.Shows(t))
+	return v.shows(t) && (!v.tools.Adaptive || v.offer.Shows(t) && !v.left.has(t))
 }
 
 // shows reports whether a tool can be called by its name.

@@ -3,6 +3,7 @@ package registry
 import (
 	"bytes"
 	"encoding/json"
+	"strings"
 
 	"tabrelay/relay/rawjson"
 )
@@ -15,6 +16,14 @@ const (
 	SearchTools  = "relay__search_tools"
 )
 
+// searches is what one of them says of itself.
+const searches = `Finds tools by what they do: wiki edit page. Answers name(argument, optional?).`
+
+// SearchObject is the MCP tool object of SearchTools with one more sentence.
+func SearchObject(object, sentence string) string {
+	return strings.Replace(object, searches, searches+" "+sentence, 1)
+}
+
 // Gateway is the MCP tool object of each, in order of name.
 var Gateway = []struct{ Name, Object string }{
 	{CallTool, `{"name":"` + CallTool + `","title":"Call a tool","description":"Calls a tool that is not listed, ` +
@@ -25,8 +34,7 @@ var Gateway = []struct{ Name, Object string }{
 		`description, schemas, annotations.","inputSchema":{"type":"object","properties":{"name":{"type":"string"}},` +
 		`"required":["name"],"additionalProperties":false},` +
 		`"annotations":{"readOnlyHint":true,"openWorldHint":false},"_meta":` + Meta + `}`},
-	{SearchTools, `{"name":"` + SearchTools + `","title":"Search tools","description":"Finds tools by what they do: ` +
-		`wiki edit page. Answers name(argument, optional?).",` +
+	{SearchTools, `{"name":"` + SearchTools + `","title":"Search tools","description":"` + searches + `",` +
 		`"inputSchema":{"type":"object","properties":{"query":{"type":"string"},"limit":{"type":"integer",` +
 		`"default":5}},"additionalProperties":false},` +
 		`"annotations":{"readOnlyHint":true,"openWorldHint":false},"_meta":` + Meta + `}`},

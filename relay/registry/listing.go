@@ -169,6 +169,7 @@ func (t *Tool) list(input, output []rawjson.Member) error {
 		return err
 	}
 	t.Listed, t.ListedInput = object, object[start:end:end]
+	t.Tokens = Tokens(t.Name) + Tokens(t.Spec.Description) + Tokens(t.ListedInput)
 	if t.TakesProfile { // behind the last property; there is one: every page tool has an argument tabId
 		at := slices.IndexFunc(input, func(m rawjson.Member) bool { return m.Name == "properties" })
 		t.profileAt = start + len(rawjson.Join(input[:at+1])) - len("}}")

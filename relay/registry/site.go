@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/url"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -244,5 +245,33 @@ func (s *Site) tools(cache *schemas) (offered []*Tool, rejected []string) {
 		}
 		offered = append(offered, t)
 	}
+	ordered(offered, s.Plugin.Manifest.Prompts)
 	return offered, rejected
+}
+
+// toolNames finds the full names of tools in a text.
+var toolNames = regexp.MustCompile(`[A-Za-z0-9_-]+__[A-Za-z0-9_-]+`)
+
+// ordered says which tools of a plugin matter most: those that its prompts call, as its author knows what people do
+// with it, then those that read, then the others; of each kind as the author lists them.
+func ordered(tools []*Tool, prompts []plugin.Prompt) {
+	called := map[string]bool{}
+	for _, p := range prompts {
+		for _, name := range toolNames.FindAllString(p.Template, -1) {
+			called[name] = true
+		}
+	}
+	last := func(t *Tool) int {
+		switch {
+		case called[t.Name]:
+			return 0
+		case t.ReadOnly:
+			return 1
+		}
+		return 2
+	}
+	tools = slices.SortedStableFunc(slices.Values(tools), func(a, b *Tool) int { return last(a) - last(b) })
+	for i, t := range tools {
+		t.Order = i
+	}
 }

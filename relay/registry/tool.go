@@ -53,6 +53,8 @@ type Tool struct {
 
 	Listed      json.RawMessage // the MCP tool object as tools/list has it, encoded once
 	ListedInput json.RawMessage // the part of it that is the input schema, with the relay's own arguments
+	Tokens      int             // what a model is given of it, estimated: name, description, input schema
+	Order       int             // of the tools of its plugin: those that matter most come first, see ordered
 	profileAt   int             // where in Listed the argument profile can be put; 0: nowhere
 
 	input, output, answer *lazy
