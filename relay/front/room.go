@@ -58,7 +58,9 @@ func rationed(t *registry.Tool) bool {
 
 // beyond is what a list of so many tokens leaves out of what v lists; nil: nothing. What the session has been listed
 // stays, so a site that is opened when the list is full comes with a sentence only.
-func (o *offered) beyond(most int, instructions string, snapshot *registry.Snapshot, v *visible) *leftOut {
+func (o *offered) beyond(
+	most int, instructions string, snapshot *registry.Snapshot, v *visible,
+) *leftOut {
 	if most == 0 || !v.tools.Adaptive {
 		return nil
 	}
@@ -66,7 +68,8 @@ func (o *offered) beyond(most int, instructions string, snapshot *registry.Snaps
 	defer o.mu.Unlock()
 	key := v.key()
 	if o.places.snapshot != snapshot || o.places.key != key {
-		listed, left := share(most-registry.Tokens(instructions)-gatewayTokens-sentenceTokens, snapshot.Tools, v, o.places.listed)
+		most -= registry.Tokens(instructions) + gatewayTokens + sentenceTokens
+		listed, left := share(most, snapshot.Tools, v, o.places.listed)
 		o.places = places{listed, snapshot, key, left}
 	}
 	return o.places.left

@@ -2,7 +2,7 @@ package registry
 
 import "unicode/utf8"
 
-// Tokens estimates how many tokens a text is for a model, without a vocabulary, which would be a third of the binary.
+// Tokens estimates how many tokens a text is for a model, without a vocabulary of 2 MB.
 // Of the tools that ship it is 6 % more than o200k counts, of scripts other than Latin up to three times as many.
 func Tokens[T ~string | ~[]byte](text T) int {
 	tenths := 0
@@ -29,8 +29,10 @@ func Tokens[T ~string | ~[]byte](text T) int {
 			tenths += 10 * ((end - i + 2) / 3)
 			i = end
 			continue
-		case c != ' ': // a blank belongs to the word behind it
+		case c != ' ': // a blank belongs to the word behind it, and to no number
 			tenths += 4
+		case i+1 < len(text) && isDigit(text[i+1]):
+			tenths += 10
 		}
 		i++
 	}
