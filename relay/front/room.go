@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 
-	"tabrelay/relay/plugin"
 	"tabrelay/relay/registry"
 )
 
@@ -50,12 +49,6 @@ var gatewayTokens = func() (sum int) {
 	return sum
 }()
 
-// rationed reports whether a tool is listed only while there is room: one of a site, or of a page. The others are the
-// same few for everybody.
-func rationed(t *registry.Tool) bool {
-	return t.Plugin != nil && (t.Page != nil || !plugin.Browses(registry.Group(t)))
-}
-
 // beyond is what a list of so many tokens leaves out of what v lists; nil: nothing. What the session has been listed
 // stays, so a site that is opened when the list is full comes with a sentence only.
 func (o *offered) beyond(
@@ -96,7 +89,7 @@ func share(room int, tools []*registry.Tool, v *visible, had map[string]bool) (m
 		if !v.lists(t) {
 			continue
 		}
-		if !rationed(t) {
+		if !registry.OfSite(t) {
 			room -= price(t)
 			continue
 		}
