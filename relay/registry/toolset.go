@@ -55,8 +55,8 @@ func (o *Offer) Shows(t *Tool) bool {
 	}
 }
 
-// OfSite reports whether a tool is one of a site or of a page, of which there may be any number. The others are the same
-// few for everybody.
+// OfSite reports whether a tool is one of a site or of a page, of which there may be any number. The others are the
+// same few for everybody.
 func OfSite(t *Tool) bool { return t.Plugin != nil && (t.Page != nil || !plugin.Browses(Group(t))) }
 
 var name = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
