@@ -234,8 +234,7 @@ var relaySettings = []setting[Config]{
 		"How many tools one answer to tools/list has. 0 sends them all at once: widely used clients read the first " +
 			"answer only."},
 	{"mcp.listTokens", count(0, 1_000_000), 6_000, func(c *Config) any { return &c.MCP.ListTokens },
-		"How many tokens the list of tools may cost that a client gets which asks for no toolset, as an estimate. " +
-			"What does not fit is found with relay__search_tools. 0: however many it costs."},
+		"The estimated tokens that a list of tools may cost, unless a toolset is asked for. 0: any."},
 	{"plugins", pluginSection, map[string]any{}, func(c *Config) any { return &c.Plugins },
 		"Settings of single plugins, by plugin name."},
 }
