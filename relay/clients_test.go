@@ -293,6 +293,8 @@ func TestScopeThatCannotBeRead(t *testing.T) {
 	}
 }
 
+const nothingRuns = `{"calls":[],"recordings":[]}`
+
 // The person sees what runs, and ends it: the page is told to stop, the agent that they did it.
 func TestCancelRunningCall(t *testing.T) {
 	w := newWorld(t)
@@ -323,7 +325,7 @@ func TestCancelRunningCall(t *testing.T) {
 		!strings.Contains(answer, "may have ended") {
 		t.Errorf("a second time: %d %s", status, answer)
 	}
-	if _, answer := w.person(t, "GET", "/api/v1/running", ""); answer != `{"calls":[]}` {
+	if _, answer := w.person(t, "GET", "/api/v1/running", ""); answer != nothingRuns {
 		t.Errorf("still listed: %s", answer)
 	}
 }
@@ -358,7 +360,7 @@ func TestRevokedClientStops(t *testing.T) {
 		t.Errorf("it was answered: %s", text)
 	}
 	for {
-		if _, answer := w.person(t, "GET", "/api/v1/running", ""); answer == `{"calls":[]}` {
+		if _, answer := w.person(t, "GET", "/api/v1/running", ""); answer == nothingRuns {
 			return
 		}
 	}

@@ -110,7 +110,7 @@ func TestEventsForAgents(t *testing.T) {
 
 	all := eventsSeen(t, r, tokens["person"])
 	// which only the person can follow, in a stream of their own
-	kinds := map[event.Kind]bool{event.Call: true, event.Line: true}
+	kinds := map[event.Kind]bool{event.Call: true, event.Line: true, event.Console: true, event.Uncaught: true}
 	for _, e := range all {
 		kinds[e.Kind] = true
 		_, ofCall := e.Data["correlationId"]

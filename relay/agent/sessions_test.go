@@ -442,6 +442,7 @@ func TestLimits(t *testing.T) {
 			t.Errorf("%+v", failure)
 		}
 		s.Cancel(client, ids[0])
+		synctest.Wait()
 		if _, failure := s.Prompt(t.Context(), client, ids[2], Errand{Timeout: time.Second}); failure == nil ||
 			failure.Code != fault.TimeoutCode {
 			t.Error("the place of a prompt that ended is not free: ", failure)
