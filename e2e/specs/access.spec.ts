@@ -121,7 +121,7 @@ test.describe('every route', () => {
   });
 
   test('wants a token that is known', async ({ sharedStage: { relay } }) => {
-    const kept = routes.filter(({ keeper }) => keeper === 'client' || keeper === 'person');
+    const kept = routes.filter(({ keeper }) => ['client', 'person', 'panel'].includes(keeper));
     const refusals = kept.map(async ({ method, path }) => ({
       route: `${method} ${path}`,
       reply: await ask(await relay.url(path), method, { ...json, authorization: 'Bearer wrong' }, '{}'),
@@ -143,7 +143,7 @@ test.describe('every route', () => {
       if (keeper === 'extension') continue;
       const { status, text } = await ask(await relay.url(path), method, { ...json, authorization }, '{}');
       const about = `${method} ${path}: ${status} ${text}`;
-      if (keeper === 'person') expect(status, about).toBe(403);
+      if (keeper === 'person' || keeper === 'panel') expect(status, about).toBe(403);
       else expect([401, 403], about).not.toContain(status);
     }
     expect((await agent.call('demo__counter_increment', { name: 'door' })).failed).toBe(false);
