@@ -15,28 +15,28 @@ import (
 	"tabrelay/relay/fault/situation"
 )
 
-// notYet are the situations that nothing can provoke yet, each with the reason. The list must shrink: a situation in
-// it that a test does provoke is a mistake.
+// notYet are the situations whose answers no test checks yet, each with the reason. The list must shrink: a situation
+// in it that a test does provoke is a mistake.
 var notYet = map[string]string{
 	"client-cannot-do-it":      "no tool of the relay asks a person yet; the tools of the conformance suite do",
-	"not-configured":           "what has to be configured comes with delegated agents",
-	"agent-unknown":            "delegated agents come later",
-	"agent-failed":             "delegated agents come later",
-	"session-unknown":          "delegated agents come later",
-	"sessions-full":            "delegated agents come later",
-	"session-busy":             "delegated agents come later",
-	"delegation-off":           "delegated agents come later",
-	"worker-does-not-start":    "delegated agents come later",
-	"worker-bad-reply":         "delegated agents come later",
-	"worker-failed":            "delegated agents come later",
-	"worker-slow":              "delegated agents come later",
-	"provider-refuses-key":     "delegated agents come later",
-	"provider-refuses-request": "delegated agents come later",
-	"provider-rate-limit":      "delegated agents come later",
-	"provider-down":            "delegated agents come later",
-	"provider-unreachable":     "delegated agents come later",
-	"provider-slow":            "delegated agents come later",
-	"provider-odd":             "delegated agents come later",
+	"not-configured":           "delegation has it; no test checks its answer against the table",
+	"agent-unknown":            "delegation has it; no test checks its answer against the table",
+	"agent-failed":             "delegation has it; no test checks its answer against the table",
+	"session-unknown":          "delegation has it; no test checks its answer against the table",
+	"sessions-full":            "delegation has it; no test checks its answer against the table",
+	"session-busy":             "delegation has it; no test checks its answer against the table",
+	"delegation-off":           "delegation has it; no test checks its answer against the table",
+	"worker-does-not-start":    "delegation has it; no test checks its answer against the table",
+	"worker-bad-reply":         "delegation has it; no test checks its answer against the table",
+	"worker-failed":            "delegation has it; no test checks its answer against the table",
+	"worker-slow":              "delegation has it; no test checks its answer against the table",
+	"provider-refuses-key":     "delegation has it; no test checks its answer against the table",
+	"provider-refuses-request": "delegation has it; no test checks its answer against the table",
+	"provider-rate-limit":      "delegation has it; no test checks its answer against the table",
+	"provider-down":            "delegation has it; no test checks its answer against the table",
+	"provider-unreachable":     "delegation has it; no test checks its answer against the table",
+	"provider-slow":            "delegation has it; no test checks its answer against the table",
+	"provider-odd":             "delegation has it; no test checks its answer against the table",
 }
 
 // TestEverySituationIsProvoked walks the table of situations. A test provokes a situation when it hands what came out

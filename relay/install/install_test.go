@@ -169,7 +169,7 @@ func TestLibrary(t *testing.T) {
 func TestATarballIsAFile(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "tea.tgz")
 	if err := os.Symlink(os.DevNull, file); err != nil {
-		t.Skip(err)
+		t.Fatal(err)
 	}
 	if _, err := ReadTarball(file); err == nil || !strings.Contains(err.Error(), "is no file") {
 		t.Errorf("a device: %v", err)
