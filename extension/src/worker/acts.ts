@@ -187,10 +187,9 @@ async function addressOf(tabId: number): Promise<{ tabId: number; url: string } 
   for (;;) {
     const tab = await chrome.tabs.get(tabId).catch(() => undefined);
     if (tab === undefined) return undefined; // closed at once, as a window of a download is
-    const url = tab.pendingUrl ?? tab.url ?? '';
+    const url = tab.pendingUrl || tab.url || 'about:blank'; // a window that has no document yet has an empty address
     // Many a page opens an empty window first, and leads it to its address then.
-    if ((url !== '' && url !== 'about:blank') || performance.now() > until)
-      return { tabId, url: shortened(url) };
+    if (url !== 'about:blank' || performance.now() > until) return { tabId, url: shortened(url) };
     await new Promise((resolve) => setTimeout(resolve, 20));
   }
 }
