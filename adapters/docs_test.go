@@ -127,7 +127,7 @@ func namesInOrder(object json.RawMessage) (names []string) {
 	return names
 }
 
-var sentenceEnd = regexp.MustCompile(`[.:;] `)
+var sentenceEnd = regexp.MustCompile(`\. `)
 
 func firstSentence(text string) string {
 	if at := sentenceEnd.FindStringIndex(text); at != nil {

@@ -11,7 +11,7 @@ import { parseArgs } from 'node:util';
 import { Closing } from '../stage/closing.ts';
 import { Agent } from './errands/agent.ts';
 import type { Errand } from './errands/errand.ts';
-import { openDriver, peers, type Server, servers } from './errands/ground.ts';
+import { openGround, peers, type Server, servers } from './errands/ground.ts';
 import { inApplications } from './errands/in-applications.ts';
 import { onPages } from './errands/on-pages.ts';
 import { type Run, table } from './errands/table.ts';
@@ -26,7 +26,7 @@ async function run(errand: Errand, server: Server): Promise<Run> {
   const done: Run = { errand: errand.name, server, ...none };
   try {
     const site = await errand.open(closing);
-    const driver = await openDriver(server, site.signIn, closing);
+    const { driver } = await openGround(server, site.signIn, closing);
     done.list = await driver.listTokens();
     done.begun = true;
     const began = performance.now();

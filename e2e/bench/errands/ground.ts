@@ -36,7 +36,13 @@ const flags = [
 /** What a person does before the errand, in the tab it begins in. */
 export type SignIn = (page: Page) => Promise<void>;
 
-export async function openDriver(server: Server, signIn: SignIn, closing: Closing): Promise<Driver> {
+export interface Ground {
+  driver: Driver;
+  /** What the person does in that tab later on. */
+  asPerson(work: SignIn): Promise<void>;
+}
+
+export async function openGround(server: Server, signIn: SignIn, closing: Closing): Promise<Ground> {
   // The person allowed it beforehand: what is compared is how an errand is done, not how long they think.
   const relay = server === 'tabrelay' ? await openRelay(closing) : undefined;
   const folder = await temporaryFolder('profile', closing);
@@ -51,7 +57,8 @@ export async function openDriver(server: Server, signIn: SignIn, closing: Closin
     const connects = { message: 'the extension connects', timeout: 60_000 };
     await expect.poll(() => relay.browsers(), connects).toBe(1);
     await asPerson(address, signIn);
-    return new TabrelayDriver(await attach(binary, ['mcp'], relay.env, folder, closing));
+    const driver = new TabrelayDriver(await attach(binary, ['mcp'], relay.env, folder, closing));
+    return { driver, asPerson: (work) => asPerson(address, work) };
   }
   await asPerson(address, signIn);
   const [script, ...args] =
@@ -63,9 +70,9 @@ export async function openDriver(server: Server, signIn: SignIn, closing: Closin
         ];
   const workspace = await temporaryFolder('peer', closing);
   const client = await attach(process.execPath, [path.join(peers, script), ...args], {}, workspace, closing);
-  return server === 'playwright'
-    ? new PlaywrightDriver(client, workspace)
-    : new DevtoolsDriver(client, workspace);
+  const driver =
+    server === 'playwright' ? new PlaywrightDriver(client, workspace) : new DevtoolsDriver(client, workspace);
+  return { driver, asPerson: (work) => asPerson(address, work) };
 }
 
 async function attach(

@@ -61,6 +61,11 @@ export class TabrelayDriver extends Driver {
     return answer;
   }
 
+  /** The whole page, also what the default budget leaves for later. */
+  lookAtAll(): Promise<Answer> {
+    return this.#call('snapshot', { full: true, maxTokens: 50_000 });
+  }
+
   async search(text: string): Promise<Answer> {
     const answer = await this.#call('find', { text });
     if (!answer.failed) this.view.add(answer.text);

@@ -314,7 +314,7 @@ export const actTools = [
     name: 'pointer',
     displayName: 'Use the pointer',
     description:
-      'hover over ref; drag ref to another (at: before, after) or by {x, y}; scroll ref or the page by {x, y}, or to ' +
+      'Hover over ref; drag ref to another (at: before, after) or by {x, y}; scroll ref or the page by {x, y}, or to ' +
       'start, end or a reference; select the text of ref, up to another, or the words in at.',
     input: s.parameters({
       action: s.choice(pointerActions),
