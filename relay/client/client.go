@@ -54,13 +54,13 @@ type Clients struct {
 	changes *serial.Queue
 	known   []config.Client // of changes alone: as they were at the last look
 
-	muted    atomic.Bool            // attached clients are told nothing more: the next relay will
-	farewell atomic.Pointer[string] // the last line for stdio proxies; nil: they start the next relay
+	muted    atomic.Bool                   // attached clients are told nothing more: the next relay will
+	farewell atomic.Pointer[join.Farewell] // the last line for stdio proxies; nil: they start the next relay
 
-	successors        atomic.Int32           // newer programs that are attached, and wait until no call runs
-	successor         atomic.Pointer[string] // the version of the last of them
-	succeeded         atomic.Bool            // one of them takes this relay's place
-	successorFarewell atomic.Pointer[string] // the last line for them
+	successors        atomic.Int32                  // newer programs that are attached, and wait until no call runs
+	successor         atomic.Pointer[string]        // the version of the last of them
+	succeeded         atomic.Bool                   // one of them takes this relay's place
+	successorFarewell atomic.Pointer[join.Farewell] // the last line for them
 
 	mu       lock.Mutex // guards the rest
 	open     map[*connection]struct{}
@@ -89,7 +89,7 @@ func (c *Clients) Dismiss() { c.bid(join.ShutdownNotice) }
 // MakeRoom tells stdio proxies to wait for the relay of another version, which whoever asks for it starts.
 func (c *Clients) MakeRoom(version string) { c.bid(join.SuccessorNotice(version)) }
 
-func (c *Clients) bid(farewell string) {
+func (c *Clients) bid(farewell join.Farewell) {
 	c.farewell.Store(&farewell)
 	c.successorFarewell.Store(&farewell)
 }

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -52,14 +53,26 @@ type Handover struct {
 	Version string `json:"version"`
 }
 
+// Farewell makes the relay's last line of how many lines of the proxy it has heard after the first.
+type Farewell func(heard int64) string
+
 // ShutdownNotice is the relay's last line when a person stopped it. The proxy then starts no relay until the client
-// sends a request that needs one.
-const ShutdownNotice = `{"farewell":{}}` + "\n"
+// sends a request that needs one, which those that this relay has not heard are.
+func ShutdownNotice(heard int64) string { return fmt.Sprintf(`{"farewell":{"heard":%d}}`+"\n", heard) }
+
+// heardBeforeShutdown reads a ShutdownNotice.
+func heardBeforeShutdown(line []byte) (heard int64, ok bool) {
+	rest, begins := bytes.CutPrefix(line, []byte(`{"farewell":{"heard":`))
+	number, ends := bytes.CutSuffix(rest, []byte("}}"))
+	heard, err := strconv.ParseInt(string(number), 10, 64)
+	return heard, begins && ends && err == nil
+}
 
 // SuccessorNotice is the relay's last line when one of another version takes its place. The proxy then waits for that
 // relay, instead of starting one itself: its own program may be the replaced one.
-func SuccessorNotice(version string) string {
-	return `{"successor":{"version":` + string(rawjson.MustEncode(version)) + "}}\n"
+func SuccessorNotice(version string) Farewell {
+	line := `{"successor":{"version":` + string(rawjson.MustEncode(version)) + "}}\n"
+	return func(int64) string { return line }
 }
 
 // isSuccessorNotice reports whether a line is such a notice. MCP messages have a member jsonrpc, and this has one
@@ -152,12 +165,14 @@ func readLine(r *bufio.Reader, limit int) ([]byte, error) {
 // RelaySide is the relay's end of an attachment: what the proxy says, and what it is told.
 type RelaySide struct {
 	Conn     net.Conn
-	In       io.Reader               // what comes over Conn, with what was read ahead
-	Stopping <-chan struct{}         // closed when the relay was asked to stop
-	Ended    <-chan struct{}         // closed when it has ended all attachments
-	Silenced *atomic.Bool            // the proxy is told nothing more
-	Farewell *atomic.Pointer[string] // the last line: what the proxy is to do about the next relay; nil: start it
-	Invalid  func()                  // hears of a message that the proxy will hold back, and cannot count in the relay
+	In       io.Reader                 // what comes over Conn, with what was read ahead
+	Stopping <-chan struct{}           // closed when the relay was asked to stop
+	Ended    <-chan struct{}           // closed when it has ended all attachments
+	Silenced *atomic.Bool              // the proxy is told nothing more
+	Farewell *atomic.Pointer[Farewell] // the last line: what the proxy is to do about the next relay; nil: start it
+	Invalid  func()                    // hears of a message that the proxy will hold back and the relay cannot count
+
+	heard atomic.Int64 // lines of the proxy
 }
 
 // farewellTime is how long telling a proxy that the relay stops may take.
@@ -172,6 +187,7 @@ func (e *RelaySide) Read(b []byte) (int, error) {
 		<-e.Ended
 		return 0, io.EOF
 	default:
+		e.heard.Add(int64(bytes.Count(b[:n], []byte{'\n'})))
 		return n, err
 	}
 }
@@ -191,8 +207,8 @@ func (e *RelaySide) Write(b []byte) (int, error) {
 // Close tells a proxy what to do about the next relay, and closes the connection.
 func (e *RelaySide) Close() error {
 	if farewell := e.Farewell.Load(); farewell != nil {
-		_ = e.Conn.SetWriteDeadline(time.Now().Add(farewellTime)) // a proxy that does not read misses little
-		_, _ = io.WriteString(e.Conn, *farewell)                  // as above
+		_ = e.Conn.SetWriteDeadline(time.Now().Add(farewellTime))  // a proxy that does not read misses little
+		_, _ = io.WriteString(e.Conn, (*farewell)(e.heard.Load())) // as above
 	}
 	return e.Conn.Close()
 }

@@ -24,6 +24,7 @@ type inFlight struct {
 // clientMessage is one message of the client.
 type clientMessage struct {
 	seq        int    // its number among all messages
+	line       int64  // its number among the lines that the relay was sent; 0: it was handed to it by replay
 	id         string // its exact JSON text; empty for a notification
 	method     string
 	state      string // the name of the state that it sets, of which the last message counts; empty: it sets none
@@ -35,13 +36,13 @@ type clientMessage struct {
 // metaVersion is the member of _meta by which a message says that it is of the modern era.
 const metaVersion = "io.modelcontextprotocol/protocolVersion"
 
-// recordSent records a message that goes to the relay.
-func (f *inFlight) recordSent(text []byte) {
+// recordSent records a message that goes to the relay as a line of this number.
+func (f *inFlight) recordSent(text []byte, line int64) {
 	members, ok := rawjson.Members(text)
 	if !ok || !rawjson.Valid(text) {
 		return // the relay will say what is wrong with it
 	}
-	m := clientMessage{text: text, id: string(rawjson.Get(members, "id"))}
+	m := clientMessage{text: text, line: line, id: string(rawjson.Get(members, "id"))}
 	if json.Unmarshal(rawjson.Get(members, "method"), &m.method) != nil || m.id == "null" {
 		return // a reply to a request of the relay, or invalid
 	}
@@ -131,6 +132,9 @@ func (f *inFlight) recordReply(text []byte) (show bool) {
 func (f *inFlight) replay() (calls []json.RawMessage, lines [][]byte) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	for i := range f.pending {
+		f.pending[i].line = 0
+	}
 	f.answeredIDs = map[string]bool{}
 	for _, m := range f.accepted {
 		f.answeredIDs[m.id] = m.id != ""
@@ -145,6 +149,19 @@ func (f *inFlight) replay() (calls []json.RawMessage, lines [][]byte) {
 		}
 	}
 	return calls, lines
+}
+
+// takeUnheard removes and returns the requests that a relay was sent after the last line it has heard.
+func (f *inFlight) takeUnheard(heard int64) (unheard [][]byte) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.pending = slices.DeleteFunc(f.pending, func(m clientMessage) bool {
+		if m.line > heard {
+			unheard = append(unheard, m.text)
+		}
+		return m.line > heard
+	})
+	return unheard
 }
 
 // takePending removes and returns the pending requests, which no relay will answer.

@@ -142,7 +142,7 @@ func (p *Proxy) answerOffline(text []byte, m offlineRequest, cause error) error 
 	}
 	switch m.method {
 	case "initialize", "logging/setLevel", "notifications/initialized", "shutdown", "exit":
-		p.requests.recordSent(text)
+		p.requests.recordSent(text, 0)
 		p.requests.recordReply(reply)
 	}
 	if err := p.print(reply); err != nil {

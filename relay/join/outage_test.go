@@ -114,7 +114,7 @@ func TestResultOfStartIsIgnoredOnceAttached(t *testing.T) {
 		s.finish <- errors.New("a relay is already running")
 		c.send(t, callRequest)
 		g.receives(t, callRequest)
-		g.send(t, strings.TrimSpace(ShutdownNotice))
+		g.send(t, strings.TrimSpace(ShutdownNotice(2)))
 		other.crash(g)
 		c.receivesText(t, "it was stopped with: tabrelay down")
 		c.send(t, `{"method":"ping","jsonrpc":"2.0","id":2}`)

@@ -9,6 +9,7 @@ import (
 	"net"
 	"os"
 	"runtime"
+	"slices"
 	"sync"
 	"time"
 
@@ -47,13 +48,15 @@ type Proxy struct {
 	key          string
 	starting     *start // the start of a relay that is under way; nil: none
 	offline      minimalServer
-	relayStopped bool // the relay sent ShutdownNotice
-	successor    bool // the relay sent SuccessorNotice, and the one it announced has not answered yet
-	replaced     bool // a relay made room for another once: this proxy demands it no more
+	relayStopped bool  // the relay sent ShutdownNotice
+	heard        int64 // how many lines it had heard then
+	successor    bool  // the relay sent SuccessorNotice, and the one it announced has not answered yet
+	replaced     bool  // a relay made room for another once: this proxy demands it no more
 
 	// sending orders what goes to the relay; requests.mu may be locked while it is held, never the reverse.
 	sending     lock.Mutex
 	conn        net.Conn // nil while there is none
+	lines       int64    // that were written to conn
 	buffered    [][]byte // what the client sent meanwhile
 	inputClosed bool
 }
@@ -111,6 +114,9 @@ func (p *Proxy) forward(ctx context.Context, a *attachment) error {
 	replaying.Wait()
 	p.sending.Lock()
 	p.conn = nil
+	if p.relayStopped {
+		p.buffered = slices.Concat(p.requests.takeUnheard(p.heard), p.buffered)
+	}
 	p.sending.Unlock()
 	return err
 }
@@ -121,8 +127,8 @@ func (p *Proxy) forwardReplies(replies *bufio.Reader) error {
 		if err != nil {
 			return nil // the relay is gone; an incomplete message is dropped
 		}
-		if len(text) < len(ShutdownNotice) && string(text)+"\n" == ShutdownNotice {
-			p.relayStopped = true
+		if heard, ok := heardBeforeShutdown(text); ok {
+			p.relayStopped, p.heard = true, heard
 			return nil
 		}
 		if isSuccessorNotice(text) {
@@ -188,13 +194,14 @@ func (p *Proxy) send(text []byte) {
 		p.buffered = append(p.buffered, text)
 		return
 	}
-	p.requests.recordSent(text)
+	p.requests.recordSent(text, p.lines+1)
 	p.write(text)
 }
 
 // write sends one line to the relay. A failure needs no handling here: the reading side sees the connection end, and
 // what was lost is replayed to the next relay.
 func (p *Proxy) write(text []byte) {
+	p.lines++
 	if _, err := p.conn.Write(append(text[:len(text):len(text)], '\n')); err != nil {
 		p.Log.Debug().Err(err).Msg("cannot write to the relay")
 	}
@@ -204,6 +211,7 @@ func (p *Proxy) write(text []byte) {
 func (p *Proxy) sendOversized(begun []byte, in *bufio.Reader) error {
 	p.sending.Lock()
 	defer p.sending.Unlock()
+	p.lines++
 	for part, err := begun, error(nil); ; part, err = in.ReadSlice('\n') {
 		if p.conn != nil {
 			_, _ = p.conn.Write(part) // failures: see write
@@ -221,12 +229,12 @@ func (p *Proxy) sendOversized(begun []byte, in *bufio.Reader) error {
 func (p *Proxy) replayTo(a *attachment) {
 	p.sending.Lock()
 	defer p.sending.Unlock()
-	p.conn = a.conn
+	p.conn, p.lines = a.conn, 0
 	for _, text := range a.replay {
 		p.write(text)
 	}
 	for _, text := range p.buffered {
-		p.requests.recordSent(text)
+		p.requests.recordSent(text, p.lines+1)
 		p.write(text)
 	}
 	p.buffered = nil

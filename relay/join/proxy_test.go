@@ -220,7 +220,7 @@ func TestProxyStartsNoRelayAfterShutdownNotice(t *testing.T) {
 	c.receives(t, initializeReply)
 	c.send(t, callRequest)
 	g.receives(t, callRequest)
-	g.send(t, strings.TrimSpace(ShutdownNotice))
+	g.send(t, strings.TrimSpace(ShutdownNotice(2)))
 	first.crash(g)
 	if !c.out.Scan() || !strings.Contains(c.out.Text(), "it was stopped with: tabrelay down") {
 		t.Errorf("the client received %s", c.out.Text())
@@ -239,6 +239,31 @@ func TestProxyStartsNoRelayAfterShutdownNotice(t *testing.T) {
 	again.receives(t, list)
 }
 
+// A request that crosses with the shutdown, which no relay has heard, is one that needs a relay.
+func TestRequestAfterShutdownReachesTheNextRelay(t *testing.T) {
+	home := config.Home(t.TempDir())
+	first := startFake(t, home)
+	started := make(chan *fakeRelay, 1)
+	c := runProxy(t, &Proxy{Home: home, Start: func(context.Context) (State, error) {
+		started <- startFake(t, home)
+		return State{}, nil
+	}})
+	g := (<-first.attached).accept(t)
+	c.send(t, initialize)
+	g.receives(t, initialize)
+	g.send(t, initializeReply)
+	c.receives(t, initializeReply)
+	c.send(t, callRequest)
+	g.receives(t, callRequest) // and yet this relay says that it has heard one line alone
+	g.send(t, strings.TrimSpace(ShutdownNotice(1)))
+	first.crash(g)
+	next := (<-(<-started).attached).accept(t)
+	next.receives(t, initialize)
+	next.receives(t, callRequest)
+	next.send(t, callReply)
+	c.receives(t, callReply)
+}
+
 // A proxy whose relay makes room for another waits for that one, and does not demand a newer one still.
 func TestProxyWaitsForTheSuccessor(t *testing.T) {
 	home := config.Home(t.TempDir())
@@ -251,7 +276,7 @@ func TestProxyWaitsForTheSuccessor(t *testing.T) {
 	g.accept(t)
 	c.send(t, initialize)
 	g.receives(t, initialize)
-	g.send(t, strings.TrimSpace(SuccessorNotice("2")))
+	g.send(t, strings.TrimSpace(SuccessorNotice("2")(0)))
 	first.crash(g)
 	second := startFake(t, home)
 	again := <-second.attached
@@ -431,7 +456,7 @@ func TestInFlightReplay(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			var l inFlight
 			for _, text := range test.sent {
-				l.recordSent([]byte(text))
+				l.recordSent([]byte(text), 0)
 			}
 			for _, text := range test.answered {
 				l.recordReply([]byte(text))
