@@ -18,7 +18,7 @@ function onPage(
   const open = async (closing: Closing): Promise<Site> => {
     const site = await openPages(closing);
     return {
-      signIn: async () => {},
+      signIn: async (tab) => void (await tab.goto(`${site.url}/${page}`)),
       work: (agent) => work(agent, site, closing),
       done: async () => site.sent(page).length === 1 && isDeepStrictEqual(site.sent(page)[0], wanted),
     };
