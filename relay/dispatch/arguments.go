@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"tabrelay/relay/call"
 	"tabrelay/relay/clip"
@@ -63,6 +64,9 @@ func (r *run) checkArguments() *fault.Error {
 	if limit := r.MaxInputBytes; limit > 0 && len(r.args) > limit {
 		return fault.New(fault.InputTooLarge,
 			fmt.Sprintf("The arguments have %d bytes; at most %d can be sent", len(r.args), limit))
+	}
+	if !utf8.Valid(r.args) { // a browser ends the whole link over such a frame
+		return fault.New(fault.ValidationError, "Invalid arguments: they are not UTF-8")
 	}
 	if failure := r.takeOwn(); failure != nil {
 		return failure

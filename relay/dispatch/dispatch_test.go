@@ -236,6 +236,20 @@ func TestWhatThePageIsTold(t *testing.T) {
 	}
 }
 
+// TestArgumentsAreText: a browser ends the link, and with it all calls, over one frame that is not UTF-8.
+func TestArgumentsAreText(t *testing.T) {
+	for _, arguments := range []string{
+		"{\"id\":1,\"text\":\"\xff\"}", "{\"id\":1,\"\xc3\":2}", "{\"id\":1,\"text\":\"\xed\xa0\x80\"}",
+	} {
+		var got call.Invocation
+		d := dispatch.New(options(t, nil, capturing{answering{output: json.RawMessage(`{"title":"x"}`)}, &got}))
+		_, f := d.Do(t.Context(), call.Call{ID: "00", Tool: "demo__read", Arguments: json.RawMessage(arguments)})
+		if f == nil || f.Code != fault.ValidationError || f.Outcome != fault.NotExecuted || got.Arguments != nil {
+			t.Errorf("%q: %v, and the page was sent %q", arguments, f, got.Arguments)
+		}
+	}
+}
+
 func TestTraceNamesEachStep(t *testing.T) {
 	var steps []string
 	d := dispatch.New(options(t, nil, answering{output: json.RawMessage(`{"title":"x"}`)}))
