@@ -91,7 +91,7 @@ func (r *Relay) makeParts(ctx context.Context) error {
 		Version: Version, Began: r.began, Hub: r.hub, Store: r.store, Meter: r.meter, Notices: &r.notices,
 		Letters:  letters,
 		Findings: func(ctx context.Context) []doctor.Finding { return r.api.Diagnose(ctx) },
-		MaxBytes: c.MaxBytes, ResultBytes: c.ResultBytes,
+		Unwritable: r.audit.Failing, MaxBytes: c.MaxBytes, ResultBytes: c.ResultBytes,
 	}
 	r.tools = registry.New(r.own.List())
 	r.newDelegation()

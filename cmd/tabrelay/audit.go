@@ -165,6 +165,10 @@ func (a *app) openAudit(ctx context.Context) (*httpapi.AuditReader, error) {
 		if err := a.get(ctx, "/api/v1/audit?limit=1", &page); err != nil {
 			return nil, err
 		}
+		if page.Unwritten > 0 {
+			a.notef("warning: entries not written down yet: %d, because the database cannot be written; "+
+				"tabrelay doctor says why\n", page.Unwritten)
+		}
 	}
 	log, err := httpapi.AuditLog(ctx, a.home.Database())
 	if err != nil {

@@ -51,6 +51,7 @@ type Recorder struct {
 	flushes []flush
 	taken   uint64 // entries that came
 	written uint64 // entries that were written or given up
+	failing bool   // the last attempt to write failed
 	closed  bool
 	decided map[call.ID]verdict // of calls that have not ended
 
@@ -72,7 +73,7 @@ const mostDecided = 10_000
 
 type flush struct {
 	until uint64
-	done  chan struct{}
+	done  chan error // has room for one
 }
 
 // NewRecorder makes one that writes until Close. positionFile notes what was written, so that entries which a killed
@@ -198,10 +199,11 @@ func (*Recorder) signal(c chan struct{}) {
 	}
 }
 
-// Flush returns once everything that was taken before is written down, or given up.
+// Flush returns once everything that was taken before is written down, or given up. When the database cannot be written
+// it returns *UnwrittenError.
 func (r *Recorder) Flush(ctx context.Context) error {
 	r.mu.Lock()
-	f := flush{r.taken, make(chan struct{})}
+	f := flush{r.taken, make(chan error, 1)}
 	if r.written >= f.until {
 		r.mu.Unlock()
 		return nil
@@ -210,12 +212,24 @@ func (r *Recorder) Flush(ctx context.Context) error {
 	r.mu.Unlock()
 	r.signal(r.hurry)
 	select {
-	case <-f.done:
-		return nil
+	case err := <-f.done:
+		return err
 	case <-ctx.Done():
 		return context.Cause(ctx)
 	}
 }
+
+// UnwrittenError says that entries wait for a database that cannot be written.
+type UnwrittenError struct {
+	Entries int
+	Cause   error
+}
+
+func (e *UnwrittenError) Error() string {
+	return fmt.Sprintf("%d entries are not written down yet: %v", e.Entries, e.Cause)
+}
+
+func (e *UnwrittenError) Unwrap() error { return e.Cause }
 
 // Close writes what is waiting, for as long as ctx lives. What comes later is lost. It may be called more than once.
 func (r *Recorder) Close(ctx context.Context) {
@@ -308,14 +322,40 @@ func (r *Recorder) write(ctx context.Context, batch []pending, lost int) error {
 			return nil
 		}
 		r.log.Error().Err(err).Int("entries", len(batch)).Msg("the audit log was not written; it is tried again")
+		r.refuse(err)
 		if !r.retryAfter(ctx, wait, len(rows)) {
 			return err
 		}
 	}
 }
 
-// retryAfter waits before a batch is written again, and notes meanwhile how many entries came to wait behind it. It
-// reports false when ctx has ended.
+// refuse tells those who wait for a flush that there is none for now.
+func (r *Recorder) refuse(err error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.failing = true
+	for _, f := range r.flushes {
+		f.done <- &UnwrittenError{int(r.taken - r.written), err}
+	}
+	r.flushes = nil
+}
+
+// Failing reports whether the database could not be written when that was tried last.
+func (r *Recorder) Failing() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.failing
+}
+
+// flushing reports whether somebody waits for a flush.
+func (r *Recorder) flushing() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return len(r.flushes) > 0
+}
+
+// retryAfter waits before a batch is written again, and notes meanwhile how many entries came to wait behind it. Who
+// waits for a flush is told at once whether it can be. It reports false when ctx has ended.
 func (r *Recorder) retryAfter(ctx context.Context, wait time.Duration, batch int) bool {
 	again := time.NewTimer(wait)
 	defer again.Stop()
@@ -325,6 +365,10 @@ func (r *Recorder) retryAfter(ctx context.Context, wait time.Duration, batch int
 			return true
 		case <-r.wake: // run looks for entries after this batch in any case
 			r.note(batch)
+		case <-r.hurry:
+			if r.flushing() {
+				return true
+			}
 		case <-ctx.Done():
 			return false
 		}
@@ -346,6 +390,7 @@ func (r *Recorder) settle(written int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.written += uint64(written)
+	r.failing = false
 	kept := r.flushes[:0]
 	for _, f := range r.flushes {
 		if r.written >= f.until {

@@ -226,3 +226,28 @@ func TestRecorderTriesAgain(t *testing.T) {
 		}
 	})
 }
+
+// TestFlushOfAFullDisk: whoever wants to read the log is told at once that its end is missing.
+func TestFlushOfAFullDisk(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := &memory{fail: errors.New("the disk is full")}
+		r := newRecorder(d, nil, zerolog.Nop(), nil)
+		defer r.Close(t.Context())
+		for range 3 {
+			r.Record(entry(1))
+			time.Sleep(time.Minute)
+			began := time.Now()
+			var waiting *UnwrittenError
+			if err := r.Flush(t.Context()); !errors.As(err, &waiting) || !errors.Is(err, d.fail) {
+				t.Fatalf("a flush said %v", err)
+			}
+			if took := time.Since(began); took != 0 || !r.Failing() {
+				t.Errorf("a flush took %s, failing: %v", took, r.Failing())
+			}
+		}
+		d.set(nil)
+		if err := r.Flush(t.Context()); err != nil || d.count() != 3 || r.Failing() {
+			t.Errorf("%d rows, %v", d.count(), err)
+		}
+	})
+}

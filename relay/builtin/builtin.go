@@ -37,6 +37,9 @@ type Sources struct {
 	// AgentTrouble says what these lack, and what to do; empty: nothing.
 	AgentTrouble func() (trouble, next string)
 
+	// Unwritable reports whether the database cannot be written at the moment.
+	Unwritable func() bool
+
 	Findings func(ctx context.Context) []doctor.Finding // of the doctor, with folders
 
 	MaxBytes    int // of an answer, where the call does not say

@@ -21,6 +21,8 @@ const auditDefault = 100
 type AuditPage struct {
 	Entries []audit.Row `json:"entries"`
 	Next    int64       `json:"next,omitempty"` // more: pass it as before, or as after when that was given
+	// Unwritten is how many newer entries wait for a database that cannot be written.
+	Unwritten int `json:"unwritten,omitempty"`
 }
 
 // showAudit answers GET /api/v1/audit with a page, or with the whole as JSON Lines or CSV. An agent sees what is its
@@ -42,7 +44,7 @@ func (a *API) showAudit(w http.ResponseWriter, req *http.Request) {
 		Reply(w, http.StatusOK, AuditPage{Entries: []audit.Row{}})
 		return
 	}
-	log, failure := a.openAudit(req.Context())
+	log, unwritten, failure := a.openAudit(req.Context())
 	if failure != nil {
 		Refuse(w, http.StatusInternalServerError, failure)
 		return
@@ -59,6 +61,9 @@ func (a *API) showAudit(w http.ResponseWriter, req *http.Request) {
 	default:
 		var page AuditPage
 		if page, err = PageOfAudit(req.Context(), log, filter); err == nil {
+			if policy.IsPerson(session) { // how many there are of others is not an agent's business
+				page.Unwritten = unwritten
+			}
 			Reply(w, http.StatusOK, page)
 			return
 		}
@@ -85,7 +90,7 @@ func ownEntries(f audit.Filter, s call.Session) audit.Filter {
 
 // verifyAudit answers GET /api/v1/audit/verify.
 func (a *API) verifyAudit(w http.ResponseWriter, req *http.Request) {
-	log, failure := a.openAudit(req.Context())
+	log, _, failure := a.openAudit(req.Context())
 	if failure != nil {
 		Refuse(w, http.StatusInternalServerError, failure)
 		return
@@ -99,16 +104,21 @@ func (a *API) verifyAudit(w http.ResponseWriter, req *http.Request) {
 	Reply(w, http.StatusOK, report)
 }
 
-// openAudit opens the log for reading, with everything in it that has happened by now.
-func (a *API) openAudit(ctx context.Context) (*store.AuditReader, *fault.Error) {
-	if err := a.Audit.Flush(ctx); err != nil {
-		return nil, unreadableAudit(err)
+// openAudit opens the log for reading, with everything in it that has happened by now. When the database cannot be
+// written, as on a full disk, it can still be read: it says how many entries are missing then.
+func (a *API) openAudit(ctx context.Context) (log *store.AuditReader, unwritten int, failure *fault.Error) {
+	var waiting *audit.UnwrittenError
+	switch err := a.Audit.Flush(ctx); {
+	case errors.As(err, &waiting):
+		unwritten = waiting.Entries
+	case err != nil:
+		return nil, 0, unreadableAudit(err)
 	}
 	log, err := store.OpenAudit(ctx, a.Home.Database())
 	if err != nil {
-		return nil, unreadableAudit(err)
+		return nil, 0, unreadableAudit(err)
 	}
-	return log, nil
+	return log, unwritten, nil
 }
 
 func unreadableAudit(err error) *fault.Error {
