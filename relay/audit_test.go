@@ -129,6 +129,12 @@ func TestAuditOfCalls(t *testing.T) {
 	if n := len(auditOf(t, r, person, "?client=bob&tool=shop__read&outcome=returned&since=1h").Entries); n != 1 {
 		t.Errorf("%d entries pass the filter", n)
 	}
+	for _, query := range []string{"?limit=0", "?limit=x", "?since=x", "?colour=red"} {
+		status, body := asks(t, r, person, "/api/v1/audit"+query)
+		if status != http.StatusBadRequest || strings.Contains(string(body), "jsonrpc") {
+			t.Errorf("%s is answered with %d %s", query, status, body)
+		}
+	}
 	first := auditOf(t, r, person, "?kind=call&limit=4")
 	if rest := auditOf(t, r, person, fmt.Sprintf("?kind=call&limit=4&before=%d",
 		first.Next)); len(first.Entries) != 4 || len(rest.Entries) != 2 || rest.Next != 0 {

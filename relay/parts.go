@@ -89,8 +89,8 @@ func (r *Relay) makeParts(ctx context.Context) error {
 	r.store.OnRecovered(letters.Recovered)
 	r.own = &builtin.Sources{
 		Version: Version, Began: r.began, Hub: r.hub, Store: r.store, Meter: r.meter, Notices: &r.notices,
-		Letters:  letters,
-		Findings: func(ctx context.Context) []doctor.Finding { return r.api.Diagnose(ctx) },
+		Letters:    letters,
+		Findings:   func(ctx context.Context) []doctor.Finding { return r.api.Diagnose(ctx) },
 		Unwritable: r.audit.Failing, MaxBytes: c.MaxBytes, ResultBytes: c.ResultBytes,
 	}
 	r.tools = registry.New(r.own.List())

@@ -210,7 +210,7 @@ func refusal(status int, reply []byte) error {
 
 // relayStatus reads the status of the relay. When none runs, or it ends meanwhile, the status says so.
 func (a *app) relayStatus(ctx context.Context) (httpapi.Status, error) {
-	s := httpapi.Status{Home: string(a.home)}
+	s := httpapi.NotRunning(string(a.home))
 	err := a.get(ctx, "/api/v1/status", &s)
 	if relayGone(err) {
 		return s, nil

@@ -49,12 +49,17 @@ func (a *app) commands() *cobra.Command {
 		SilenceUsage:  true,
 		SilenceErrors: true,
 		PersistentPreRunE: func(*cobra.Command, []string) (err error) {
-			a.home, err = config.ResolveHome()
-			return err
+			if a.home, err = config.ResolveHome(); err != nil {
+				return usage("%w", err)
+			}
+			return nil
 		},
 	}
 	root.SetVersionTemplate("tabrelay {{.Version}}\n")
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
+		if args := cmd.Flags().Args(); cmd.HasSubCommands() && len(args) > 0 && cmd.ValidateArgs(args) != nil {
+			return noCommand(cmd, args[0]) // whose flag it is
+		}
 		return usage("%w%s", err, nearestFlag(cmd, err)).hinting(cmd.CommandPath() + " --help")
 	})
 	group(root, "Run", a.up(), a.serve(), a.down(), a.status(), a.doctor(), a.logs(), a.events(), a.service(),

@@ -48,6 +48,35 @@ func leaveTerminal() {
 	}
 }
 
+// full is a disk without room.
+type full struct{}
+
+func (full) Write([]byte) (int, error) { return 0, errors.New("no space left on device") }
+
+func TestResultThatCannotBeWritten(t *testing.T) {
+	t.Setenv("TABRELAY_HOME", t.TempDir())
+	var said strings.Builder
+	if exit := run([]string{"config", "path"}, strings.NewReader(""), full{}, &said); exit != exitFailed ||
+		said.String() != "error: the result could not be written: no space left on device\n" {
+		t.Errorf("exit %d, said %q", exit, said.String())
+	}
+}
+
+func TestHomeThatNobodyKnows(t *testing.T) {
+	t.Setenv("TABRELAY_HOME", "")
+	t.Setenv("HOME", "")
+	var out, said strings.Builder
+	if exit := run([]string{"config", "path"}, strings.NewReader(""), &out, &said); exit != exitUsage {
+		t.Errorf("without HOME: exit %d, said %q", exit, said.String())
+	}
+	t.Chdir(t.TempDir())
+	t.Setenv("HOME", "somewhere")
+	exit := run([]string{"config", "path"}, strings.NewReader(""), &out, &said)
+	if exit != exitDone || !filepath.IsAbs(out.String()) {
+		t.Errorf("with a relative HOME: exit %d, said %q", exit, out.String())
+	}
+}
+
 // The sessions in testdata/script are the manual of the command line: what a person types, and what they see.
 func TestScript(t *testing.T) {
 	buildDir = t.TempDir()

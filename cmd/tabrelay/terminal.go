@@ -41,9 +41,10 @@ const (
 
 // terminal is where the program reads and writes.
 type terminal struct {
-	in       io.Reader
-	out, err io.Writer
-	json     bool // --json was given
+	in        io.Reader
+	out, err  io.Writer
+	json      bool  // --json was given
+	unwritten error // why a part of the result could not be written
 }
 
 // withJSON adds --json to a command.
@@ -118,8 +119,12 @@ func wrapLines(text string, width int) string {
 	return b.String()
 }
 
-// printf writes a result.
-func (t *terminal) printf(format string, args ...any) { fmt.Fprintf(t.out, format, args...) }
+// printf writes a result. That it could not is said when the command has ended.
+func (t *terminal) printf(format string, args ...any) {
+	if _, err := fmt.Fprintf(t.out, format, args...); err != nil && t.unwritten == nil {
+		t.unwritten = err
+	}
+}
 
 // notef writes something for the person who watches.
 func (t *terminal) notef(format string, args ...any) {
@@ -179,6 +184,9 @@ var (
 
 // report prints an error and returns the exit code.
 func (t *terminal) report(err error) int {
+	if err == nil && t.unwritten != nil {
+		err = failed("the result could not be written: %w", t.unwritten)
+	}
 	switch {
 	case err == nil:
 		return exitDone

@@ -81,7 +81,7 @@ func (f *Filter) set(name, value string, now time.Time) (err error) {
 		var n int64
 		n, err = number(name, value, MostRows)
 		f.Limit = int(n)
-		if err == nil && n == 0 {
+		if err != nil || n == 0 {
 			err = fmt.Errorf("limit is not a whole number from 1 to %d", MostRows)
 		}
 	default:

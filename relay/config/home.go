@@ -33,7 +33,8 @@ func DefaultHome() (Home, error) {
 	if err != nil {
 		return "", fmt.Errorf("cannot tell the home folder: %w; set TABRELAY_HOME", err)
 	}
-	return Home(filepath.Join(dir, ".tabrelay")), nil
+	abs, err := filepath.Abs(filepath.Join(dir, ".tabrelay")) // HOME may be relative
+	return Home(abs), err
 }
 
 func (h Home) path(name string) string { return filepath.Join(string(h), name) }

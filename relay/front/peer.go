@@ -150,7 +150,8 @@ func (f *openRequests) add(x *exchange) bool {
 
 // taken answers a request that may not start, because another one has its id.
 func taken(id []byte) response {
-	return refuse(id, fault.New(fault.InvalidRequest, "Another request with this id is in flight"), false)
+	return refuse(id, fault.New(fault.InvalidRequest, "Another request with this id is in flight",
+		fault.WithHint("Give each request an id of its own.")), false)
 }
 
 // remove forgets x. Another request may have its id by now.

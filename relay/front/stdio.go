@@ -99,7 +99,7 @@ func (s *stdio) read(ctx context.Context, in io.Reader) error {
 		}
 		if errors.Is(err, errLineTooLong) {
 			s.answer(refuse(nil, fault.New(fault.InvalidRequest, "The message has more than "+
-				strconv.FormatInt(s.front.options.MaxLine, 10)+" bytes"), false))
+				strconv.FormatInt(s.front.options.MaxLine, 10)+" bytes", fault.WithHint("Send less at once.")), false))
 		} else if len(line) > 0 {
 			s.take(ctx, line)
 		}

@@ -45,6 +45,11 @@ func statusOf(f *fault.Error) int {
 	return http.StatusBadRequest
 }
 
+// malformed is the failure of a request that is not as it has to be; message says what is wrong with it.
+func malformed(message string) *fault.Error {
+	return fault.New(fault.InvalidRequest, message, fault.WithHint("Correct what is named above, and send it again."))
+}
+
 // maxBody bounds what a person's own requests say, in bytes.
 const maxBody = 64 << 10
 

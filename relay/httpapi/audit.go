@@ -36,7 +36,7 @@ func (a *API) showAudit(w http.ResponseWriter, req *http.Request) {
 		err = errors.New("format is none of json, jsonl and csv")
 	}
 	if err != nil {
-		Refuse(w, http.StatusBadRequest, fault.New(fault.InvalidRequest, err.Error()))
+		Refuse(w, http.StatusBadRequest, malformed(err.Error()))
 		return
 	}
 	session := Sender(req.Context())

@@ -121,7 +121,7 @@ func (a *API) readAsk(w http.ResponseWriter, req *http.Request) (ask Ask, proble
 	case errors.As(err, &tooLarge):
 		return ask, fault.New(fault.InputTooLarge, fmt.Sprintf("The body has more than %d bytes", tooLarge.Limit))
 	case err != nil:
-		return ask, fault.New(fault.InvalidRequest, "The body ended early")
+		return ask, malformed("The body ended early")
 	case len(body) == 0:
 		return ask, nil
 	}

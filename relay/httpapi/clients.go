@@ -41,7 +41,7 @@ func (a *API) scopeClient(w http.ResponseWriter, req *http.Request) {
 	}
 	bounds, err := policy.NormalScope(*body.Scope)
 	if err != nil {
-		Refuse(w, http.StatusBadRequest, fault.New(fault.InvalidRequest, "The scope cannot be read: "+err.Error()))
+		Refuse(w, http.StatusBadRequest, malformed("The scope cannot be read: "+err.Error()))
 		return
 	}
 	name := req.PathValue("name")
@@ -75,10 +75,10 @@ func (a *API) addClient(w http.ResponseWriter, req *http.Request) {
 	}
 	switch {
 	case err != nil:
-		Refuse(w, http.StatusBadRequest, fault.New(fault.InvalidRequest, "The client cannot be added: "+err.Error()))
+		Refuse(w, http.StatusBadRequest, malformed("The client cannot be added: "+err.Error()))
 		return
 	case a.registered(body.Name):
-		Refuse(w, http.StatusConflict, fault.New(fault.InvalidRequest, config.Exists(body.Name).Error()))
+		Refuse(w, http.StatusConflict, malformed(config.Exists(body.Name).Error()))
 		return
 	}
 	if _, ok := a.confirmed(w, req, policy.AddChange(body.Name, bounds)); !ok {

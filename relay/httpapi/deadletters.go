@@ -31,7 +31,7 @@ func (a *API) showLetters(w http.ResponseWriter, req *http.Request) {
 	if text := req.URL.Query().Get("limit"); text != "" {
 		n, err := strconv.Atoi(text)
 		if err != nil || n < 1 || n > lettersMost {
-			Refuse(w, http.StatusBadRequest, fault.New(fault.InvalidRequest,
+			Refuse(w, http.StatusBadRequest, malformed(
 				fmt.Sprintf("limit is not a whole number from 1 to %d", lettersMost)))
 			return
 		}

@@ -109,8 +109,7 @@ func (a *API) eventsBefore(req *http.Request) (backlog, *fault.Error) {
 	if text := req.URL.Query().Get("recent"); text != "" {
 		var err error
 		if count, err = strconv.Atoi(text); err != nil || count < 0 || count > shownEvents {
-			return backlog{}, fault.New(fault.InvalidRequest, fmt.Sprintf("recent is not a number from 0 to %d",
-				shownEvents))
+			return backlog{}, malformed(fmt.Sprintf("recent is not a number from 0 to %d", shownEvents))
 		}
 	}
 	return backlog{count: count, next: seq - min(seq, uint64(count))}, nil

@@ -108,7 +108,7 @@ func panelRequest(ctx context.Context, asked hub.PanelRequest) (req *http.Reques
 	ctx = context.WithValue(ctx, panelKey{}, panelSession(asked.ProfileID))
 	req, err = http.NewRequestWithContext(ctx, asked.Method, "http://localhost"+asked.Path, bytes.NewReader(asked.Body))
 	if err != nil {
-		return nil, http.StatusBadRequest, fault.New(fault.InvalidRequest, "The path "+fault.Excerpt(asked.Path)+
+		return nil, http.StatusBadRequest, malformed("The path " + fault.Excerpt(asked.Path) +
 			" cannot be read")
 	}
 	req.RequestURI = asked.Path

@@ -93,7 +93,7 @@ func (n NewRecording) check() *fault.Error {
 			fault.WithHint(`Send {"url": "https://example.com/", "seconds": 600}, or tabId in place of url.`))
 	}
 	if most := int(LongestRecording.Seconds()); n.Seconds < 1 || n.Seconds > most {
-		return fault.New(fault.InvalidRequest, fmt.Sprintf("seconds is not a number from 1 to %d", most))
+		return malformed(fmt.Sprintf("seconds is not a number from 1 to %d", most))
 	}
 	return nil
 }

@@ -56,6 +56,13 @@ type Status struct {
 	Calls      []CallStatus   `json:"calls"` // that changed something, the last first
 }
 
+// NotRunning is the status of a home folder without a relay.
+func NotRunning(home string) Status {
+	return Status{Home: home, Browsers: []hub.Browser{}, Tabs: []hub.Tab{}, Clients: []client.Attached{},
+		Plugins: []PluginStatus{}, Problems: []registry.Problem{}, Reviews: []catalog.ReviewStatus{},
+		Notices: []event.Notice{}, Calls: []CallStatus{}}
+}
+
 // ExtensionStatus is what the relay holds of the extension.
 type ExtensionStatus struct {
 	Folder string `json:"folder"`
