@@ -211,8 +211,8 @@ func (s *Sources) diagnosis() health {
 	}
 	h.Problems = s.Catalog.PublicProblems() // whoever asks reads the same
 	if s.Unwritable() {
-		h.Problems = append(h.Problems, registry.Problem{Reason: "The relay cannot write its database, so calls that may " +
-			"change something are refused; ask the person to look at `tabrelay doctor`"})
+		h.Problems = append(h.Problems, registry.Problem{Reason: "The relay cannot write its database, so calls that " +
+			"may change something are refused; ask the person to look at `tabrelay doctor`"})
 	}
 	return h
 }
