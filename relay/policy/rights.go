@@ -1,9 +1,11 @@
 package policy
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"maps"
+	"slices"
 	"time"
 
 	"tabrelay/relay/call"
@@ -120,6 +122,26 @@ func (p *Policy) grown(title string, before, after config.Rights) *Change {
 	return NewChange(title, "", list...)
 }
 
+// beyond is what a configuration that was read again lets agents do that they may not do now; nil: nothing.
+func (p *Policy) beyond(title string, before, after config.Rights) *Change {
+	var rules []config.Difference
+	for _, earlier := range p.rules.Load().bounds() {
+		rules = append(rules, after.Loosened(config.Rights{Permissions: earlier})...)
+	}
+	slices.SortStableFunc(rules, func(a, b config.Difference) int { return cmp.Compare(a.Key, b.Key) })
+	grown := append(after.Grown(before), rules...)
+	var list []Difference
+	for i, d := range grown {
+		if !slices.ContainsFunc(grown[:i], func(said config.Difference) bool { return said.Key == d.Key }) {
+			list = append(list, Difference{What: d.Key, Before: d.Before, After: d.After})
+		}
+	}
+	if len(list) == 0 {
+		return nil
+	}
+	return NewChange(title, "", list...)
+}
+
 // keep writes down what is in effect for the next start, and puts it into effect, whether or not that failed. Only
 // changes call it.
 func (p *Policy) keep(ctx context.Context, v *rights) error {
@@ -155,7 +177,7 @@ func (p *Policy) Configure(ctx context.Context, next config.Config) (otherRules 
 				v.Before = nil
 			}
 		}
-		c := p.grown("config.json was changed to let agents do more", v.InEffect, wanted)
+		c := p.beyond("config.json was changed to let agents do more", v.InEffect, wanted)
 		switch {
 		case c == nil:
 			v.waits, v.denied, v.Undone = nil, "", nil
@@ -194,23 +216,35 @@ func (p *Policy) tellWaiting(c *Change) {
 }
 
 // configureRules replaces the rules of the configuration and reports whether they are others, and whether a part of
-// them waits.
+// them waits. What waits is bound by what was in effect, which earlier changes may have narrowed: to take one of those
+// back is to allow more, too.
 func (p *Policy) configureRules(next map[string]map[string]string) (changed, waits bool) {
 	t := p.rules.Load()
 	same := func(a, b map[string]string) bool { return maps.Equal(a, b) }
 	if maps.EqualFunc(t.config, next, same) {
 		return false, t.older != nil
 	}
-	confirmed := t.config
-	if t.older != nil {
-		confirmed = t.older.config
+	rules := newTable(t.personal, next, t.paused)
+	if waits = p.widens(t, rules); waits {
+		p.bind(rules, append([]map[string]map[string]string{t.config}, t.bounds()...))
 	}
-	if waits = p.widerRules(confirmed, next); waits {
-		p.putInEffect(newTable(t.personal, next, t.paused).within(confirmed))
-	} else {
-		p.putInEffect(newTable(t.personal, next, t.paused))
-	}
+	p.putInEffect(rules)
 	return true, waits
+}
+
+// bind bounds rules by those of earlier configurations that forbid something which the others allow.
+func (p *Policy) bind(rules *table, earlier []map[string]map[string]string) {
+	bound := func(by []map[string]map[string]string) *table {
+		return newTable(rules.personal, rules.config, rules.paused).within(by...)
+	}
+	for i := 0; i < len(earlier); {
+		if others := slices.Delete(slices.Clone(earlier), i, i+1); !p.widens(bound(earlier), bound(others)) {
+			earlier = others
+		} else {
+			i++
+		}
+	}
+	rules.within(earlier...)
 }
 
 // confirmRules puts what waits of the rules of the configuration into effect.

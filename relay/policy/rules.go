@@ -89,7 +89,9 @@ type table struct {
 	personal []call.Rule // by target and client
 	config   map[string]map[string]string
 
-	older *table // the rules of an earlier configuration, which bound this one until a person has confirmed it; or nil
+	// the rules of an earlier configuration, which bound this one until a person has confirmed it, and may be bound
+	// themselves; or nil
+	older *table
 }
 
 // nextEnd fires when the next rule ends; nil when none does.
@@ -142,31 +144,39 @@ func newTable(personal []call.Rule, config map[string]map[string]string, paused 
 	return t
 }
 
-// within bounds a table by an earlier configuration: of what they say, the stricter counts.
-func (t *table) within(earlier map[string]map[string]string) *table {
-	t.older = newTable(t.personal, earlier, t.paused)
+// within bounds a table by earlier configurations: of what they say, the strictest counts.
+func (t *table) within(earlier ...map[string]map[string]string) *table {
+	if len(earlier) == 0 {
+		t.older = nil
+		return t
+	}
+	t.older = newTable(t.personal, earlier[0], t.paused).within(earlier[1:]...)
 	t.origins, t.opens = t.origins || t.older.origins, t.opens || t.older.opens
 	t.expires = t.expires || t.older.expires
 	return t
 }
 
-// with is the table with other rules of the person.
-func (t *table) with(personal []call.Rule, paused bool) *table {
-	next := newTable(personal, t.config, paused)
-	if t.older != nil {
-		next.within(t.older.config)
+// bounds are the configurations that bound a table.
+func (t *table) bounds() (earlier []map[string]map[string]string) {
+	for one := t.older; one != nil; one = one.older {
+		earlier = append(earlier, one.config)
 	}
-	return next
+	return earlier
 }
 
-// resolve is what the rules say. Where a configuration waits for a person, it is what the one before it said, if that
-// is less.
+// with is the table with other rules of the person.
+func (t *table) with(personal []call.Rule, paused bool) *table {
+	return newTable(personal, t.config, paused).within(t.bounds()...)
+}
+
+// resolve is what the rules say. Where a configuration waits for a person, it is what those before it said, if that is
+// less.
 func (t *table) resolve(a *call.Access, now int64) verdict {
 	v := t.own(a, now)
 	if t.older == nil {
 		return v
 	}
-	w := t.older.own(a, now)
+	w := t.older.resolve(a, now)
 	open := v.dependsOnOrigin || w.dependsOnOrigin
 	if permissive[w.mode] < permissive[v.mode] {
 		v = w
@@ -332,7 +342,12 @@ func (t *table) list(now time.Time) []Rule {
 
 // waits reports whether a rule of the configuration says more than what was confirmed.
 func (t *table) waits(k key) bool {
-	return t.older != nil && permissive[t.cells[k].config] > permissive[t.older.cells[k].config]
+	for one := t.older; one != nil; one = one.older {
+		if permissive[t.cells[k].config] > permissive[one.cells[k].config] {
+			return true
+		}
+	}
+	return false
 }
 
 // RelayPlugin stands for the tools of the relay itself, but those of the group browser.

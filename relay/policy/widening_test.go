@@ -1,11 +1,13 @@
 package policy
 
 import (
+	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"tabrelay/relay/call"
+	"tabrelay/relay/config"
 )
 
 // accessible are the tools that the tests know: of a plugin one that reads and one that changes, one of the relay
@@ -108,5 +110,40 @@ func TestConfigureWaits(t *testing.T) {
 	p.holdRules(rules(nil))
 	if mode(0) != call.Off {
 		t.Errorf("held: %s", mode(0))
+	}
+}
+
+// While a part of the configuration waits, what is narrowed besides stays so: taking that back is widening, too.
+func TestNarrowingWhileOthersWait(t *testing.T) {
+	p := &Policy{options: Options{Tools: accessible}}
+	rules := func(modes ...string) (c map[string]map[string]string) {
+		c = map[string]map[string]string{}
+		for i := 0; i < len(modes); i += 2 {
+			c[modes[i]] = map[string]string{everyClient: modes[i+1]}
+		}
+		return c
+	}
+	mode := func(tool int) call.Mode { m, _ := p.Mode(accessible()[tool]); return m }
+	confirmed := rules(Default, "auto", "wiki__edit", "off")
+	p.rules.Store(newTable(nil, confirmed, false))
+	for range 2 { // without end: what bounds no more is forgotten
+		for _, next := range []map[string]map[string]string{rules(), rules(Default, "auto"), confirmed} {
+			if _, waits := p.configureRules(next); !waits || mode(0) != call.Ask || mode(1) != call.Off {
+				t.Errorf("%v: %s %s, waits: %t", next, mode(0), mode(1), waits)
+			}
+		}
+	}
+	if n := len(p.rules.Load().bounds()); n > 2 {
+		t.Errorf("%d configurations bound one", n)
+	}
+	wanted := config.Rights{Permissions: rules(Default, "auto")}
+	p.configureRules(wanted.Permissions)
+	want := []Difference{{"permissions." + Default, "no rule", "auto"}, {"permissions.wiki__edit", "off", "no rule"}}
+	if c := p.beyond("", config.Rights{}, wanted); c == nil || !slices.Equal(c.Differences, want) {
+		t.Errorf("what waits is %v, want %v", c, want)
+	}
+	p.configureRules(rules(Default, "ask", "wiki__edit", "off"))
+	if p.rules.Load().older != nil {
+		t.Error("less than what was in effect waits")
 	}
 }
