@@ -54,7 +54,7 @@ func (r *Relay) openPolicy(ctx context.Context) (err error) {
 // makeParts makes the parts and joins them.
 func (r *Relay) makeParts(ctx context.Context) error {
 	c := r.config
-	r.meter = metrics.New()
+	r.meter = metrics.New(func() int { return r.calls.InFlight() })
 	known, err := r.store.Profiles(ctx)
 	if err != nil {
 		return err
@@ -135,10 +135,7 @@ func (r *Relay) dispatcher() *dispatch.Dispatcher {
 	return dispatch.New(dispatch.Options{
 		Tools: r.tools, Policy: r.policy, Browser: r.hub, Meter: r.meter, Log: r.part("dispatch"),
 		Events: r.events.Publish, Calls: &r.trail, Audit: r.audit, Scopes: r.policy,
-		Moved: func(topics ...string) {
-			r.panels.Changed(topics...)
-			r.clients.CallsMoved()
-		},
+		Moved:   r.panels.Changed,
 		Timeout: c.Timeout, MaxTimeout: c.MaxTimeout, ProgressExtends: c.ProgressExtendsTimeout,
 		ReconnectWait: c.ReconnectWait,
 		Retry: dispatch.Retry{

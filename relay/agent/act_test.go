@@ -67,7 +67,7 @@ func (f *fakeTools) Do(ctx context.Context, c call.Call) (*call.Result, *fault.E
 // aTool is one that reads, or one that writes, of the plugin that its name begins with.
 func aTool(name string, reads bool) *registry.Tool {
 	of, _, _ := strings.Cut(name, "__")
-	t := &registry.Tool{Name: name, Plugin: &plugin.Plugin{Manifest: plugin.Manifest{Name: of}},
+	t := &registry.Tool{Name: name, Group: of, Plugin: &plugin.Plugin{Manifest: plugin.Manifest{Name: of}},
 		ReadOnly: reads, ListedInput: json.RawMessage(`{"type":"object"}`)}
 	t.Spec.Description = "A tool named " + name + "."
 	return t

@@ -7,6 +7,7 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"fmt"
+	"strings"
 	"time"
 
 	"tabrelay/relay/call"
@@ -90,7 +91,8 @@ func RowOf(e *call.Entry, digest string, cut bool) Row {
 
 // text is one harmless line of at most so many bytes.
 func text(s string, most int) string {
-	if plain(s) && len(s) <= most {
+	special := func(r rune) bool { return r < ' ' || r > '~' || r == '`' }
+	if len(s) <= most && !strings.ContainsFunc(s, special) {
 		return s
 	}
 	return clip.Bytes(fault.Sanitize(looked(s)), most)
@@ -98,16 +100,6 @@ func text(s string, most int) string {
 
 // looked is as much of a sentence as is looked at.
 func looked(s string) string { return s[:min(len(s), 4*mostText)] }
-
-// plain reports whether text has only printable ASCII, and nothing of it has to be looked at.
-func plain(s string) bool {
-	for i := range len(s) {
-		if s[i] < ' ' || s[i] > '~' || s[i] == '`' {
-			return false
-		}
-	}
-	return true
-}
 
 // chained begins what is hashed, so that no other use of SHA-256 gives the hash of a row.
 const chained = "tabrelay audit row 1\n"
@@ -124,24 +116,22 @@ func Chain(before Hash, r *Row) Hash {
 }
 
 func appendRow(b []byte, r *Row) []byte {
-	b = appendNumber(b, r.N)
-	b = appendNumber(b, r.At.UnixMicro())
-	b = appendTexts(b, r.Kind, r.Client, r.Via, r.Session, r.Tool, r.Plugin, r.ProfileID, r.Profile)
-	b = appendNumber(b, r.TabID)
-	b = appendTexts(b, r.Origin, r.ArgumentsHash, r.Arguments, r.Decision, r.DecidedBy, r.Outcome, r.Code)
-	b = appendNumber(b, r.DurationMs)
-	b = appendTexts(b, r.CallID, r.Detail)
-	if r.Agent == "" && r.Asker == "" {
-		return b
+	number := func(n int64) { b = binary.BigEndian.AppendUint64(b, uint64(n)) }
+	texts := func(list ...string) {
+		for _, s := range list {
+			number(int64(len(s)))
+			b = append(b, s...)
+		}
 	}
-	return appendTexts(b, r.Agent, r.Asker)
-}
-
-func appendNumber(b []byte, n int64) []byte { return binary.BigEndian.AppendUint64(b, uint64(n)) }
-
-func appendTexts(b []byte, texts ...string) []byte {
-	for _, s := range texts {
-		b = append(appendNumber(b, int64(len(s))), s...)
+	number(r.N)
+	number(r.At.UnixMicro())
+	texts(r.Kind, r.Client, r.Via, r.Session, r.Tool, r.Plugin, r.ProfileID, r.Profile)
+	number(r.TabID)
+	texts(r.Origin, r.ArgumentsHash, r.Arguments, r.Decision, r.DecidedBy, r.Outcome, r.Code)
+	number(r.DurationMs)
+	texts(r.CallID, r.Detail)
+	if r.Agent != "" || r.Asker != "" {
+		texts(r.Agent, r.Asker)
 	}
 	return b
 }

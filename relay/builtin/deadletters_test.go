@@ -39,8 +39,8 @@ func letters(t *testing.T) *DeadLetters {
 			t.Error(err)
 		}
 	})
-	return &DeadLetters{Store: db, Tools: registry.New(new(Sources).List()), Meter: metrics.New(), Events: &event.Bus{},
-		Log: zerolog.Nop()}
+	return &DeadLetters{Store: db, Tools: registry.New(new(Sources).List()), Events: &event.Bus{},
+		Meter: metrics.New(func() int { return 0 }), Log: zerolog.Nop()}
 }
 
 // letter is a call of ann's.

@@ -120,7 +120,7 @@ func (s *state) mine(v View) View {
 func (c *Catalog) published(snapshot *registry.Snapshot, profileID string) map[string]View {
 	tools := map[string][]*registry.Tool{}
 	for _, t := range snapshot.Tools {
-		tools[t.PluginName()] = append(tools[t.PluginName()], t)
+		tools[t.Group] = append(tools[t.Group], t)
 	}
 	views := map[string]View{}
 	tabs := c.options.Browsers.Tabs()

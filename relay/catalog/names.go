@@ -27,7 +27,7 @@ func PluginNames(home config.Home) []string {
 // which one was probably meant.
 func (c *Catalog) Missing(name string) (missing bool, meant string) {
 	for _, t := range c.options.Tools.Snapshot().Tools {
-		if registry.Group(t) == name {
+		if t.Group == name {
 			return false, ""
 		}
 	}
@@ -43,7 +43,7 @@ func (c *Catalog) Missing(name string) (missing bool, meant string) {
 func Target(home config.Home, tools []*registry.Tool, name string) (exists bool, suggestion string) {
 	names := slices.Clone(ownNames)
 	for _, t := range tools {
-		names = append(names, t.Name, t.PluginName())
+		names = append(names, t.Name, t.Group)
 	}
 	if slices.Contains(names, name) || registry.IsPageTool(name) { // its page may be closed now
 		return true, ""

@@ -3,6 +3,7 @@ package client
 import (
 	"bufio"
 	"cmp"
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
@@ -41,7 +42,7 @@ func (c *Clients) Attach(conn net.Conn, in *bufio.Reader) {
 	}
 	accepted := &join.Attached{Version: o.Version, Client: name}
 	if c.succeeds(a, session) {
-		if accepted.Running = len(o.Calls.Running()); accepted.Running == 0 {
+		if accepted.Running = o.Calls.InFlight(); accepted.Running == 0 {
 			o.Log.Info().Str("version", a.Version).Msg("a newer tabrelay attaches; this relay makes room for it")
 			c.MakeRoom(a.Version)
 			c.reply(conn, join.AttachReply{Handover: &join.Handover{Version: o.Version}})
@@ -55,7 +56,9 @@ func (c *Clients) Attach(conn net.Conn, in *bufio.Reader) {
 		return
 	}
 	if accepted.Running > 0 {
-		defer c.awaitIdle(a.Version)()
+		attached, left := context.WithCancel(o.Base)
+		defer left()
+		go c.succeedWhenIdle(attached, a.Version)
 	}
 	c.serve(conn, in, a, session)
 }

@@ -57,9 +57,7 @@ type Clients struct {
 	muted    atomic.Bool                   // attached clients are told nothing more: the next relay will
 	farewell atomic.Pointer[join.Farewell] // the last line for stdio proxies; nil: they start the next relay
 
-	successors        atomic.Int32                  // newer programs that are attached, and wait until no call runs
-	successor         atomic.Pointer[string]        // the version of the last of them
-	succeeded         atomic.Bool                   // one of them takes this relay's place
+	succeeded         atomic.Bool                   // a newer program that is attached takes this relay's place
 	successorFarewell atomic.Pointer[join.Farewell] // the last line for them
 
 	mu       lock.Mutex // guards the rest

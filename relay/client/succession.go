@@ -1,6 +1,8 @@
 package client
 
 import (
+	"context"
+
 	"tabrelay/relay/call"
 	"tabrelay/relay/join"
 )
@@ -11,22 +13,17 @@ func (c *Clients) succeeds(a join.AttachRequest, session call.Session) bool {
 	return newer(a.Version, c.options.Version) && !a.Keep && session.Delegation == nil
 }
 
-// awaitIdle lets the relay of a newer program that is attached take this one's place once no call runs, until the
-// program has left.
-func (c *Clients) awaitIdle(version string) (left func()) {
-	c.successor.Store(&version)
-	c.successors.Add(1)
-	c.CallsMoved() // the calls may have ended meanwhile
-	return func() { c.successors.Add(-1) }
-}
-
-// CallsMoved ends the relay when no call runs and a newer program waits for that. That program starts the next relay;
-// the other stdio proxies wait for it.
-func (c *Clients) CallsMoved() {
-	if c.successors.Load() == 0 || len(c.options.Calls.Running()) > 0 || !c.succeeded.CompareAndSwap(false, true) {
+// succeedWhenIdle ends the relay once no call runs, unless the newer program that is attached has left by then, which
+// ends ctx. That program starts the next relay; the other stdio proxies wait for it.
+func (c *Clients) succeedWhenIdle(ctx context.Context, version string) {
+	select {
+	case <-c.options.Calls.Idle():
+	case <-ctx.Done():
 		return
 	}
-	version := *c.successor.Load()
+	if ctx.Err() != nil || !c.succeeded.CompareAndSwap(false, true) {
+		return
+	}
 	c.options.Log.Info().Str("version", version).Msg("no call runs any more; this relay makes room for a newer one")
 	notice := join.SuccessorNotice(version)
 	c.farewell.Store(&notice)

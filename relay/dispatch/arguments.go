@@ -48,16 +48,13 @@ func (r *run) checkArguments() *fault.Error {
 	if failure := r.forTab(); failure != nil {
 		return failure
 	}
-	input, err := r.tool.Input()
-	if err == nil {
-		_, err = r.tool.Output()
-	}
+	input, output, err := r.tool.Schemas()
 	if err != nil {
 		r.Tools.Reject(r.tool, err.Error())
 		message := fmt.Sprintf("Tool %s cannot be used, because a schema of it is unusable: %v", r.tool.Name, err)
 		return fault.New(fault.RegistryError, message, fault.WithCause(err))
 	}
-	r.args = r.call.Arguments
+	r.output, r.args = output, r.call.Arguments
 	if len(r.args) == 0 {
 		r.args = json.RawMessage("{}")
 	}
@@ -131,9 +128,9 @@ func (r *run) takeOwn() *fault.Error {
 		}
 		seen[m.Name] = true
 	}
-	if t.NeedsInstance() && r.own.instance == "" && r.own.tab == 0 {
+	if t.NeedsInstance && r.own.instance == "" && r.own.tab == 0 {
 		return fault.New(fault.InstanceRequired,
-			fmt.Sprintf("Plugin %s works with several instances: %s", t.PluginName(), strings.Join(instances(t), ", ")))
+			fmt.Sprintf("Plugin %s works with several instances: %s", t.Group, strings.Join(instances(t), ", ")))
 	}
 	if len(kept) == len(members) {
 		return nil

@@ -35,9 +35,6 @@ func TestCallersTimeout(t *testing.T) {
 // One configured instance can be named, and need not be.
 func TestOnlyInstance(t *testing.T) {
 	only := &registry.Tool{TakesInstance: true, Site: &registry.Site{Instances: []registry.Instance{{Name: "home"}}}}
-	if only.NeedsInstance() {
-		t.Error("it has to be named")
-	}
 	for value, want := range map[string]bool{`"home"`: true, `"work"`: false, "7": false, "null": false} {
 		var o relayArgs
 		if _, expected := o.take(only, "instance", json.RawMessage(value)); (expected == "") != want {

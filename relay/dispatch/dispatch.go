@@ -29,6 +29,7 @@ import (
 	"tabrelay/relay/lock"
 	"tabrelay/relay/registry"
 	"tabrelay/relay/schedule"
+	"tabrelay/relay/schema"
 )
 
 // Options is what a Dispatcher needs.
@@ -122,6 +123,7 @@ type Dispatcher struct {
 	draining bool
 	running  sync.WaitGroup         // Add only while mu is held and draining is false
 	live     map[*run]chan struct{} // the calls that run; the channel is closed at the end, and nil while nobody waits
+	idle     chan struct{}          // closed once no call runs; nil: nobody waits for that
 
 	signedOut sync.Map // by signIn: the web apps whose last call was told to sign in
 }
@@ -157,9 +159,10 @@ type run struct {
 	began time.Time
 
 	// What find and checkArguments made of the call.
-	tool *registry.Tool
-	own  relayArgs
-	args json.RawMessage // the tool's
+	tool   *registry.Tool
+	own    relayArgs
+	args   json.RawMessage // the tool's
+	output *schema.Schema  // of what the tool returns; nil: it declares none
 
 	clock   clock
 	reports reports
@@ -233,7 +236,6 @@ func (r *run) begin() *fault.Error {
 	r.mu.Unlock()
 	r.admitted = true
 	r.trace("tool found, arguments valid; it may take %s", r.clock.timeout)
-	r.Meter.Inflight(+1)
 	r.Moved(event.TopicRunning)
 	return nil
 }
@@ -252,8 +254,11 @@ func (r *run) end() {
 		close(ended)
 	}
 	delete(r.live, r)
+	if len(r.live) == 0 && r.idle != nil {
+		close(r.idle)
+		r.idle = nil
+	}
 	r.mu.Unlock()
-	r.Meter.Inflight(-1)
 	r.Moved(event.TopicRunning)
 	r.running.Done()
 }
@@ -265,7 +270,7 @@ func (r *run) carryOut() *fault.Error {
 		return r.failureByCause(r.runHere())
 	}
 	r.ticket.Session, r.ticket.Write = cmp.Or(r.call.Session.ID, r.call.Session.Client), !r.tool.ReadOnly
-	r.ticket.Plugin = r.tool.PluginName()
+	r.ticket.Plugin = r.tool.Group
 	failure := r.sendWithRetries()
 	r.reportToBreaker(verdictOf(failure))
 	r.ticket.Leave() // before the result is looked at: the next call need not wait for that

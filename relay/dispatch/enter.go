@@ -22,7 +22,7 @@ func (r *run) enter(at call.Target) (waited bool, failure *fault.Error) {
 		message := fmt.Sprintf("%d calls are waiting for tab %d already", r.Limits.WaitingPerTab, at.TabID)
 		return false, r.overloaded(retry, message)
 	}
-	key := breaker.Key{Kind: "plugin", Name: r.tool.PluginName(), Where: at.ProfileID}
+	key := breaker.Key{Kind: "plugin", Name: r.tool.Group, Where: at.ProfileID}
 	var left time.Duration
 	switch {
 	case r.pass != nil:
@@ -69,7 +69,7 @@ func (r *run) overloaded(retry time.Duration, message string) *fault.Error {
 func (r *run) heldBack(at call.Target, left time.Duration) *fault.Error {
 	r.refused = true
 	message := fmt.Sprintf("Calls of %s to the browser profile %q are held back, because the last ones failed",
-		r.tool.PluginName(), at.Profile)
+		r.tool.Group, at.Profile)
 	return fault.New(fault.CircuitOpen, message, fault.WithRetryAfter(left), fault.WithTab(at.TabID, at.Profile),
 		fault.WithHint("Wait as long as retryAfterMs says, then repeat the call. "+
 			"Meanwhile ask the person to look at the tab: it may show a dialog or hang."))

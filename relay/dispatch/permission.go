@@ -48,14 +48,14 @@ func (r *run) access(at *call.Target) call.Access {
 	t := r.tool
 	a := call.Access{
 		ID: r.call.ID, Session: r.call.Session, Tool: t.Name, Title: t.Spec.DisplayName,
-		Description: t.Spec.Description, Plugin: t.PluginName(), ReadOnly: t.ReadOnly, Idempotent: t.Idempotent,
+		Description: t.Spec.Description, Plugin: t.Group, ReadOnly: t.ReadOnly, Idempotent: t.Idempotent,
 		BuiltIn: t.Plugin == nil, Arguments: r.args, At: at, Note: r.call.Note,
 		Reason: r.call.Reason, Approved: r.consent.approved,
 	}
 	if hint := t.Spec.Annotations.DestructiveHint; hint != nil {
 		a.Destructive, a.Additive = *hint, !*hint
 	}
-	if r.types() {
+	if t.Acts {
 		a.Recorded = withoutTyped(r.args)
 	}
 	if t.Page != nil {

@@ -16,7 +16,6 @@ import (
 type Meter interface {
 	CallDone(plugin, outcome string, took time.Duration)
 	ErrorRaised(class fault.Class, source fault.Source, code fault.Code)
-	Inflight(change int)
 	Retry(result string, waited time.Duration)
 	Breaker(name string, state int) // 0 closed, 1 half open, 2 open
 }
@@ -48,7 +47,7 @@ func (r *run) record(f *fault.Error) {
 	took := time.Since(r.began)
 	plugin, outcome, retried := "", succeeded, retrySucceeded
 	if r.tool != nil {
-		plugin = r.tool.PluginName()
+		plugin = r.tool.Group
 	}
 	if f == nil {
 		r.complete(took)
@@ -126,9 +125,9 @@ func (r *run) noteSignIn(f *fault.Error) {
 	changed := false
 	switch {
 	case f == nil && r.reply != nil:
-		_, changed = r.signedOut.LoadAndDelete(signIn{r.tool.PluginName(), r.reply.ProfileID})
+		_, changed = r.signedOut.LoadAndDelete(signIn{r.tool.Group, r.reply.ProfileID})
 	case f != nil && f.FromPage && f.Code == fault.AuthError && r.tool.Plugin != nil:
-		_, was := r.signedOut.LoadOrStore(signIn{r.tool.PluginName(), r.status.at.ProfileID}, nil)
+		_, was := r.signedOut.LoadOrStore(signIn{r.tool.Group, r.status.at.ProfileID}, nil)
 		changed = !was
 	}
 	if changed {
@@ -178,7 +177,7 @@ func (r *run) tellFollowers(f *fault.Error, took time.Duration) {
 
 // trail is what an event says about the call it belongs to.
 func (r *run) trail() map[string]any {
-	return map[string]any{"plugin": r.tool.PluginName(), "tool": r.call.Tool, "correlationId": string(r.call.ID)}
+	return map[string]any{"plugin": r.tool.Group, "tool": r.call.Tool, "correlationId": string(r.call.ID)}
 }
 
 // audit writes the end of the call down; f is nil for one that succeeded.
@@ -196,12 +195,12 @@ func (r *run) audit(f *fault.Error, took time.Duration) {
 		e.Arguments = r.recorded(r.call.Arguments, f)
 	}
 	if r.tool != nil {
-		e.Plugin = r.tool.PluginName()
+		e.Plugin = r.tool.Group
 		e.Decision, e.DecidedBy = r.reason(f)
 	}
 	if p := r.reply; p != nil {
 		e.ProfileID, e.Profile, e.TabID, e.Origin = p.ProfileID, p.Profile, p.TabID, p.Origin
-		if r.tool.Browses() {
+		if r.tool.Browses {
 			e.Detail = actedOn(p)
 		}
 	}

@@ -42,7 +42,7 @@ func (r *run) checkResult() *fault.Error {
 			len(res.Output), r.MaxResultBytes)
 		return r.executed(fault.OutputTooLarge, message)
 	}
-	if r.tool.Browses() && r.takeContent() {
+	if r.tool.Browses && r.takeContent() {
 		return nil
 	}
 	if !rawjson.Valid(res.Output) {
@@ -63,11 +63,10 @@ func (r *run) checkResult() *fault.Error {
 		r.warn("The result had characters that are no Unicode text (half a surrogate pair); " +
 			"U+FFFD stands in their place.")
 	}
-	output, err := r.tool.Output()
-	if err != nil || output == nil {
-		return r.fit(nil) // err was the arguments' business: the tool would not have run
+	if r.output == nil {
+		return r.fit()
 	}
-	if problems := output.Check(res.Output); len(problems) > 0 {
+	if problems := r.output.Check(res.Output); len(problems) > 0 {
 		message := "The tool's result does not fit its output schema: " + schema.ExplainAs("result", problems)
 		return r.keepingInvalid(r.executed(fault.InvalidOutput, message), jsonText)
 	}
@@ -77,7 +76,7 @@ func (r *run) checkResult() *fault.Error {
 		res.Output = rawjson.Join(slices.DeleteFunc(members, reserved))
 		r.warn("The result had a member " + call.NoteMember + ", which only the relay writes. It was left out.")
 	}
-	return r.fit(output)
+	return r.fit()
 }
 
 // takeContent reports whether a tool of the browser answered with content, {"content": [{"type": "text", …}, {"type":
@@ -170,7 +169,7 @@ const warningStart = "Warning: "
 
 // fit makes an answer that is too large smaller, and keeps the whole. The tool's schema, if it has one, is kept too: a
 // client checks the value against it. A built-in tool that has content of its own has seen to its size itself.
-func (r *run) fit(output *schema.Schema) *fault.Error {
+func (r *run) fit() *fault.Error {
 	res, whole := r.result, r.result.Output
 	if len(res.Content) > 0 {
 		return nil
@@ -185,10 +184,10 @@ func (r *run) fit(output *schema.Schema) *fault.Error {
 		MaxBytes: r.maxBytes, Others: len(warningStart) + spoken + len(lost) + 1, Path: r.call.ArrayPath,
 		Declared: r.tool.Spec.ArrayPath, ID: id,
 	}
-	if output != nil {
+	if r.output != nil {
 		request.Others += noted
 		request.Fits = func(value, note json.RawMessage) bool {
-			return len(output.Check(value)) == 0 && r.accepts(r.wrap(value), note)
+			return len(r.output.Check(value)) == 0 && r.accepts(r.wrap(value), note)
 		}
 	}
 	shaped, failure := result.Shape(whole, request)
@@ -245,7 +244,7 @@ func (r *run) spoken() (bytes int) {
 	if bytes > 0 {
 		bytes += len(warningStart)
 	}
-	if bytes > 0 && r.tool.Declares() {
+	if bytes > 0 && r.tool.Spec.OutputSchema != nil {
 		bytes += noted
 	}
 	return bytes

@@ -333,13 +333,16 @@ func (r *run) invocation() call.Invocation {
 			Profile: r.own.profile, Write: !t.ReadOnly, OpenURL: site.Homepage, Frames: t.Spec.Frames,
 		},
 		Hash: t.Plugin.Hash, Tool: t.Spec.Name, Title: t.Spec.DisplayName,
-		Arguments: r.withConsent(), Settings: site.Settings, Secret: site.Secret,
+		Arguments: r.args, Settings: site.Settings, Secret: site.Secret,
 		Timeout: timeout, MaxTimeout: longest, ProgressExtends: r.clock.extends,
 		MaxResultBytes: r.MaxResultBytes, MaxBytes: max(1, most), ConsoleTailBytes: r.ConsoleTailBytes,
-		Trace: r.Trace || followed, Follow: followed && !t.Browses() && t.Page == nil,
+		Trace: r.Trace || followed, Follow: followed && !t.Browses && t.Page == nil,
 		ProgressPattern: t.Spec.ProgressPattern, Progress: r.progressed, Log: r.reports.log, Started: r.start,
 	}
-	if t.Browses() {
+	if r.consent.sensitive {
+		q.Arguments = withConsent(r.args)
+	}
+	if t.Browses {
 		q.Viewer = viewer(r.call.Session.ID)
 	}
 	if page := t.Page; page != nil {

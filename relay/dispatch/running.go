@@ -86,7 +86,7 @@ func (r *run) asking() (answered func()) {
 func (r *run) view() Running {
 	v := Running{
 		ID: r.call.ID, Session: r.call.Session, Tool: r.tool.Name, Title: r.tool.Spec.DisplayName,
-		Plugin: r.tool.PluginName(), ReadOnly: r.tool.ReadOnly, Began: r.began, Stage: StageQueued,
+		Plugin: r.tool.Group, ReadOnly: r.tool.ReadOnly, Began: r.began, Stage: StageQueued,
 	}
 	s := &r.status
 	s.mu.Lock()
@@ -121,6 +121,28 @@ func (d *Dispatcher) Running() []Running {
 	}
 	slices.SortFunc(list, func(a, b Running) int { return cmp.Or(b.Began.Compare(a.Began), cmp.Compare(a.ID, b.ID)) })
 	return list
+}
+
+// InFlight is how many calls run now.
+func (d *Dispatcher) InFlight() int {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return len(d.live)
+}
+
+// Idle returns a channel that is closed once no call runs.
+func (d *Dispatcher) Idle() <-chan struct{} {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.idle == nil {
+		d.idle = make(chan struct{})
+	}
+	idle := d.idle
+	if len(d.live) == 0 {
+		close(idle)
+		d.idle = nil
+	}
+	return idle
 }
 
 // interrupted is the cause of a call's context when a person, or somebody in their name, ended it. It is the sentence

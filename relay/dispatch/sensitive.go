@@ -20,7 +20,7 @@ const mostOfField = 300 // runes of what the page says of the field
 // permitField asks the person about a sensitive field that the call is to act on; asked says that they were, and that
 // the call is to be sent once more.
 func (r *run) permitField(at *call.Target, why *fault.Error) (asked bool, failure *fault.Error) {
-	if why.Code != sensitiveField || !r.tool.Browses() || r.consent.sensitive || why.Outcome == fault.Executed {
+	if why.Code != sensitiveField || !r.tool.Browses || r.consent.sensitive || why.Outcome == fault.Executed {
 		return false, why
 	}
 	r.consent.secret = true
@@ -41,13 +41,10 @@ func (r *run) permitField(at *call.Target, why *fault.Error) (asked bool, failur
 
 // withConsent adds to the arguments of a browser's tool that the person has allowed it to act on sensitive fields. No
 // agent can say so: the tools' schemas have no such argument.
-func (r *run) withConsent() json.RawMessage {
-	if !r.consent.sensitive {
-		return r.args
-	}
-	members, ok := rawjson.Members(r.args)
+func withConsent(arguments json.RawMessage) json.RawMessage {
+	members, ok := rawjson.Members(arguments)
 	if !ok {
-		return r.args
+		return arguments
 	}
 	return rawjson.Join(append(members, rawjson.Make("_", json.RawMessage(`{"sensitive":true}`))))
 }
@@ -56,14 +53,12 @@ func (r *run) withConsent() json.RawMessage {
 // tools was to type is left out, unless the page has typed it and knows the field as an ordinary one; what a tool for
 // developers was to set always is.
 func (r *run) recorded(arguments json.RawMessage, f *fault.Error) json.RawMessage {
-	if r.consent.secret || r.tool != nil && r.tool.Develops() || f != nil && r.types() {
+	t := r.tool
+	if r.consent.secret || t != nil && (t.Develops || f != nil && t.Acts) {
 		return withoutTyped(arguments)
 	}
 	return arguments
 }
-
-// types reports whether the tool may type into fields of a page.
-func (r *run) types() bool { return r.tool != nil && r.tool.Browses() && !r.tool.ReadOnly }
 
 // withoutTyped leaves out the values and texts of a browser's tool, also those of its fields and steps.
 func withoutTyped(arguments json.RawMessage) json.RawMessage {

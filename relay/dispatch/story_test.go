@@ -250,8 +250,6 @@ func (m meter) CallDone(string, string, time.Duration) {}
 
 func (m meter) ErrorRaised(fault.Class, fault.Source, fault.Code) {}
 
-func (m meter) Inflight(int) {}
-
 func (m meter) Breaker(name string, state int) {
 	if m.transcript != nil && state != 0 { // each is closed when it is made, in every story
 		m.say("breaker %s is %d", name, state)

@@ -30,8 +30,8 @@ type callable struct {
 func (f *Front) find(name string, p *peer) (callable, *fault.Error) {
 	snapshot := f.options.Tools.Snapshot()
 	if t, ok := snapshot.Find(name); ok && p.tools.Shows(t) {
-		return callable{name: name, declares: t.Declares(), bridge: t.Bridge, indent: t.Bridge != nil && !t.Compact,
-			long: t.Task, run: f.carryOut}, nil
+		return callable{name: name, declares: t.Spec.OutputSchema != nil, bridge: t.Bridge,
+			indent: t.Bridge != nil && !t.Compact, long: t.Task, run: f.carryOut}, nil
 	}
 	if snapshot.Withheld(name) != nil {
 		return callable{name: name, run: f.carryOut}, nil // which fails, and says why

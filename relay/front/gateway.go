@@ -158,7 +158,7 @@ func searchTools(_ context.Context, f *Front, c call.Call) (*call.Result, *fault
 	v := f.reach(c)
 	offer := f.offerNow()
 	matching := f.index.of(f.options.Tools.Snapshot()).Rank(a.Query, func(t *registry.Tool) bool {
-		return t.Plugin != nil && offer.Plugins[t.PluginName()]
+		return t.Plugin != nil && offer.Plugins[t.Group]
 	})
 	return answerWith(c, registry.Search(v.only(matching), limit, v.more(matching))), nil
 }

@@ -93,9 +93,9 @@ func share(room int, tools []*registry.Tool, v *visible, had map[string]bool) (m
 			room -= price(t)
 			continue
 		}
-		g := groups[registry.Group(t)]
+		g := groups[t.Group]
 		if g == nil {
-			g = &byPlugin{name: registry.Group(t)}
+			g = &byPlugin{name: t.Group}
 			groups[g.name] = g
 		}
 		if had[t.Name] {
@@ -141,7 +141,7 @@ func (l *leftOut) describe(tools []*registry.Tool) {
 	counts := map[string]int{}
 	for _, t := range tools {
 		if l.tools[t.Name] {
-			counts[registry.Group(t)]++
+			counts[t.Group]++
 		}
 	}
 	var parts []string

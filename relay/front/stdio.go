@@ -140,7 +140,11 @@ func (s *stdio) resume(ctx context.Context, line json.RawMessage) {
 // start brings one request on its way: what it changes is changed when start returns.
 func (s *stdio) start(ctx context.Context, m *message, resume bool) {
 	ctx, cancel := context.WithCancelCause(ctx)
-	x := &exchange{id: m.id, out: s, cancel: cancel, callID: s.used.callID(s.key, m.id), resume: resume}
+	id := derivedID(s.key, m.id)
+	if !s.used.add(string(m.id)) {
+		id = randomID() // two calls never have the same id
+	}
+	x := &exchange{id: m.id, out: s, cancel: cancel, callID: id, resume: resume}
 	if !s.peer.open.add(x) {
 		cancel(nil)
 		s.answer(taken(m.id))
@@ -164,7 +168,7 @@ func (s *stdio) start(ctx context.Context, m *message, resume bool) {
 }
 
 // answer writes the response to something that never became a request.
-func (s *stdio) answer(r response) { _ = s.writeLine(r.body) }
+func (s *stdio) answer(r response) { _ = s.send(r.body) }
 
 // notified takes a notification.
 func (s *stdio) notified(m *message) {
@@ -183,10 +187,10 @@ func (s *stdio) tellChanges() {
 		for {
 			select {
 			case n := <-c.notes:
-				_ = s.writeLine(encoded(n))
+				_ = s.send(encoded(n))
 			case <-c.box.wake:
 				for _, l := range c.box.take() {
-					_ = s.writeLine(l.encode(nil))
+					_ = s.send(l.encode(nil))
 				}
 			case <-s.ended:
 				return
@@ -208,13 +212,12 @@ func (s *stdio) drain() {
 
 // The outlet of every request of this attachment.
 
-func (s *stdio) send(note []byte) error       { return s.writeLine(note) }
-func (s *stdio) finish(r response) error      { return s.writeLine(r.body) }
+func (s *stdio) finish(r response) error      { return s.send(r.body) }
 func (s *stdio) responseDelay() time.Duration { return settleTime }
 func (s *stdio) asks() bool                   { return true }
 
-// writeLine writes one message with one Write. A client that cannot be written to is gone.
-func (s *stdio) writeLine(message []byte) error {
+// send writes one message with one Write. A client that cannot be written to is gone.
+func (s *stdio) send(message []byte) error {
 	s.writing.Lock()
 	defer s.writing.Unlock()
 	_, err := s.out.Write(append(message, '\n'))
@@ -261,18 +264,12 @@ type idRange struct{ from, to int64 }
 // maxUsedIDs bounds what is remembered of a client that does not count.
 const maxUsedIDs = 1 << 16
 
-// callID returns the id of the call that a request makes. A request id that was used before makes a random one: two
-// calls never have the same.
-func (u *usedIDs) callID(key string, requestID []byte) call.ID {
-	n, err := strconv.ParseInt(string(requestID), 10, 64)
-	if err == nil && !u.addNumber(n) || err != nil && !u.addOther(string(requestID)) {
-		return randomID()
+// add reports whether a request id is new.
+func (u *usedIDs) add(id string) bool {
+	n, err := strconv.ParseInt(id, 10, 64)
+	if err != nil {
+		return u.addOther(id)
 	}
-	return derivedID(key, requestID)
-}
-
-// addNumber reports whether n is new.
-func (u *usedIDs) addNumber(n int64) bool {
 	i := sort.Search(len(u.ranges), func(i int) bool { return u.ranges[i].to >= n })
 	if i < len(u.ranges) && u.ranges[i].from <= n {
 		return false
@@ -296,7 +293,7 @@ func (u *usedIDs) addNumber(n int64) bool {
 	return true
 }
 
-// addOther reports whether id is new.
+// addOther reports whether an id that is no number is new.
 func (u *usedIDs) addOther(id string) bool {
 	if _, seen := u.other[id]; seen {
 		return false

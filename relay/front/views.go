@@ -127,8 +127,8 @@ func (v *visible) without(snapshot *registry.Snapshot) map[string]bool {
 		if t.Plugin == nil {
 			continue
 		}
-		if all, met := hidden[t.PluginName()]; !met || all {
-			hidden[t.PluginName()] = !v.view.Shows(t)
+		if all, met := hidden[t.Group]; !met || all {
+			hidden[t.Group] = !v.view.Shows(t)
 		}
 	}
 	return hidden
@@ -140,7 +140,7 @@ func (v *visible) more(tools []*registry.Tool) string {
 	for _, t := range tools {
 		if !v.mayShow(t) && v.view.Hidden != nil && v.view.Hidden(t) {
 			n++
-			plugins[registry.Group(t)] = true
+			plugins[t.Group] = true
 		}
 	}
 	if n == 0 {

@@ -31,7 +31,7 @@ type Metrics struct {
 	retrySeconds prometheus.Counter
 	fatal        prometheus.Counter
 	corruption   *prometheus.CounterVec
-	inflight     prometheus.Gauge
+	inFlight     prometheus.GaugeFunc
 	browsers     prometheus.Gauge
 	late         prometheus.Counter
 	repairs      *prometheus.CounterVec
@@ -45,8 +45,8 @@ type Metrics struct {
 	corrupt map[string]int
 }
 
-// New returns metrics at zero.
-func New() *Metrics {
+// New returns metrics at zero. inFlight is asked how many calls run now.
+func New(inFlight func() int) *Metrics {
 	m := &Metrics{
 		registry: prometheus.NewRegistry(),
 		corrupt:  map[string]int{},
@@ -66,7 +66,8 @@ func New() *Metrics {
 			Help: "Links that were closed because they can never work."}),
 		late: prometheus.NewCounter(prometheus.CounterOpts{Name: "tabrelay_late_outcomes_total",
 			Help: "Outcomes that came after their call was answered."}),
-		inflight: prometheus.NewGauge(prometheus.GaugeOpts{Name: "tabrelay_inflight", Help: "Calls that are running."}),
+		inFlight: prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "tabrelay_inflight",
+			Help: "Calls that are running."}, func() float64 { return float64(inFlight()) }),
 		browsers: prometheus.NewGauge(prometheus.GaugeOpts{Name: "tabrelay_browsers",
 			Help: "Browser profiles that are connected."}),
 		breakerTrips: counters("tabrelay_breaker_trips_total", "Times a circuit breaker opened.", "name"),
@@ -84,7 +85,7 @@ func New() *Metrics {
 	}
 	m.registry.MustRegister(m.agents.sessions, m.agents.prompts, m.agents.seconds, m.agents.tokens, m.agents.usd)
 	m.registry.MustRegister(m.errors, m.calls, m.callSeconds, m.retries, m.retrySeconds, m.fatal, m.corruption,
-		m.inflight,
+		m.inFlight,
 		m.browsers, m.late, m.repairs, m.breakerState, m.breakerTrips,
 		m.deadLetters, m.lateLetters,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
@@ -129,9 +130,6 @@ func (m *Metrics) DeadLetter(outcome string) { m.deadLetters.WithLabelValues(out
 
 // DeadLetterSettled counts a dead letter whose end came late, by that end.
 func (m *Metrics) DeadLetterSettled(outcome string) { m.lateLetters.WithLabelValues(outcome).Inc() }
-
-// Inflight adds to the calls that are running.
-func (m *Metrics) Inflight(change int) { m.inflight.Add(float64(change)) }
 
 // Browsers sets how many browser profiles are connected.
 func (m *Metrics) Browsers(n int) { m.browsers.Set(float64(n)) }

@@ -10,16 +10,13 @@ import (
 )
 
 func TestCallsAndErrorsAreCounted(t *testing.T) {
-	m := New()
+	m := New(func() int { return 1 })
 	m.CallDone("demo", "ok", 3*time.Millisecond)
 	m.CallDone("demo", "unknown", 30*time.Second)
 	m.ErrorRaised(fault.Transient, fault.SourceTransport, fault.ExtensionLost)
 	m.ErrorRaised(fault.Tool, fault.SourceUpstream, "MADE_UP_BY_A_PAGE")
 	m.ErrorRaised(fault.Tool, fault.SourceUpstream, "MADE_UP_AGAIN")
 	m.ErrorRaised(fault.Fatal, fault.SourceTransport, fault.PairingFailed)
-	m.Inflight(+1)
-	m.Inflight(+1)
-	m.Inflight(-1)
 	m.Browsers(2)
 	m.Retry("succeeded", 1500*time.Millisecond)
 	m.Corruption("extension")
@@ -58,12 +55,12 @@ func TestCallsAndErrorsAreCounted(t *testing.T) {
 
 func BenchmarkNew(b *testing.B) {
 	for b.Loop() {
-		New()
+		New(func() int { return 0 })
 	}
 }
 
 func BenchmarkCallDone(b *testing.B) {
-	m := New()
+	m := New(func() int { return 0 })
 	b.ReportAllocs()
 	for b.Loop() {
 		m.CallDone("demo", "ok", time.Millisecond)

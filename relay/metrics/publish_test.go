@@ -39,7 +39,7 @@ var described = regexp.MustCompile(`fqName: "(tabrelay_[a-z_]+)", help: "([^"]*)
 
 func published() string {
 	descriptions := make(chan *prometheus.Desc, 200)
-	m := New()
+	m := New(func() int { return 0 })
 	m.registry.Describe(descriptions)
 	close(descriptions)
 	var rows []string

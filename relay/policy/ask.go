@@ -126,7 +126,7 @@ func (p *Policy) newQuestion(a call.Access) *question {
 		Reason: claimed(a.Reason, mostReason),
 	}}
 	t := p.rules.Load()
-	v := t.resolve(&a, t.now())
+	v := t.resolve(&a, time.Now().UnixNano())
 	q.grant, q.Choices = bindSession(&a, v), choices(&a)
 	if d := a.Session.Delegation; d != nil {
 		q.Agent = claimed(d.Agent, mostName)

@@ -21,7 +21,7 @@ func (p *Policy) Allow(a call.Access) (says call.Verdict, failure *fault.Error) 
 	if t.paused {
 		return says, stopped()
 	}
-	v := t.resolve(&a, t.now())
+	v := t.resolve(&a, time.Now().UnixNano())
 	says.Mode, says.Why = v.mode, v.why()
 	switch {
 	case v.dependsOnOrigin && v.mode == call.Off && t.opens:
@@ -42,7 +42,7 @@ const enabledThere = "a rule about an origin enables it there"
 // everywhere.
 func (p *Policy) Mode(a call.Access) (mode call.Mode, why string) {
 	t := p.rules.Load()
-	v := t.resolve(&a, t.now())
+	v := t.resolve(&a, time.Now().UnixNano())
 	if v.dependsOnOrigin && v.mode == call.Off && t.opens {
 		return call.Ask, enabledThere
 	}
@@ -52,13 +52,13 @@ func (p *Policy) Mode(a call.Access) (mode call.Mode, why string) {
 // Visible reports whether a tool is to be listed: it is not off. It is [Policy.Mode] without the words.
 func (p *Policy) Visible(a call.Access) bool {
 	t := p.rules.Load()
-	v := t.resolve(&a, t.now())
+	v := t.resolve(&a, time.Now().UnixNano())
 	return v.mode != call.Off || v.dependsOnOrigin && t.opens
 }
 
 // AccessOf is a tool as the rules see it, for a client that has not called it.
 func AccessOf(s call.Session, t *registry.Tool) call.Access {
-	a := call.Access{Session: s, Tool: t.Name, Plugin: t.PluginName(), ReadOnly: t.ReadOnly, BuiltIn: t.Plugin == nil}
+	a := call.Access{Session: s, Tool: t.Name, Plugin: t.Group, ReadOnly: t.ReadOnly, BuiltIn: t.Plugin == nil}
 	if t.Plugin != nil {
 		a.Hash, a.Shipped = t.Plugin.Hash, t.Plugin.Shipped
 	}
@@ -100,7 +100,7 @@ func (p *Policy) Permissions() Permissions {
 // Default is what is done about tools that no rule names.
 func (p *Policy) Default() Defaults {
 	t := p.rules.Load()
-	now := t.now()
+	now := time.Now().UnixNano()
 	mode := func(a call.Access) call.Mode { return t.resolve(&a, now).mode }
 	return Defaults{ReadOnly: mode(call.Access{ReadOnly: true}), Other: mode(call.Access{})}
 }

@@ -19,12 +19,12 @@ func outside(d *call.Delegation, t *registry.Tool) string {
 	switch {
 	case d == nil:
 		return ""
-	case registry.Group(t) == agentsGroup:
+	case t.Group == agentsGroup:
 		return "a delegated agent does not delegate on"
 	case d.ReadOnly && !t.ReadOnly:
 		return "it may only call tools that read, and " + t.Name + " does not say that it only reads"
 	case len(d.Tools) == 0, registry.ForEverybody(t) && t.ReadOnly, slices.Contains(d.Tools, t.Name),
-		slices.Contains(d.Tools, registry.Group(t)):
+		slices.Contains(d.Tools, t.Group):
 		return ""
 	}
 	return "it may only use " + fault.Sanitize(strings.Join(d.Tools, ", "))

@@ -84,7 +84,6 @@ type table struct {
 	cells    map[key]cell
 	origins  bool // there is a rule about an origin
 	opens    bool // one of them is not off
-	expires  bool // there is a rule that ends
 	paused   bool
 	personal []call.Rule // by target and client
 	config   map[string]map[string]string
@@ -126,7 +125,7 @@ func newTable(personal []call.Rule, config map[string]map[string]string, paused 
 		c := t.cells[k]
 		c.person = r.Mode
 		if !r.Until.IsZero() {
-			c.until, t.expires = r.Until.UnixNano(), true
+			c.until = r.Until.UnixNano()
 		}
 		t.add(k, c, r.Mode)
 	}
@@ -152,7 +151,6 @@ func (t *table) within(earlier ...map[string]map[string]string) *table {
 	}
 	t.older = newTable(t.personal, earlier[0], t.paused).within(earlier[1:]...)
 	t.origins, t.opens = t.origins || t.older.origins, t.opens || t.older.opens
-	t.expires = t.expires || t.older.expires
 	return t
 }
 
@@ -191,14 +189,6 @@ func (t *table) add(k key, c cell, mode call.Mode) {
 		t.origins = true
 		t.opens = t.opens || mode != call.Off
 	}
-}
-
-// now is the moment by which rules end; it is not asked for where none does.
-func (t *table) now() int64 {
-	if !t.expires {
-		return 0
-	}
-	return time.Now().UnixNano()
 }
 
 // own says what the rules say, in this order: client and tool, tool, client and plugin, plugin, origin, client,

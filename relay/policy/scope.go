@@ -84,7 +84,7 @@ func (s *Scope) Covers(t *registry.Tool) bool {
 	case registry.ForEverybody(t):
 		return true
 	}
-	return (s.plugins == nil || s.plugins[registry.Group(t)]) && s.Toolset.Reaches(t)
+	return (s.plugins == nil || s.plugins[t.Group]) && s.Toolset.Reaches(t)
 }
 
 // Refuse says why a client may not call t, nil when it may.
@@ -101,7 +101,7 @@ func (s *Scope) Refuse(client string, t *registry.Tool) *fault.Error {
 	switch {
 	case s.readOnly && !t.ReadOnly:
 		why = "it may only call tools that read, and " + t.Name + " does not say that it only reads"
-	case s.plugins != nil && !s.plugins[registry.Group(t)]:
+	case s.plugins != nil && !s.plugins[t.Group]:
 		why = "it may only use the plugins " + s.names
 	}
 	message := fmt.Sprintf("%s is outside the scope of the client %s: %s", t.Name, fault.Sanitize(client), why)

@@ -80,7 +80,7 @@ func (v *views) changed() {
 func (p *Policy) Hides(s call.Session, plugin string, tools []*registry.Tool) bool {
 	view, some := p.View(s), false
 	for _, t := range tools {
-		if t.Plugin == nil || t.PluginName() != plugin {
+		if t.Plugin == nil || t.Group != plugin {
 			continue
 		}
 		if view.Shows(t) {

@@ -64,7 +64,7 @@ func completing(t *testing.T) *Completer {
 type hiding struct{ plugin string }
 
 func (h hiding) View(call.Session) registry.View {
-	return registry.View{Shows: func(t *registry.Tool) bool { return t.PluginName() != h.plugin }}
+	return registry.View{Shows: func(t *registry.Tool) bool { return t.Group != h.plugin }}
 }
 
 func (h hiding) Hides(_ call.Session, plugin string, _ []*registry.Tool) bool {

@@ -47,8 +47,8 @@ func TestDeveloperToolsAreApart(t *testing.T) {
 			if !ok {
 				t.Fatalf("there is no %s", name)
 			}
-			if tool.PluginName() != plugin.Owner(name) || !tool.Browses() {
-				t.Errorf("%s is of %s", name, tool.PluginName())
+			if tool.Group != plugin.Owner(name) || !tool.Browses {
+				t.Errorf("%s is of %s", name, tool.Group)
 			}
 			got = append(got, set.Shows(tool))
 		}

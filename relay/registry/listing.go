@@ -62,7 +62,7 @@ func (t *Tool) withTarget(schema []rawjson.Member) ([]rawjson.Member, error) {
 	t.TakesArrayPath = rawjson.Get(own, "arrayPath") == nil
 	t.TakesSession = rawjson.Get(own, "session") == nil
 	t.TakesInstance = len(t.Site.Instances) > 0 && rawjson.Get(own, "instance") == nil
-	if t.NeedsInstance() {
+	if t.NeedsInstance = t.TakesInstance && len(t.Site.Instances) > 1; t.NeedsInstance {
 		add("instance", instanceProperty(t.Site.Instances))
 		required, err := alsoRequired(rawjson.Get(schema, "required"), "instance")
 		if err != nil {
@@ -191,7 +191,7 @@ func (t *Tool) InList(profiles bool) []byte {
 // Whole is the tool object with everything that is known of the tool, also what tools/list leaves out.
 func (t *Tool) Whole() json.RawMessage {
 	whole := *t
-	input, output, err := whole.schemas()
+	input, output, err := whole.structures()
 	if err == nil && t.TakesProfile {
 		own, _ := rawjson.Members(rawjson.Get(input, "properties"))
 		own = append(slices.Clone(own), rawjson.Make("profile", json.RawMessage(profileProperty)))

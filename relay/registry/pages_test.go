@@ -26,7 +26,7 @@ func TestToolsOfPages(t *testing.T) {
 	listing := r.Snapshot().Listing
 	r.SetPageTools([]PageTool{tool})
 	found, ok := r.Snapshot().Find("web__a_example__t")
-	if !ok || found.PluginName() != Web || Group(found) != Web || found.Browses() {
+	if !ok || found.Group != Web || found.Browses {
 		t.Fatalf("found %+v, %t", found, ok)
 	}
 	if r.Snapshot().Listing != listing || r.Snapshot().Pages == 0 {

@@ -166,7 +166,7 @@ func TestUnchangedSchemasAreKept(t *testing.T) {
 			t.Fatal(err)
 		}
 		tool, _ := r.Snapshot().Find("a__x")
-		schema, err := tool.Input()
+		schema, _, err := tool.Schemas()
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -147,7 +147,7 @@ func nameOf(t *Tool) string {
 
 // wordsOfPlugin are what the plugin of a tool is called and says of itself, kept in known.
 func wordsOfPlugin(t *Tool, known map[string]map[string]float64) map[string]float64 {
-	name := Group(t)
+	name := t.Group
 	words, ok := known[name]
 	if ok {
 		return words

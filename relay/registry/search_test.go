@@ -75,7 +75,7 @@ func TestStem(t *testing.T) {
 // Tools of open sites come first among those that answer as well, and nothing that is not asked for is an answer.
 func TestRank(t *testing.T) {
 	tool := func(name, title, description string) *Tool {
-		return &Tool{Name: name, Spec: plugin.Tool{DisplayName: title, Description: description}}
+		return &Tool{Name: name, Group: groupOf(name), Spec: plugin.Tool{DisplayName: title, Description: description}}
 	}
 	here, there := tool("here__send_note", "Send", "Sends a note."), tool("there__send_note", "Send", "Sends a note.")
 	tools := []*Tool{here, there, tool("x__wash", "Wash", "Cleans dishes."), tool("mediaboats__sail", "Sail", "Goes.")}
@@ -176,7 +176,8 @@ func shippedTools(t *testing.T) (tools []*Tool) {
 			t.Fatal(err)
 		}
 		for _, spec := range p.Manifest.Tools {
-			tools = append(tools, &Tool{Name: p.Manifest.Name + "__" + spec.Name, Plugin: p, Spec: spec})
+			tools = append(tools, &Tool{Name: p.Manifest.Name + "__" + spec.Name, Group: p.Manifest.Name, Plugin: p,
+				Spec: spec})
 		}
 	}
 	return tools

@@ -28,6 +28,13 @@ type Tool struct {
 	Page   *Page          // nil for a tool that no page registers
 	Spec   plugin.Tool
 
+	// Group is the name by which rules and scopes know what the tool belongs to: that of its plugin; of a built-in tool
+	// "browser" when it sees or does something in a browser, "agents" when it delegates, else "relay".
+	Group    string
+	Browses  bool // it is one of the browser's own, which see and use any page
+	Develops bool // it is one of those for developers, whose values are nobody's business
+	Acts     bool // it is one of the browser's own that change something, and may type into fields of a page
+
 	// Run carries a built-in tool out; its arguments fit Spec.InputSchema. Nil for a plugin's tool.
 	Run func(ctx context.Context, c call.Call, args json.RawMessage) (*call.Result, *fault.Error)
 
@@ -50,6 +57,7 @@ type Tool struct {
 	TakesTab, TakesProfile, TakesInstance bool
 	TakesTimeout, TakesMaxBytes           bool
 	TakesArrayPath, TakesSession          bool
+	NeedsInstance                         bool // a call must say which instance it means: several are configured
 
 	Listed      json.RawMessage // the MCP tool object as tools/list has it, encoded once
 	ListedInput json.RawMessage // the part of it that is the input schema, with the relay's own arguments
@@ -60,15 +68,13 @@ type Tool struct {
 	input, output, answer *lazy
 }
 
-// Input is the compiled schema of the tool's own arguments, without those the relay takes out.
-func (t *Tool) Input() (*schema.Schema, error) { return t.input.get() }
-
-// Output is the compiled schema of what the tool returns, before wrapping; nil when it declares none.
-func (t *Tool) Output() (*schema.Schema, error) {
-	if t.output == nil {
-		return nil, nil
+// Schemas are the compiled schemas of the tool's own arguments, without those the relay takes out, and of what it
+// returns, before wrapping; output is nil when it declares none.
+func (t *Tool) Schemas() (input, output *schema.Schema, err error) {
+	if input, err = t.input.get(); err == nil && t.output != nil {
+		output, err = t.output.get()
 	}
-	return t.output.get()
+	return input, output, err
 }
 
 // Answer is the compiled output schema as it is listed, which is what clients check structured content against; nil
@@ -80,9 +86,6 @@ func (t *Tool) Answer() (*schema.Schema, error) {
 	return t.answer.get()
 }
 
-// Declares reports whether the tool declares an output schema.
-func (t *Tool) Declares() bool { return t.output != nil }
-
 // HasProperty reports whether the tool's own input schema names a property.
 func (t *Tool) HasProperty(name string) bool {
 	schema, _ := rawjson.Members(t.Spec.InputSchema)
@@ -90,30 +93,29 @@ func (t *Tool) HasProperty(name string) bool {
 	return rawjson.Get(own, name) != nil
 }
 
-// PluginName is the plugin's name; of a built-in tool, that of its group: "browser" when it sees or does something in a
-// browser, "agents" when it delegates, else "relay".
-func (t *Tool) PluginName() string {
+// groupOf is the group of a tool that no plugin has.
+func groupOf(name string) string {
+	group, _, grouped := strings.Cut(name, "__")
 	switch {
-	case t.Plugin != nil:
-		return t.Plugin.Manifest.Name
-	case strings.HasPrefix(t.Name, "browser__"):
-		return "browser"
-	case t.Name != "bridge_health" && !strings.Contains(t.Name, "__"):
-		return "agents"
+	case grouped:
+		return group
+	case name == "bridge_health":
+		return "relay"
 	}
-	return "relay"
+	return "agents"
 }
 
-// Browses reports whether the tool is one of the browser's own, which see and use any page.
-func (t *Tool) Browses() bool {
-	return t.Plugin != nil && t.Plugin.Shipped && plugin.Browses(t.Plugin.Manifest.Name)
+// assign notes whose the tool is.
+func (t *Tool) assign() {
+	if t.Plugin == nil {
+		t.Group = groupOf(t.Name)
+		return
+	}
+	t.Group = t.Plugin.Manifest.Name
+	t.Browses = t.Plugin.Shipped && plugin.Browses(t.Group)
+	t.Develops = t.Browses && t.Group == plugin.BrowserDev
+	t.Acts = t.Browses && !t.ReadOnly
 }
-
-// Develops reports whether it is one of those for developers, whose values are nobody's business.
-func (t *Tool) Develops() bool { return t.Browses() && t.Plugin.Manifest.Name == plugin.BrowserDev }
-
-// NeedsInstance reports whether a call must say which instance of the web app it means: several are configured.
-func (t *Tool) NeedsInstance() bool { return t.TakesInstance && len(t.Site.Instances) > 1 }
 
 // accept checks a tool as far as that is cheap and completes it. What only compiling a schema can tell is seen
 // at the first call.
@@ -125,8 +127,9 @@ func (t *Tool) accept(cache *schemas) error {
 		return err
 	}
 	t.ReadOnly = isTrue(t.Spec.Annotations.ReadOnlyHint)
+	t.assign()
 	t.Idempotent = t.ReadOnly || isTrue(t.Spec.Annotations.IdempotentHint)
-	input, output, err := t.schemas()
+	input, output, err := t.structures()
 	if err != nil {
 		return err
 	}
@@ -140,8 +143,8 @@ func (t *Tool) accept(cache *schemas) error {
 	return t.list(input, output)
 }
 
-// schemas checks the structure of the tool's schemas, and completes them with what is the relay's.
-func (t *Tool) schemas() (input, output []rawjson.Member, err error) {
+// structures checks the structure of the tool's schemas, and completes them with what is the relay's.
+func (t *Tool) structures() (input, output []rawjson.Member, err error) {
 	if input, err = structure("input", t.Spec.InputSchema); err != nil {
 		return nil, nil, err
 	}

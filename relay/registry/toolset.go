@@ -43,7 +43,7 @@ func (s *Snapshot) Offer(open func(*Site) bool, several bool) *Offer {
 
 // Shows reports whether an adaptive toolset lists t.
 func (o *Offer) Shows(t *Tool) bool {
-	switch group := Group(t); {
+	switch group := t.Group; {
 	case plugin.Browses(group): // also those of its tools that run in pages
 		return true
 	case t.Page != nil: // only pages that an agent has looked at have any
@@ -57,7 +57,7 @@ func (o *Offer) Shows(t *Tool) bool {
 
 // OfSite reports whether a tool is one of a site or of a page, of which there may be any number. The others are the
 // same few for everybody.
-func OfSite(t *Tool) bool { return t.Plugin != nil && (t.Page != nil || !plugin.Browses(Group(t))) }
+func OfSite(t *Tool) bool { return t.Plugin != nil && (t.Page != nil || !plugin.Browses(t.Group)) }
 
 var name = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
 
@@ -108,12 +108,12 @@ func (s *Toolset) Plugins() []string { return slices.Sorted(maps.Keys(s.plugins)
 func (s *Toolset) Shows(t *Tool) bool {
 	grouped := strings.Contains(t.Name, "__")
 	switch {
-	case s.All, s.Adaptive, s.plugins[Group(t)] && grouped:
+	case s.All, s.Adaptive, s.plugins[t.Group] && grouped:
 		return true
 	case t.Plugin != nil:
 		return false
 	case grouped:
-		return s.Gateway && Group(t) == "relay"
+		return s.Gateway && t.Group == "relay"
 	default: // bridge_health, sessions_create …: the tools of delegation are the ones without a group
 		return s.Agents || s.Gateway && t.Name == "bridge_health"
 	}
@@ -124,22 +124,7 @@ func (s *Toolset) Reaches(t *Tool) bool { return s.Gateway || s.Shows(t) || ForE
 
 // ForEverybody reports whether a tool is one of the relay's own that no scope hides: without them nobody learns what is
 // wrong.
-func ForEverybody(t *Tool) bool { return t.Plugin == nil && Group(t) == "relay" }
-
-// Group is the name by which a scope names a tool: that of its plugin, or of the built-in tools it belongs to: browser,
-// agents, or relay.
-func Group(t *Tool) string {
-	group, _, grouped := strings.Cut(t.Name, "__")
-	switch {
-	case t.Plugin != nil:
-		return t.PluginName()
-	case t.Name == "bridge_health":
-		return "relay"
-	case grouped:
-		return group
-	}
-	return "agents"
-}
+func ForEverybody(t *Tool) bool { return t.Plugin == nil && t.Group == "relay" }
 
 // View is what one client may see at one moment. The zero value shows everything.
 type View struct {
