@@ -15,52 +15,19 @@ import (
 	"tabrelay/relay/fault/situation"
 )
 
-// notYet are the situations whose answers no test checks yet, each with the reason. The list must shrink: a situation
-// in it that a test does provoke is a mistake.
-var notYet = map[string]string{
-	"client-cannot-do-it":      "no tool of the relay asks a person yet; the tools of the conformance suite do",
-	"not-configured":           "delegation has it; no test checks its answer against the table",
-	"agent-unknown":            "delegation has it; no test checks its answer against the table",
-	"agent-failed":             "delegation has it; no test checks its answer against the table",
-	"session-unknown":          "delegation has it; no test checks its answer against the table",
-	"sessions-full":            "delegation has it; no test checks its answer against the table",
-	"session-busy":             "delegation has it; no test checks its answer against the table",
-	"delegation-off":           "delegation has it; no test checks its answer against the table",
-	"worker-does-not-start":    "delegation has it; no test checks its answer against the table",
-	"worker-bad-reply":         "delegation has it; no test checks its answer against the table",
-	"worker-failed":            "delegation has it; no test checks its answer against the table",
-	"worker-slow":              "delegation has it; no test checks its answer against the table",
-	"provider-refuses-key":     "delegation has it; no test checks its answer against the table",
-	"provider-refuses-request": "delegation has it; no test checks its answer against the table",
-	"provider-rate-limit":      "delegation has it; no test checks its answer against the table",
-	"provider-down":            "delegation has it; no test checks its answer against the table",
-	"provider-unreachable":     "delegation has it; no test checks its answer against the table",
-	"provider-slow":            "delegation has it; no test checks its answer against the table",
-	"provider-odd":             "delegation has it; no test checks its answer against the table",
-}
-
 // TestEverySituationIsProvoked walks the table of situations. A test provokes a situation when it hands what came out
 // to faulttest.Provoked or faulttest.Answered, which check it, and names the situation in the same function.
 func TestEverySituationIsProvoked(t *testing.T) {
-	provoked := map[string][]string{}
+	provoked := map[string]bool{}
 	walkTests(t, func(file string, text []byte) {
 		for _, id := range provokedIn(t, file, text) {
-			provoked[id] = append(provoked[id], file)
+			provoked[id] = true
 		}
 	})
 	for _, s := range situation.All() {
-		reason, exempt := notYet[s.ID]
-		switch files := provoked[s.ID]; {
-		case exempt && len(files) > 0:
-			t.Errorf("%s is provoked in %s; take it out of notYet (%s)", s.ID, files[0], reason)
-		case !exempt && len(files) == 0:
+		if !provoked[s.ID] {
 			t.Errorf("no test provokes %s (%s: %s); write one that ends in faulttest.Provoked or faulttest.Answered",
 				s.ID, s.Code, s.When)
-		}
-	}
-	for id := range notYet {
-		if _, ok := situation.Find(id); !ok {
-			t.Errorf("notYet has %s, which is no situation", id)
 		}
 	}
 }

@@ -82,6 +82,11 @@ func playWorker(overHTTP bool) {
 			switch text := m.Params.Prompt[0].Text; text {
 			case "die":
 				os.Exit(9)
+			case "hang":
+			case "babble":
+				say(map[string]any{"id": m.ID, "result": "It is done."})
+			case "refuse":
+				say(map[string]any{"id": m.ID, "error": map[string]any{"code": -32603, "message": "I cannot do that"}})
 			case "remove":
 				say(map[string]any{"id": "q", "method": "session/request_permission", "params": map[string]any{
 					"sessionId": "s1",

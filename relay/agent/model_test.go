@@ -156,6 +156,13 @@ func TestModelUsesTools(t *testing.T) {
 	}
 }
 
+func TestPromptOfASessionThatWasNotOpened(t *testing.T) {
+	b := newBench(t, nil)
+	b.session = newSession(b.tools)
+	_, _, failure := b.prompt(t.Context(), Prompt{Text: "x"}, Budget{})
+	faulttest.Provoked(t, "delegation-off", failure)
+}
+
 func TestModelIsToldWhatFailed(t *testing.T) {
 	b := newBench(t, nil, calls("no__such", `{}`, "wiki__read", `{"title":`, "wiki__read", `[]`, "wiki__read", ``),
 		says("Sorry."))

@@ -225,7 +225,7 @@ func (s *Sessions) conclude(e *entry, turn *Turn, got returned, cause error) (Re
 	case isFailure:
 		failure = stopped
 	default:
-		failure = fault.New(fault.Cancelled, "The prompt was cancelled", fault.WithOutcome(fault.NotExecuted),
+		failure = fault.New(fault.Cancelled, "The prompt was cancelled", fault.WithOutcome(e.member.unfinished()),
 			fault.WithCause(cause))
 	}
 	own := *failure // whoever made it may use it for others
@@ -234,9 +234,22 @@ func (s *Sessions) conclude(e *entry, turn *Turn, got returned, cause error) (Re
 
 // late is the failure of a turn that took too long.
 func late(e *entry, allowed time.Duration) *fault.Error {
-	return fault.New(fault.TimeoutCode, fmt.Sprintf("Agent %s was not done within %s", e.AgentID,
-		allowed.Round(time.Millisecond)), fault.WithOutcome(fault.NotExecuted), fault.WithRetryable(true),
-		fault.WithHint("Give it more time with the argument timeout, or delegate a smaller errand."))
+	code, hint := fault.TimeoutCode, "Give it more time with the argument timeout, or delegate a smaller errand."
+	if e.member.Program != "" {
+		code, hint = fault.WorkerTimeout, "Check what it has done before delegating the errand again, with more time "+
+			"(the argument timeout) or in smaller parts."
+	}
+	return fault.New(code, fmt.Sprintf("Agent %s was not done within %s", e.AgentID, allowed.Round(time.Millisecond)),
+		fault.WithOutcome(e.member.unfinished()), fault.WithRetryable(true), fault.WithHint(hint))
+}
+
+// unfinished is what is known of an errand that was ended, as far as no call of a tool tells: on models an agent does
+// nothing else, but a program may have done anything.
+func (m *Member) unfinished() fault.Outcome {
+	if m.Program != "" {
+		return fault.Unknown
+	}
+	return fault.NotExecuted
 }
 
 // withActions says in a failure what the agent did before it.

@@ -7,9 +7,14 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"testing"
+	"testing/synctest"
+
+	"github.com/mark3labs/mcp-go/mcp"
 
 	"tabrelay/relay/call"
 	"tabrelay/relay/fault"
+	"tabrelay/relay/fault/faulttest"
 )
 
 // features are resources, prompts and completions for a Front under test.
@@ -175,4 +180,21 @@ func (x *features) Complete(_ context.Context, _ call.Session, ref Ref, argument
 		return call.Completion{Values: []string{"after " + known["before"]}}, nil
 	}
 	return call.Completion{}, fault.New(fault.InvalidParams, "There is nothing to complete")
+}
+
+// A request of the modern era that needs something of a client which cannot do it says what that is.
+func TestWhatAClientLacks(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newSide(t, true)
+		s.bubble = true
+		defer s.close()
+		const read = `{"jsonrpc":"2.0","id":1,"method":"resources/read","params":{"uri":"demo://ask",` +
+			modernMeta + `}}`
+		x := s.post("", read, mcp.HeaderProtocolVersion, "2026-07-28", mcp.HeaderMethod, "resources/read",
+			mcp.HeaderName, "demo://ask")
+		<-x.done
+		x.messages()
+		_, response, _ := strings.Cut(x.text.String(), "\n\n") // after its headers
+		faulttest.Answered(t, "client-cannot-do-it", []byte(response), true)
+	})
 }
