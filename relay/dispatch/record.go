@@ -60,7 +60,7 @@ func (r *run) record(f *fault.Error) {
 	if r.tries.n > 1 {
 		r.Meter.Retry(retried, r.tries.waited)
 	}
-	if f != nil && f.Code != fault.Cancelled { // which is nobody's fault
+	if f != nil && !f.Ours(fault.Cancelled) { // which is nobody's fault
 		r.Meter.ErrorRaised(f.Class, f.Source, f.Code)
 		r.announceFailure(f)
 	}
@@ -98,7 +98,7 @@ const busyPause = 5 * time.Second
 func (r *run) completeFailure(f *fault.Error) {
 	f.CorrelationID, f.Attempts = string(r.call.ID), r.tries.n
 	f.Warnings = append(f.Warnings, r.warnings...)
-	if f.Code == fault.TabBusy && f.RetryAfterMs == nil {
+	if f.Ours(fault.TabBusy) && f.Outcome == fault.NotExecuted && f.RetryAfterMs == nil {
 		fault.WithRetryAfter(busyPause)(f)
 	}
 	if f.FromPage {
@@ -273,11 +273,11 @@ func (r *run) addDeadLetter(f *fault.Error) {
 // is neither, one that an earlier call kept out of its tab has only to be repeated, and what the relay's end
 // interrupted is asked for by the next relay.
 func (r *run) lost(f *fault.Error) bool {
-	if r.tool.Run != nil && r.tool.ReadOnly || f.Code == fault.ShuttingDown {
+	if r.tool.Run != nil && r.tool.ReadOnly || f.Ours(fault.ShuttingDown) {
 		return false
 	}
 	if f.Outcome == fault.Unknown {
-		return f.Code != fault.Cancelled || !r.tool.ReadOnly
+		return !f.Ours(fault.Cancelled) || !r.tool.ReadOnly
 	}
-	return r.tries.n > 1 && f.Code != fault.TabBusy && (f.Class == fault.Transient || f.FromPage && f.Retryable)
+	return r.tries.n > 1 && !f.Ours(fault.TabBusy) && (f.Class == fault.Transient || f.FromPage && f.Retryable)
 }

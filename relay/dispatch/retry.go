@@ -56,9 +56,9 @@ func (r *run) sendWithRetries() *fault.Error {
 		}
 		r.ticket.Yield()
 		failure.Outcome = r.callOutcome(failure.Outcome)
-		if lost != nil && absent(failure.Code) && failure.Outcome != fault.NotExecuted {
+		if lost != nil && absent(failure) && failure.Outcome != fault.NotExecuted {
 			hint := failure.Hint // what brings it back
-			if failure = r.forAgent(r.failureByCause(lost)); failure.Code == fault.ExtensionLost {
+			if failure = r.forAgent(r.failureByCause(lost)); failure.Ours(fault.ExtensionLost) {
 				failure.Hint += " " + hint
 			}
 			return failure // it did not come back: that it was lost is the news
@@ -78,7 +78,7 @@ func (r *run) sendWithRetries() *fault.Error {
 		if !r.pause(wait, failure) {
 			return r.forAgent(r.failureByCause(failure))
 		}
-		if lost = nil; failure.Code == fault.ExtensionLost {
+		if lost = nil; failure.Ours(fault.ExtensionLost) {
 			lost = failure
 		}
 	}
@@ -165,14 +165,14 @@ func (r *run) callOutcome(attempt fault.Outcome) fault.Outcome {
 // retryAfter decides by the table of the failure contract whether another attempt is safe and worth it, and after
 // how long. Every attempt gets its own id, because the browser may remember the last one as refused.
 func (r *run) retryAfter(f *fault.Error) (wait time.Duration, again bool) {
-	if f.Code == fault.TabUnresponsive {
+	if f.Ours(fault.TabUnresponsive) {
 		r.tries.hung++
 	}
 	if r.tries.n >= r.Retry.MaxAttempts || r.clock.ctx.Err() != nil || r.refused || !r.safe(f) {
 		return 0, false
 	}
 	wait = r.Retry.delay(r.tries.n, r.Jitter())
-	if f.Code == fault.ExtensionLost {
+	if f.Ours(fault.ExtensionLost) {
 		wait = 0 // the next attempt waits for the profile to come back, which takes the place of the pause
 	}
 	if f.RetryAfterMs != nil {
@@ -203,7 +203,7 @@ func (r *run) safe(f *fault.Error) bool {
 		return false
 	case f.Class != fault.Transient, r.tries.hung >= hungTwice:
 		return false
-	case absent(f.Code): // the browser was waited for already, as long as that made sense
+	case absent(f): // the browser was waited for already, as long as that made sense
 		return false
 	case f.Outcome == fault.NotExecuted:
 		return f.Retryable || f.Code == fault.ExtensionLost
@@ -214,8 +214,11 @@ func (r *run) safe(f *fault.Error) bool {
 }
 
 // absent reports whether a failure means that no suitable browser is connected.
-func absent(code fault.Code) bool {
-	switch code {
+func absent(f *fault.Error) bool {
+	if f.FromPage {
+		return false
+	}
+	switch f.Code {
 	case fault.ExtensionNotConnected, fault.BrowserNotRunning, fault.ExtensionNotInstalled, fault.WorkerAsleep,
 		fault.ProfileNotConnected:
 		return true

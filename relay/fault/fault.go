@@ -127,6 +127,10 @@ const (
 // Error implements error: code and message, for logs.
 func (e *Error) Error() string { return fmt.Sprintf("%s: %s", e.Code, e.Message) }
 
+// Ours reports whether the relay itself or the extension failed with that code. The code of a page is a word for the
+// agent, and nothing is done about it here.
+func (e *Error) Ours(code Code) bool { return e != nil && !e.FromPage && e.Code == code }
+
 // Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Err }
 

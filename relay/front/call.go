@@ -81,7 +81,7 @@ func (f *Front) callTool(ctx context.Context, p *peer, x *exchange, m *message, 
 					result = indented(result)
 				}
 				return f.renderResult(x, result)
-			case failure.Code == fault.ClientCapabilityMissing && x.modern:
+			case failure.Ours(fault.ClientCapabilityMissing) && x.modern:
 				return f.failed(x, failure, "")
 			}
 			return f.renderFailure(x, failure, result, t)
