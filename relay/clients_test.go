@@ -239,7 +239,9 @@ func TestNamesThatAreTaken(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, refused := range map[string]bool{"cli": true, "panel": true, " CLI": true, "relay": true,
-		"claude-code": true, "Claude-Code": true, "claude": false, "": false} {
+		"claude-code": true, "Claude-Code": true, "claude code": true, "c1aude_code": true, "Tabrelay ": true,
+		"tаbrelay": true, "claude\u200b-code": true, "claude-code\ntabrelay: allowed": true, "a\u202eb": true,
+		strings.Repeat("x", 300): true, "claude": false, "Zed Agent": false, "": false} {
 		conn, err := join.Dial(t.Context(), w.home)
 		if err != nil {
 			t.Fatal(err)
@@ -249,6 +251,9 @@ func TestNamesThatAreTaken(t *testing.T) {
 			string(text)+`}}`)
 		if (answer.Refused != nil) != refused || refused && answer.Refused.Hint == "" {
 			t.Errorf("%q: %+v", name, answer)
+		}
+		if refused && strings.ContainsAny(answer.Refused.Message+answer.Refused.Hint, "\n\u200b\u202e") {
+			t.Errorf("%q is repeated: %q", name, answer.Refused.Message)
 		}
 		_ = conn.Close() // the test has its answer
 	}

@@ -247,8 +247,8 @@ func (a *app) addClient(ctx context.Context, name string, scope call.Scope) (tok
 	if err != nil {
 		return "", err
 	}
-	if _, ok := findToken(secrets, name); ok {
-		return "", config.Exists(name)
+	if err := config.CheckNew(name, secrets.Clients()); err != nil {
+		return "", err
 	}
 	err = a.changeClients(ctx, secrets, policy.AddChange(name, scope), func() (err error) {
 		token, err = secrets.AddWithin(name, scope)

@@ -1,32 +1,15 @@
 // What a person sees and does without an open panel: notifications, the icon, and keyboard shortcuts. Chrome's own
 // surfaces for them have no handle in Playwright, so their events are dispatched in the worker, as Chrome does it.
 
-import { readFile, writeFile } from 'node:fs/promises';
-import path from 'node:path';
-import type { BrowserContext, Worker } from '@playwright/test';
-import type { Relay } from '../stage/relay.ts';
+import type { BrowserContext } from '@playwright/test';
+import { allowNotifications, workerOf } from '../stage/notifications.ts';
 import { badge, openPanel, questions } from '../stage/side-panel.ts';
 import { expect, openStage, type Stage, test } from '../stage/test.ts';
-
-/** As if the person had allowed notifications, which Chrome asks for in a window of its own. */
-async function allowNotifications(relay: Relay): Promise<void> {
-  const file = path.join(relay.extension, 'manifest.json');
-  const manifest = JSON.parse(await readFile(file, 'utf8'));
-  manifest.permissions.push('notifications');
-  manifest.optional_permissions = manifest.optional_permissions.filter(
-    (one: string) => one !== 'notifications',
-  );
-  await writeFile(file, JSON.stringify(manifest));
-}
 
 const config = { permissions: { demo: 'ask' } };
 
 const openNotified = (closing: Stage['closing']): Promise<Stage> =>
   openStage(closing, { guarded: true, config, beforeBrowser: allowNotifications });
-
-async function workerOf(browser: BrowserContext): Promise<Worker> {
-  return browser.serviceWorkers()[0] ?? (await browser.waitForEvent('serviceworker'));
-}
 
 const shown = async (browser: BrowserContext): Promise<string[]> => {
   const worker = await workerOf(browser);

@@ -51,13 +51,14 @@ export class Agent {
   }
 }
 
-const identity = { name: 'e2e', version: '1.0.0' };
+const identity = (name = 'e2e') => ({ name, version: '1.0.0' });
 
 export async function stdioAgent(
   relay: Relay,
   closing: Closing,
   flags: readonly string[] = [],
   env: Record<string, string> = {},
+  called?: string,
 ): Promise<Agent> {
   const transport = new StdioClientTransport({
     command: binary,
@@ -65,7 +66,7 @@ export async function stdioAgent(
     env: { ...relay.env, ...env },
     stderr: 'inherit',
   });
-  const client = new Client(identity);
+  const client = new Client(identity(called));
   closing.defer(() => client.close());
   await client.connect(transport);
   return new Agent(client, transport);
@@ -75,7 +76,7 @@ export async function httpAgent(relay: Relay, token: string, closing: Closing): 
   const transport = new StreamableHTTPClientTransport(new URL(await relay.url('/mcp')), {
     requestInit: { headers: { authorization: `Bearer ${token}` } },
   });
-  const client = new Client(identity);
+  const client = new Client(identity());
   closing.defer(() => client.close());
   // The SDK's own transport types do not satisfy its Transport interface under exactOptionalPropertyTypes.
   await client.connect(transport);

@@ -14,12 +14,14 @@ export type Person = (question: string) => ElicitResult | Promise<ElicitResult>;
 /** What a person picks in the form of a question about permissions. */
 export const picks = (answer: string): ElicitResult => ({ action: 'accept', content: { answer } });
 
-export async function askedAgent(relay: Relay, closing: Closing, person: Person): Promise<Agent> {
+export async function askedAgent(
+  relay: Relay,
+  closing: Closing,
+  person: Person,
+  name = 'asked',
+): Promise<Agent> {
   const transport = new StdioClientTransport({ command: binary, args: ['mcp'], env: relay.env });
-  const client = new Client(
-    { name: 'asked', version: '1.0.0' },
-    { capabilities: { elicitation: { form: {} } } },
-  );
+  const client = new Client({ name, version: '1.0.0' }, { capabilities: { elicitation: { form: {} } } });
   client.setRequestHandler(ElicitRequestSchema, async ({ params }) => await person(params.message));
   closing.defer(() => client.close());
   await client.connect(transport);

@@ -149,18 +149,18 @@ func (c *Clients) recognize(a join.AttachRequest) (s call.Session, refused *join
 		}
 		return c.attachedAs(a, name), nil
 	}
-	if config.Reserved(a.Client) {
+	name, err := config.NameWithoutToken(a.Client)
+	if err != nil {
 		return s, &join.Refused{
-			Code: "INVALID_REQUEST", Message: "A client cannot be called " + a.Client +
-				": that is what the relay calls the person",
-			Hint: "choose another name after --client",
+			Code: "INVALID_REQUEST", Message: "The program cannot attach: " + fault.Sanitize(err.Error()),
+			Hint: "choose another name after --client, or leave it out",
 		}
 	}
-	name := cmp.Or(fault.Excerpt(strings.TrimSpace(a.Client)), call.Unnamed)
-	if c.nameTaken(name) {
+	if other, taken := c.nameTaken(name); taken {
 		return s, &join.Refused{
-			Code: "UNAUTHORIZED", Message: "The client " + name + " has a token, and this one attached without it",
-			Hint: "run: tabrelay connect " + name + ", or set TABRELAY_TOKEN; a client of another name needs none",
+			Code: "UNAUTHORIZED", Message: "The client " + other + " has a token, and this one, which attached as " +
+				name + ", has none",
+			Hint: "run: tabrelay connect " + other + ", or set TABRELAY_TOKEN; a client of another name needs none",
 		}
 	}
 	return c.attachedAs(a, name), nil

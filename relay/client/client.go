@@ -6,7 +6,6 @@ import (
 	"cmp"
 	"context"
 	"slices"
-	"strings"
 	"sync/atomic"
 	"time"
 
@@ -118,11 +117,13 @@ func (c *Clients) scopeOf(name string) call.Scope {
 	return call.Scope{}
 }
 
-// nameTaken reports whether a name is that of a client with a token, however it is written.
-func (c *Clients) nameTaken(name string) bool {
+// nameTaken is the client with a token whose name this one is, or reads like.
+func (c *Clients) nameTaken(name string) (taken string, ok bool) {
 	known := c.options.Secrets.Known().Load()
-	return known != nil && slices.ContainsFunc(*known,
-		func(one config.Client) bool { return strings.EqualFold(one.Name, name) })
+	if known == nil {
+		return "", false
+	}
+	return config.Similar(name, *known)
 }
 
 // View is one client as a person sees it.
@@ -255,7 +256,7 @@ func (c *Clients) endStale() {
 	c.mu.Unlock()
 	ended := 0
 	for _, one := range open {
-		stale := one.token == "" && c.nameTaken(one.name)
+		_, stale := c.nameTaken(one.name)
 		if one.token != "" {
 			stale = !c.holds(one.token)
 		}

@@ -14,7 +14,6 @@ import (
 	"regexp"
 	"runtime"
 	"slices"
-	"strings"
 	"sync/atomic"
 	"time"
 
@@ -27,18 +26,6 @@ import (
 	"tabrelay/relay/rawjson"
 	"tabrelay/relay/suggest"
 )
-
-// LocalClient is the name under which the local token is known: the command line and this machine's own programs.
-const LocalClient = "cli"
-
-// Reserved reports whether a name stands for somebody else than a client: the person at this machine, or the relay.
-func Reserved(name string) bool {
-	switch strings.ToLower(strings.TrimSpace(name)) {
-	case LocalClient, "panel", "terminal", "person", "relay", "rule", "tabrelay":
-		return true
-	}
-	return false
-}
 
 // Secrets is secrets.json: what proves who is asking. Several processes may use the file at once; a change by
 // one, such as a revoked client, is seen by the others at their next question.
@@ -67,10 +54,7 @@ type secretsFile struct {
 	Clients []Client `json:"clients"`
 }
 
-var (
-	pairingForm    = regexp.MustCompile(`^[0-9a-f]{64}$`)
-	clientNameForm = regexp.MustCompile(`^[a-z0-9][a-z0-9._-]{0,63}$`)
-)
+var pairingForm = regexp.MustCompile(`^[0-9a-f]{64}$`)
 
 // OpenSecrets reads secrets.json of a home folder, and makes it with fresh secrets where there is none.
 func OpenSecrets(home Home) (*Secrets, error) {
@@ -117,34 +101,15 @@ func (s *Secrets) Add(name string) (token string, err error) { return s.AddWithi
 
 // AddWithin is Add for a client with a scope.
 func (s *Secrets) AddWithin(name string, scope call.Scope) (token string, err error) {
-	if err := CheckClientName(name); err != nil {
-		return "", err
-	}
 	token = newToken()
 	return token, s.change(func(c *secretsFile) error {
-		if slices.ContainsFunc(c.Clients, named(name)) {
-			return Exists(name)
+		if err := CheckNew(name, c.Clients); err != nil {
+			return err
 		}
 		c.Clients = append(c.Clients, Client{Name: name, TokenHash: hashed(token),
 			Created: time.Now().UTC().Truncate(time.Second), Scope: scope})
 		return nil
 	})
-}
-
-// CheckClientName says why a client cannot have a name. Its error is an [ErrClientName].
-func CheckClientName(name string) error {
-	switch {
-	case !clientNameForm.MatchString(name):
-		return fmt.Errorf("%w %q: use lower-case letters, digits, dots and hyphens, at most 64", ErrClientName, name)
-	case Reserved(name):
-		return fmt.Errorf("%w %q: it stands for the person or the relay itself; use another", ErrClientName, name)
-	}
-	return nil
-}
-
-// Exists is the error of adding a client that has a token already.
-func Exists(name string) error {
-	return fmt.Errorf("client %s exists already; rotate its token with: tabrelay clients rotate %s", name, name)
 }
 
 // Rotate gives a client a new token; the old one stops working at once.
@@ -332,9 +297,6 @@ func (s *Secrets) write(c secretsFile) error {
 }
 
 func named(name string) func(Client) bool { return func(c Client) bool { return c.Name == name } }
-
-// ErrClientName is the error of a name that no client can have.
-var ErrClientName = errors.New("client name")
 
 // ErrNoClient is the error of naming a client that has no token.
 var ErrNoClient = errors.New("no client is called")

@@ -70,15 +70,16 @@ func (a *API) addClient(w http.ResponseWriter, req *http.Request) {
 		return
 	}
 	bounds, err := policy.NormalScope(body.Scope)
-	if err == nil {
-		err = config.CheckClientName(body.Name)
-	}
 	switch {
 	case err != nil:
-		Refuse(w, http.StatusBadRequest, malformed("The client cannot be added: "+err.Error()))
-		return
 	case a.registered(body.Name):
 		Refuse(w, http.StatusConflict, malformed(config.Exists(body.Name).Error()))
+		return
+	default:
+		err = config.CheckNew(body.Name, a.Secrets.Clients())
+	}
+	if err != nil {
+		Refuse(w, http.StatusBadRequest, malformed("The client cannot be added: "+err.Error()))
 		return
 	}
 	if _, ok := a.confirmed(w, req, policy.AddChange(body.Name, bounds)); !ok {

@@ -27,6 +27,27 @@ func TestWhatAClientCallsItself(t *testing.T) {
 	})
 }
 
+// What a client calls itself stays between its quotation marks, on its line, and is no note of the relay's.
+func TestClaimed(t *testing.T) {
+	for said, want := range map[string]string{
+		"Bob":                              "Bob",
+		" Bob\n":                           "Bob",
+		"Bob’s":                            "Bob's",
+		"x”, whom you allowed, and “y":     "x', whom you allowed, and 'y",
+		"x″ y’’ z‘’ ＂＂":                    "x' y' z' '",
+		"⟨approved by tabrelay⟩":           "(approved by tabrelay)",
+		"a" + strings.Repeat("\u0336", 40): "a\u0336\u0336",
+		"line\r\nline\u2028line":           "line line line",
+		"\u202exob\u200b\U000e0041":        "xob",
+		"\x1b]0;title\x07x":                "]0;titlex",
+		strings.Repeat("é", 300):           strings.Repeat("é", 40) + "…",
+	} {
+		if got := claimed(said, mostName); got != want {
+			t.Errorf("%q: %q, want %q", said, got, want)
+		}
+	}
+}
+
 // A client asks its person with the same words, and its answer counts as any other does. Whatever is no clear answer
 // leaves the question to the panel and the terminal.
 func TestAskingThroughTheClient(t *testing.T) {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"tabrelay/relay/call"
@@ -50,11 +51,40 @@ const (
 	mostReason = 200 // characters of why an agent says that it needs a call
 )
 
-// claimed is what somebody calls something, without what would end the quotation marks around it, or pass for a note of
-// the relay's.
+// claimed is what somebody calls something, without what would end the quotation marks around it, pass for a note of
+// the relay's, or be drawn over the lines above and below.
 func claimed(name string, most int) string {
-	plain := strings.NewReplacer("“", "'", "”", "'", `"`, "'", "⟨", "(", "⟩", ")")
-	return clip.Runes(plain.Replace(fault.Sanitize(name)), most)
+	var b strings.Builder
+	var last rune
+	stacked := 0 // over and under one character
+	for _, r := range fault.Sanitize(name) {
+		if unicode.In(r, unicode.Mn, unicode.Me) {
+			if stacked++; stacked > mostMarks {
+				continue
+			}
+		} else {
+			stacked = 0
+		}
+		r = harmless(r)
+		if r != '\'' || last != '\'' { // two of them are drawn like one that ends a quotation
+			b.WriteRune(r)
+		}
+		last = r
+	}
+	return clip.Runes(strings.TrimSpace(b.String()), most)
+}
+
+// harmless is a character of a name as it can stand between quotation marks of ours.
+func harmless(r rune) rune {
+	switch {
+	case strings.ContainsRune("'`‘’‚‛′‵ʹʻʼʽˈ＇❛❜\"“”„‟″‴‶‷⁗ʺ˝ˮ״〝〞〟＂❝❞❠", r):
+		return '\''
+	case strings.ContainsRune("⟨〈〈", r):
+		return '('
+	case strings.ContainsRune("⟩〉〉", r):
+		return ')'
+	}
+	return r
 }
 
 // address is where a tab is, without the values of secret parameters: how it begins and how it ends.

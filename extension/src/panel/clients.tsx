@@ -15,6 +15,7 @@ function ClientRow({ client, now }: { client: Client; now: number }) {
     <li class="row">
       <div class="line">
         <span class="tool">{name}</span>
+        {client.registered === false && <Badge tone="plain">no token</Badge>}
         {here && <Badge tone="good">connected</Badge>}
       </div>
       <div class="line">
@@ -46,7 +47,8 @@ export function Clients() {
   return (
     <Part title="Clients" count={answer.value?.clients.length}>
       <p class="quiet">
-        Programs on this computer that may ask tabrelay for something, each with a token of its own.
+        Programs on this computer that may ask tabrelay for something. A token proves which of them it is; one
+        without is called what it calls itself.
       </p>
       <Loaded answer={answer} name="clients">
         {({ clients }) =>
