@@ -146,7 +146,7 @@ var only = map[string][]string{
 	"github.com/spf13/cobra":                     {"cmd/tabrelay"},
 	"go.yaml.in/yaml":                            {"relay/plugin/promptfile.go"},
 	"github.com/itchyny/gojq":                    {"relay/result"},
-	"github.com/gofrs/flock":                     {"relay/join", "relay/config", "relay/plugin"},
+	"github.com/gofrs/flock":                     {"relay/join", "relay/config", "relay/plugin", "relay/install"},
 	"github.com/tailscale/hujson":                {"relay/config", "relay/connect", "relay/plugin"},
 	"github.com/pelletier/go-toml":               {"relay/connect"},
 	"github.com/rogpeppe/go-internal/testscript": {"cmd/tabrelay"},

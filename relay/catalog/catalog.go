@@ -24,6 +24,7 @@ import (
 	"tabrelay/relay/event"
 	"tabrelay/relay/fault"
 	"tabrelay/relay/hub"
+	"tabrelay/relay/install"
 	"tabrelay/relay/lock"
 	"tabrelay/relay/plugin"
 	"tabrelay/relay/registry"
@@ -148,6 +149,9 @@ func (c *Catalog) update(change func(*state)) {
 // Load reads plugins and their settings for the first time.
 func (c *Catalog) Load() (err error) {
 	closed := c.changes.Do(func() {
+		if left := install.RemoveUnfinished(c.options.Home.Plugins()); left != nil {
+			c.options.Log.Warn().Err(left).Msg("what an unfinished installation left behind was not removed")
+		}
 		if err = c.folder.write(); err != nil {
 			return
 		}

@@ -237,7 +237,7 @@ func (r *run) begin() *fault.Error {
 	r.admitted = true
 	r.trace("tool found, arguments valid; it may take %s", r.clock.timeout)
 	r.Moved(event.TopicRunning)
-	return nil
+	return r.stillOffered() // whoever removed it before now did not see this call among the running ones
 }
 
 // end leaves nothing of the call behind.

@@ -139,7 +139,7 @@ func (r *run) ask(person func(context.Context) *fault.Error) *fault.Error {
 	return failure
 }
 
-// stillOffered fails when the tool went away while the person thought: no tab gets ready for it any more.
+// stillOffered fails when the tool went away since it was found: no tab gets ready for it any more.
 func (r *run) stillOffered() *fault.Error {
 	snapshot := r.Tools.Snapshot()
 	if _, ok := snapshot.Find(r.call.Tool); ok {
@@ -148,7 +148,7 @@ func (r *run) stillOffered() *fault.Error {
 	if failure := snapshot.Withheld(r.call.Tool); failure != nil {
 		return failure
 	}
-	return fault.New(fault.UnknownTool, "The tool "+r.call.Tool+" was removed while the person was asked")
+	return fault.New(fault.UnknownTool, "The tool "+r.call.Tool+" was removed meanwhile")
 }
 
 // asFault is the failure in an error that a caller's question returned.

@@ -241,6 +241,28 @@ func TestTheToolGoesWhileThePersonIsAsked(t *testing.T) {
 	}
 }
 
+// A tool that goes away before its call counts as running, and so could not be ended, fails as one that is not there.
+func TestTheToolGoesBeforeItsCallRuns(t *testing.T) {
+	var tools *registry.Registry
+	w := &warden{allow: func(call.Access) (bool, *fault.Error) {
+		if err := tools.Replace(nil, nil); err != nil {
+			t.Error(err)
+		}
+		return true, nil
+	}}
+	change := func(o *dispatch.Options) { o.Policy, tools = w, o.Tools.(*registry.Registry) }
+	browser := page(func(context.Context, call.Invocation) (*call.Reply, *fault.Error) {
+		t.Error("the page was reached")
+		return &call.Reply{Output: json.RawMessage(`{}`)}, nil
+	})
+	bench(t, browser, change, func(t *testing.T, do func(tool, arguments string) *fault.Error) {
+		if failure := do("demo__write", `{}`); failure == nil || failure.Code != fault.UnknownTool ||
+			failure.Outcome != fault.NotExecuted {
+			t.Errorf("%v", failure)
+		}
+	})
+}
+
 // What is off is refused before anything else, but after the arguments: nobody is asked about what cannot run.
 func TestOffIsRefusedAtOnce(t *testing.T) {
 	w := &warden{allow: func(call.Access) (bool, *fault.Error) {

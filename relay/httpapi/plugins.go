@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -39,17 +40,12 @@ func (a *API) removePlugin(w http.ResponseWriter, req *http.Request) {
 		Refuse(w, reviewStatus(failure), failure)
 		return
 	}
-	for _, ended := range a.Calls.Interrupt(func(r dispatch.Running) bool { return r.Plugin == name },
-		"The person removed the plugin "+name) {
-		select {
-		case <-ended:
-		case <-req.Context().Done():
-		}
-	}
+	a.endCalls(req.Context(), name)
 	if failure := a.Catalog.Remove(name, policy.Answerer(Sender(req.Context()))); failure != nil {
 		Refuse(w, settingsStatus(failure), failure)
 		return
 	}
+	a.endCalls(req.Context(), name) // those that began meanwhile
 	if err := a.Policy.ForgetPlugin(req.Context(), name, policy.Answerer(Sender(req.Context()))); err != nil {
 		Refuse(w, http.StatusInternalServerError, fault.New(fault.RegistryError, "The plugin "+name+" is removed, but "+
 			"what allows its tools without asking is not: "+err.Error(),
@@ -61,6 +57,17 @@ func (a *API) removePlugin(w http.ResponseWriter, req *http.Request) {
 		return
 	}
 	Reply(w, http.StatusOK, map[string]string{"removed": name})
+}
+
+// endCalls ends the calls of a plugin that is removed.
+func (a *API) endCalls(ctx context.Context, plugin string) {
+	for _, ended := range a.Calls.Interrupt(func(r dispatch.Running) bool { return r.Plugin == plugin },
+		"The person removed the plugin "+plugin) {
+		select {
+		case <-ended:
+		case <-ctx.Done():
+		}
+	}
 }
 
 // Reloaded is the answer of POST /api/v1/reload.

@@ -8,6 +8,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -63,6 +64,7 @@ type Candidate struct {
 	Found  []plugin.Diagnostic // warnings of its build
 	home   string
 	dir    string
+	lock   io.Closer // until it is installed or discarded
 	pin    plugin.Pin
 }
 
@@ -73,11 +75,16 @@ func Prepare(ctx context.Context, home string, p *Package) (_ *Candidate, err er
 	if err := os.MkdirAll(parent, 0o700); err != nil {
 		return nil, fmt.Errorf("the folder of installed plugins cannot be made: %w", err)
 	}
-	dir, err := os.MkdirTemp(parent, ".new-")
+	lock, err := hold(home)
 	if err != nil {
-		return nil, fmt.Errorf("the package cannot be unpacked: %w", err)
+		return nil, err
 	}
-	c := &Candidate{home: home, dir: dir, pin: plugin.Pin{From: p.source(), Version: p.Version, Integrity: p.Integrity}}
+	dir, err := os.MkdirTemp(parent, newPrefix)
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("the package cannot be unpacked: %w", err), lock.Close())
+	}
+	c := &Candidate{home: home, dir: dir, lock: lock,
+		pin: plugin.Pin{From: p.source(), Version: p.Version, Integrity: p.Integrity}}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, c.Discard())
@@ -113,7 +120,7 @@ func (c *Candidate) read(ctx context.Context) (err error) {
 }
 
 // Discard removes what was unpacked.
-func (c *Candidate) Discard() error { return os.RemoveAll(c.dir) }
+func (c *Candidate) Discard() error { return errors.Join(os.RemoveAll(c.dir), c.lock.Close()) }
 
 // Install offers the candidate. With replace it takes the place of the installed plugin of its name, whose files go.
 func (c *Candidate) Install(replace bool) error {
@@ -148,7 +155,7 @@ func (c *Candidate) move(dir string) error {
 		return fmt.Errorf("the plugin cannot be put in its place: %w", err)
 	}
 	c.dir, c.Plugin.Dir = dir, dir
-	return nil
+	return c.lock.Close()
 }
 
 // Installed returns an installed plugin, and where a newer one of it is looked for: a package's name, or a file.

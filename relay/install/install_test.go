@@ -175,3 +175,57 @@ func TestATarballIsAFile(t *testing.T) {
 		t.Errorf("a device: %v", err)
 	}
 }
+
+// What an installation left that was killed goes with the next start, and what is being installed stays.
+func TestRemoveUnfinished(t *testing.T) {
+	home, r := t.TempDir(), newRegistry(t)
+	left := func() (names []string) {
+		all, err := filepath.Glob(filepath.Join(home, packagesDir, newPrefix+"*"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return all
+	}
+	clean := func(want int) {
+		t.Helper()
+		if err := RemoveUnfinished(home); err != nil {
+			t.Error(err)
+		}
+		if all := left(); len(all) != want {
+			t.Errorf("left: %q, want %d", all, want)
+		}
+	}
+	clean(0) // nothing was ever installed
+	r.tarballs["1.0.0"] = tea(t, "1.0.0", "list")
+	p, err := r.configured(t, "").Fetch(t.Context(), Spec{Name: "tea"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	abandoned := filepath.Join(home, packagesDir, newPrefix+"1")
+	if err := os.MkdirAll(filepath.Join(abandoned, "src"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	c, err := Prepare(t.Context(), home, p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	clean(2)
+	if err := c.Install(false); err != nil {
+		t.Fatal(err)
+	}
+	clean(0)
+	if entry, err := plugin.Find(home, "tea"); err != nil || entry == nil || entry.Plugin == nil {
+		t.Errorf("installed: %+v, %v", entry, err)
+	}
+	if c, err = Prepare(t.Context(), home, p); err != nil {
+		t.Fatal(err)
+	}
+	clean(1)
+	if err := c.Discard(); err != nil {
+		t.Error(err)
+	}
+	if err := os.MkdirAll(abandoned, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	clean(0)
+}
