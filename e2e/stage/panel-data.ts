@@ -7,6 +7,7 @@ export const connected = {
   bundle: 'b',
   profile: { id: 'p1', label: 'Work' },
   marks: true,
+  paired: { since: Date.UTC(2026, 1, 20, 9, 30), ended: false, folder: true },
   pairing: { phase: 'none', message: '' },
 };
 

@@ -162,6 +162,16 @@ export const states: readonly State[] = [
   state('not-paired', 'now', 'tabrelay up', {
     state: data.link('unpaired', 'The extension folder has no pairing.json from a relay on this machine'),
   }),
+  state('unpaired', 'settings', 'Pair again', {
+    state: {
+      ...data.link('unpaired', 'No pairing'),
+      paired: { since: 0, ended: true, folder: true },
+    },
+  }),
+  {
+    ...state('settings-unpair', 'settings', /Unpair this browser\?/),
+    first: (page) => page.getByRole('button', { name: 'Unpair this browser' }).click(),
+  },
   state('refused', 'now', 'tabrelay doctor', {
     state: data.link('stopped', 'The relay does not accept the pairing secret'),
   }),

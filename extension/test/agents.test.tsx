@@ -17,6 +17,7 @@ const state = {
   bundle: '',
   profile: { id: 'p1', label: '' },
   marks: true,
+  paired: { since: 0, ended: false, folder: true },
   pairing: { phase: 'none', message: '' },
 };
 

@@ -101,10 +101,33 @@ function SettingsButton({ open, onGo }: { open: boolean; onGo: () => void }) {
   );
 }
 
-function Disconnected({ state: { link, pairing } }: { state: PanelState }) {
+/** The person has unpaired this browser, and can take that back. */
+function Unpaired({ state: { paired, pairing } }: { state: PanelState }) {
   const board = useContext(BoardContext);
+  const again = useRef<HTMLButtonElement>(null);
+  useEffect(() => {
+    if (document.activeElement === document.body) again.current?.focus(); // where the button was that did it
+  }, []);
+  return (
+    <div class="trouble connection">
+      <p>You unpaired this browser. Agents can do nothing in it.</p>
+      {paired.folder ? (
+        <button type="button" ref={again} onClick={() => board.line.paired(true)}>
+          Pair again
+        </button>
+      ) : (
+        <Pairing pairing={pairing} />
+      )}
+    </div>
+  );
+}
+
+function Disconnected({ state }: { state: PanelState }) {
+  const board = useContext(BoardContext);
+  const { link, paired, pairing } = state;
   const { phase } = link;
   if (phase === 'connected' || phase === 'connecting') return null;
+  if (paired.ended) return <Unpaired state={state} />;
   return (
     <div class="trouble connection">
       <p>{sentence(visibleLine(link.message))}</p>

@@ -82,6 +82,11 @@ export class Line {
     this.#port?.postMessage({ type: 'pair', text });
   }
 
+  /** Whether this browser is to be paired. */
+  paired(on: boolean): void {
+    this.#port?.postMessage({ type: 'paired', on });
+  }
+
   /** Gives this profile the name the person wants. */
   name(label: string): void {
     this.#port?.postMessage({ type: 'name', label });

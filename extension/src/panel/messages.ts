@@ -7,6 +7,9 @@ export const isRetry = shape({ type: exactly('retry') });
 /** Panel: what a person pasted to pair with a relay (only an extension without pairing.json asks for it). */
 export const isPair = shape({ type: exactly('pair'), text: isText });
 
+/** Panel: the person ends the pairing of this browser, or takes that back. */
+export const isPaired = shape({ type: exactly('paired'), on: isFlag });
+
 /** Panel: the person names this profile. At most 40 characters of it count. */
 export const isName = shape({ type: exactly('name'), label: isText });
 

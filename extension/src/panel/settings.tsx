@@ -3,11 +3,10 @@ import { useContext, useEffect, useState } from 'preact/hooks';
 import { announce } from './announcer.tsx';
 import { BoardContext, useLink } from './hooks.ts';
 import { PairAnother } from './pairanother.tsx';
+import { Paired } from './paired.tsx';
 import { type Permission, usePermission } from './permissions.ts';
 import { Empty, Part } from './pieces.tsx';
 import { Profiles } from './profiles.tsx';
-import type { PanelState } from './state.ts';
-import { visibleLine } from './words.ts';
 
 const longestName = 40; // characters
 
@@ -107,15 +106,6 @@ function Shortcuts() {
   );
 }
 
-function About({ link }: PanelState) {
-  if (link.phase !== 'connected') return null;
-  return (
-    <p class="quiet about">
-      tabrelay {visibleLine(link.message)}, listening at {visibleLine(link.address)}
-    </p>
-  );
-}
-
 export function Settings() {
   const board = useContext(BoardContext);
   const state = useLink();
@@ -159,9 +149,9 @@ export function Settings() {
         />
       </Part>
       <Shortcuts />
+      <Paired state={state} />
       {state.link.phase === 'connected' && <Profiles />}
       {state.link.phase === 'connected' && <PairAnother />}
-      <About {...state} />
     </>
   );
 }

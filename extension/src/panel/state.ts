@@ -11,6 +11,7 @@ export interface PanelState {
   bundle: string;
   profile: { id: string; label: string }; // both empty until they are read
   marks: boolean; // tabs show when an agent acts in them
+  paired: { since: number; ended: boolean; folder: boolean }; // 0: never; by the person; from the extension's folder
   pairing: { phase: 'none' | 'trying' | 'failed' | 'done'; message: string }; // of a string that was pasted
 }
 
@@ -24,5 +25,6 @@ export const isPanelState: Guard<PanelState> = shape({
   bundle: isText,
   profile: shape({ id: isText, label: isText }),
   marks: isFlag,
+  paired: shape({ since: isNumber, ended: isFlag, folder: isFlag }),
   pairing: shape({ phase: exactly('none', 'trying', 'failed', 'done'), message: isText }),
 });

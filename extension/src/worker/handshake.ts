@@ -14,7 +14,7 @@ export interface ProofParts {
 
 const utf8 = new TextEncoder();
 
-const toHex = (bytes: ArrayBuffer): string =>
+export const toHex = (bytes: ArrayBuffer): string =>
   Array.from(new Uint8Array(bytes), (value) => value.toString(16).padStart(2, '0')).join('');
 
 function fromHex(text: string): Uint8Array<ArrayBuffer> {

@@ -83,6 +83,15 @@ export class Link {
     });
   }
 
+  /** Dials anew, with whatever pairing there is now. */
+  redial(): void {
+    const socket = this.#socket;
+    this.#generation++;
+    this.#lost();
+    socket?.close(4000);
+    this.dial(true);
+  }
+
   /** Sends a frame; false when there is no connection. */
   send(header: FromExtension): boolean {
     return this.sendText(frameText(header));

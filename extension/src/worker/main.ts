@@ -27,7 +27,8 @@ import { Documents, findingIn, lookingAt, reading } from './looking.ts';
 import { Marks } from './marks.ts';
 import { closing, navigating } from './moving.ts';
 import { PageTools } from './pagetools.ts';
-import { exchange, keepPairing, Pairer, readPairing } from './pairing.ts';
+import { Paired } from './paired.ts';
+import { exchange, keepPairing, Pairer } from './pairing.ts';
 import { Panels } from './panels.ts';
 import { performing } from './performing.ts';
 import { picturing } from './picture.ts';
@@ -53,6 +54,7 @@ const panels = new Panels({
     bundle: bundleHash,
     profile,
     marks: marks.on,
+    paired: paired.state,
     pairing: pairer.state,
   }),
   dial: (forced) => link.dial(forced),
@@ -70,6 +72,11 @@ const panels = new Panels({
     });
   },
   pair: (text) => void pairer.take(text),
+  async paired(on) {
+    await paired.end(!on);
+    link.redial();
+    if (!on) await installPlugins([]); // nothing of the plugins stays in pages
+  },
 });
 let profile: Profile = { id: '', label: '' };
 const know = (read: Profile): Profile => {
@@ -89,9 +96,13 @@ async function identity(): Promise<Identity> {
   };
 }
 
+const paired = new Paired(() => panels.changed());
 const pairer = new Pairer({
   exchange: async (pasted) => exchange(await identity(), pasted, dialSocket),
-  keep: keepPairing,
+  async keep(pairing) {
+    await paired.end(false);
+    return keepPairing(pairing);
+  },
   paired: () => link.dial(true),
   changed: () => panels.changed(),
 });
@@ -108,8 +119,11 @@ const attention = new Attention({
 const link = new Link(
   {
     identity,
-    pairing: readPairing,
-    opened: (welcome) => void greet(welcome),
+    pairing: () => paired.read(),
+    opened(welcome) {
+      void paired.proved();
+      void greet(welcome);
+    },
     frame: router({
       call: (frame, payload) => invocations.start(frame, payload),
       cancel: ({ id }) => invocations.cancel(id),
@@ -130,7 +144,7 @@ const link = new Link(
     changed: ({ phase }) => {
       if (phase !== 'connected') for (const one of [requests, recorder]) one.lost();
       keepalive.changed();
-      if (phase === 'stopped' || phase === 'waiting') attention.waiting(0);
+      if (phase === 'stopped' || phase === 'waiting' || phase === 'unpaired') attention.waiting(0);
       panels.changed();
     },
     freshProfile: async () => void (await freshProfile()),

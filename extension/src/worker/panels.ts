@@ -3,6 +3,7 @@ import {
   isMarks,
   isName,
   isPair,
+  isPaired,
   isPanelRequest,
   isRetry,
   type PanelNews,
@@ -18,6 +19,7 @@ export interface PanelOrders {
   name(label: string): void;
   marks(on: boolean): void;
   pair(text: string): void;
+  paired(on: boolean): void;
   ask(method: string, path: string, body: unknown): Promise<Answer>;
   counted(open: number): void; // so many panels are open now
 }
@@ -78,6 +80,7 @@ export class Panels {
     if (isName(message)) this.#orders.name(message.label);
     if (isMarks(message)) this.#orders.marks(message.on);
     if (isPair(message)) this.#orders.pair(message.text);
+    if (isPaired(message)) this.#orders.paired(message.on);
     if (!isPanelRequest(message)) return;
     const { id, method, path, body } = message;
     this.#orders.ask(method, path, body).then((answer) => {

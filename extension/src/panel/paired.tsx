@@ -1,0 +1,45 @@
+// With which relay this browser is paired, and the way to end that.
+import { useContext } from 'preact/hooks';
+import { announce } from './announcer.tsx';
+import { BoardContext, useNow } from './hooks.ts';
+import { Part, Sure } from './pieces.tsx';
+import type { PanelState } from './state.ts';
+import { clock, visibleLine } from './words.ts';
+
+export function Paired({ state: { link, paired, profile } }: { state: PanelState }) {
+  const board = useContext(BoardContext);
+  const now = useNow();
+  if (paired.ended || link.address === '') return null;
+  const version = link.phase === 'connected' ? `tabrelay ${visibleLine(link.message)} at ` : '';
+  const facts: [string, string][] = [
+    ['Relay', `${version}${visibleLine(link.address)}`],
+    ['Profile', visibleLine(profile.label)],
+    ['Paired since', paired.since === 0 ? 'not yet' : clock(paired.since, now)],
+  ];
+  const unpair = () => {
+    board.line.paired(false);
+    announce('This browser is unpaired.');
+  };
+  return (
+    <Part title="Pairing of this browser">
+      <dl class="defaults">
+        {facts.map(([name, value]) => (
+          <div key={name}>
+            <dt>{name}</dt>
+            <dd>{value}</dd>
+          </div>
+        ))}
+      </dl>
+      <Sure
+        label="Unpair"
+        name="Unpair this browser"
+        question={
+          'Unpair this browser? Agents can do nothing in it until you pair it again, also after a restart, ' +
+          'and calls that run here are cut off.'
+        }
+        yes="Unpair"
+        onYes={unpair}
+      />
+    </Part>
+  );
+}
