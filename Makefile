@@ -185,9 +185,8 @@ site-test: site node_modules/.package-lock.json ## read the built site in a real
 recording: build node_modules/.package-lock.json ## record the first errand of the README anew, in a real Chromium
 	node --import tsx e2e/recording/first-errand.ts
 
-# No lock file: npm leaves some of Rollup's optional packages out of it, and refuses it then. The version is exact.
-site/node_modules/.package-lock.json: site/package.json
-	cd site && npm install --no-package-lock --no-audit --no-fund --ignore-scripts
+site/node_modules/.package-lock.json: site/package-lock.json
+	cd site && npm ci --no-audit --no-fund --ignore-scripts
 	@touch $@
 
 clean: ## remove what the build made

@@ -73,14 +73,14 @@ func (r *Relay) note(e hub.Event) {
 		Message: e.Message})
 }
 
-// tabsChanged has panels look at the plugins anew when a tab shows another page, and questions end with their tab.
+// tabsChanged has panels look at tabs and plugins anew when a tab shows another page, and questions end with their tab.
 func (r *Relay) tabsChanged(n hub.TabNews) {
 	if n.Closed || n.TabID == 0 {
 		r.policy.TabsGone(n.ProfileID)
 		r.pageTools.Gone(n.ProfileID, n.TabID)
 	}
 	if n.Page || n.TabID == 0 {
-		r.panels.Changed(event.TopicPlugins)
+		r.panels.Changed(event.TopicTabs, event.TopicPlugins)
 	}
 }
 

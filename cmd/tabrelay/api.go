@@ -143,11 +143,13 @@ func (a *app) sendConfirmed(
 	}
 }
 
-// withPanelNotice tells the person when the relay waits for their answer in the side panel.
-func (a *app) withPanelNotice(ctx context.Context) context.Context {
+// withPanelNotice tells the person when the relay waits for their answer in the side panel, and no more that it is the
+// relay that is waited for.
+func (a *app) withPanelNotice(ctx context.Context, relayAnswered func()) context.Context {
 	return httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
 		Got1xxResponse: func(_ int, header textproto.MIMEHeader) error {
 			if header.Get(httpapi.AskedHeader) != "" {
+				relayAnswered()
 				a.notef("Answer in tabrelay's panel. %s opens it.\n", panelKeys)
 			}
 			return nil
@@ -169,12 +171,12 @@ func (a *app) sendOnce(
 		return nil, fmt.Errorf("cannot encode the request: %w", err)
 	}
 	url := "http://127.0.0.1" + path
-	req, err := http.NewRequestWithContext(a.withPanelNotice(ctx), method, url, bytes.NewReader(text))
+	done := a.progress("Waiting for the relay")
+	req, err := http.NewRequestWithContext(a.withPanelNotice(ctx, done), method, url, bytes.NewReader(text))
 	if err != nil {
 		return nil, err
 	}
 	req.Header = header
-	done := a.progress("Waiting for the relay")
 	res, err := join.HTTP(a.home).Do(req)
 	done()
 	if err != nil {

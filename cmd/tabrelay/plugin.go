@@ -278,8 +278,18 @@ func (a *app) pluginConfigure() *cobra.Command {
 			if err != nil {
 				return err
 			}
+			if err := a.reloadPlugins(cmd.Context(), args[0]); err != nil {
+				return err
+			}
+			if value == "" {
+				a.notef("%s: %s is removed.\n", args[0], key)
+				return nil
+			}
 			a.notef("%s: %s is set.\n", args[0], key)
-			return a.reloadPlugins(cmd.Context(), args[0])
+			if kind == "url" {
+				a.notef("Next: open that site in a tab of your browser, and sign in there; then ask your agent to use it.\n")
+			}
+			return nil
 		},
 	}
 }

@@ -21,6 +21,7 @@ import (
 	"tabrelay/relay/install"
 	"tabrelay/relay/join"
 	"tabrelay/relay/plugin"
+	"tabrelay/relay/policy"
 )
 
 func (a *app) pluginAdd() *cobra.Command {
@@ -236,11 +237,7 @@ func (a *app) pluginRemove() *cobra.Command {
 	return &cobra.Command{
 		Use: "remove NAME", Short: "Stop offering a plugin; a folder of yours stays", Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := a.removePlugin(cmd.Context(), args[0]); err != nil {
-				return err
-			}
-			a.notef("%s is removed.\n", args[0])
-			return nil
+			return a.removePlugin(cmd.Context(), args[0])
 		},
 	}
 }
@@ -252,16 +249,46 @@ func (a *app) removePlugin(ctx context.Context, name string) error {
 		return err
 	}
 	if _, running := join.Running(ctx, a.home); running && entry != nil {
-		_, err := a.exchange(ctx, http.MethodDelete, "/api/v1/plugins/"+url.PathEscape(name), nil)
+		_, err = a.exchange(ctx, http.MethodDelete, "/api/v1/plugins/"+url.PathEscape(name), nil)
+	} else {
+		err = a.removePluginOffline(ctx, name)
+	}
+	if err != nil {
 		return err
 	}
+	a.notef("%s is removed, with %s.\n", name, a.goneWith(entry))
+	return nil
+}
+
+func (a *app) removePluginOffline(ctx context.Context, name string) error {
 	if err := install.Remove(a.home.Plugins(), name); err != nil {
+		return err
+	}
+	offline, err := a.openOffline(ctx)
+	if err != nil {
+		return err
+	}
+	if err := errors.Join(offline.ForgetPlugin(ctx, name, policy.ByTerminal), offline.Close()); err != nil {
 		return err
 	}
 	if slices.Contains(catalog.PluginNames(a.home), name) {
 		return nil // the one that comes with tabrelay goes by the same settings
 	}
 	return config.Unset(a.home, []string{"plugins", name})
+}
+
+// goneWith says what went with a plugin that was removed, and what stays.
+func (a *app) goneWith(entry *plugin.Entry) string {
+	gone, stay := []string{"what you allowed for it without asking"}, "rules that ask or forbid stay"
+	if !slices.Contains(catalog.PluginNames(a.home), entry.Name) { // else the one in the binary goes by them
+		gone = append(gone, "its settings")
+	}
+	if entry.Pin != nil {
+		gone = append(gone, "its files")
+	} else {
+		stay = entry.Dir + " and " + stay
+	}
+	return strings.Join(gone, " and ") + "; " + stay
 }
 
 func (a *app) pluginUse() *cobra.Command {

@@ -19,9 +19,9 @@ func (a *app) pluginAnnotate() *cobra.Command {
 		Use:   "annotate NAME [PATTERN,… read|write|destroy|none]",
 		Short: "Say what tools do whose author left it out",
 		Args:  cobra.MatchAll(cobra.RangeArgs(1, 3), notTwo),
-		Long: "A tool whose author does not say what it does counts as one that may destroy. With NAME alone, lists " +
-			"the tools\n" +
-			"of a plugin and what is said of them, and offers what their names suggest. With patterns such as\n" +
+		Long: "Of a tool whose author does not say what it does, clients are told that it may destroy, and you are asked\n" +
+			"at every call. With NAME alone, lists the tools of a plugin and what is said of them, and offers what their " +
+			"names suggest. With patterns such as\n" +
 			"'list_*,get_*' and an effect, you say it: the tools only read, write without destroying, or destroy;\n" +
 			"none takes it back. What an author says stays. It applies to later versions of the plugin, too. You\n" +
 			"confirm what lets agents do more: in the side panel when it is open, else at the terminal itself.",
@@ -100,8 +100,8 @@ func (a *app) offerHints(ctx context.Context, view catalog.HintsView, ask bool) 
 	if open == 0 {
 		return nil
 	}
-	a.notef("%d of %s of %s say nothing of what they do, so each counts as one that may destroy.\n", open,
-		plural(len(view.Tools), "tool"), view.Plugin)
+	a.notef("%d of %s of %s do not say what they do. Clients are told that each may destroy, and you are asked at "+
+		"every call.\n", open, plural(len(view.Tools), "tool"), view.Plugin)
 	if len(view.Suggested) == 0 {
 		a.notef("Next: tabrelay plugin annotate %s 'PATTERN,…' read|write|destroy\n", view.Plugin)
 		return nil

@@ -167,7 +167,7 @@ func (a *app) pluginCheck() *cobra.Command {
 				a.notef("%s.\n", summary)
 				return nil
 			}
-			a.notef("%s: %s, nothing to say.\n", p.Manifest.Name, plural(len(p.Manifest.Tools), "tool"))
+			a.notef("%s: %s, no problems.\n", p.Manifest.Name, plural(len(p.Manifest.Tools), "tool"))
 			return nil
 		},
 	})

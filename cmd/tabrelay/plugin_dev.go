@@ -127,6 +127,7 @@ func (d *devSession) publish(ctx context.Context, b plugin.BuildResult) {
 		return
 	}
 	d.reload(ctx, m.Name)
+	took := b.Took + time.Since(began)
 	if !d.approved {
 		d.approveBuild(ctx, b.Plugin) // after it, so that a person is shown what the relay found
 		if d.approved {
@@ -135,7 +136,7 @@ func (d *devSession) publish(ctx context.Context, b plugin.BuildResult) {
 			d.noteReview(ctx, b.Plugin)
 		}
 	}
-	took := (b.Took + time.Since(began)).Round(time.Millisecond)
+	took = took.Round(time.Millisecond) // without the time the person took to answer
 	if d.current == nil {
 		pages := cmp.Or(strings.Join(m.URLPatterns, " "), "the pages you configure")
 		d.notef("%s: %s on %s, in %s. Each save is live; Ctrl-C ends.\n", m.Name, plural(len(m.Tools), "tool"), pages,

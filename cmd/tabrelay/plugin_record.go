@@ -220,9 +220,14 @@ func (r *recordSession) write(ctx context.Context) error {
 		return err
 	}
 	folder := shellWord(r.dir)
-	r.notef("%s: %s in %s; %d of %d fixtures pass, the others need a browser: tabrelay plugin test --browser %s\n",
-		r.name,
-		plural(len(p.Manifest.Tools), "tool"), filepath.Join(r.dir, "src", "index.ts"), passed, total, folder)
+	r.notef("%s: %s in %s\n", r.name, plural(len(p.Manifest.Tools), "tool"),
+		filepath.Join(r.dir, "src", "index.ts"))
+	if passed == total {
+		r.notef("%d of %d fixtures pass: tabrelay plugin test %s\n", passed, total, folder)
+	} else {
+		r.notef("%d of %d fixtures pass without a browser; for all of them: tabrelay plugin test --browser %s\n",
+			passed, total, folder)
+	}
 	r.notef("It is a draft: read it, say in each description what the tool is for, and leave out what nobody needs.\n")
 	r.notef("Next: tabrelay plugin dev %s\n", folder)
 	if r.json {

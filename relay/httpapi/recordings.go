@@ -127,9 +127,16 @@ func recordingChange(n NewRecording, origin string) *policy.Change {
 	span := time.Duration(n.Seconds) * time.Second
 	return policy.NewChange("The requests of a tab are recorded", "tabrelay plugin record",
 		policy.Difference{What: where + " at " + origin, Before: "nobody sees its requests",
-			After: fmt.Sprintf("plugin record sees them, with what is sent and answered, for at most %v", span)}).
+			After: "plugin record sees them, with what is sent and answered, for at most " + spanText(span)}).
 		Reading("What is recorded goes to this terminal's memory. Passwords, cookies and tokens are not " +
 			"written to files.")
+}
+
+func spanText(d time.Duration) string {
+	if d%time.Minute == 0 {
+		return fmt.Sprintf("%d min", d/time.Minute)
+	}
+	return d.String()
 }
 
 // beginRecording opens the tab if it has to be, and has the browser record it. A tab that was opened for it loads its
