@@ -160,3 +160,17 @@ test('a bridge may say another path, never another origin', () => {
   bridges.top(1)?.moved('http://demo.test/elsewhere');
   assert.equal(bridges.top(1)?.url, 'http://demo.test/elsewhere');
 });
+
+test('why a port broke is read: Chrome lists what nobody reads as an error of the extension', () => {
+  let reads = 0;
+  const lastError = {
+    configurable: true,
+    get() {
+      reads += 1;
+      return { message: 'The page keeping the extension port is moved into back/forward cache' };
+    },
+  };
+  Object.defineProperty(chrome.runtime, 'lastError', lastError);
+  connect().disconnect();
+  assert.equal(reads, 1);
+});

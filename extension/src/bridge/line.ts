@@ -1,5 +1,6 @@
 // The port to the service worker. When the worker dies the port closes, and connecting again wakes the worker.
 
+import { whenDisconnected } from '../ports.ts';
 export interface Line {
   post(message: unknown): void; // lost while there is no port
 }
@@ -49,7 +50,7 @@ export function openLine(listener: Listener): Line {
     }
     port = opened;
     opened.onMessage.addListener((raw: unknown) => listener.message(raw));
-    opened.onDisconnect.addListener(() => {
+    whenDisconnected(opened, () => {
       if (port !== opened) return;
       port = undefined;
       listener.lost();

@@ -1,5 +1,7 @@
 // The panel's end of the port to the worker. Chrome ends the worker now and then; a new port wakes it.
+
 import { isText, optional, shape } from '../page/guards.ts';
+import { whenDisconnected } from '../ports.ts';
 import { isPanelNews, isPanelResponse, isShow, type PanelRequest } from './messages.ts';
 import { isPanelState, type PanelState } from './state.ts';
 
@@ -65,7 +67,7 @@ export class Line {
     const port = chrome.runtime.connect({ name: 'panel' });
     this.#port = port;
     port.onMessage.addListener((message: unknown) => this.#hear(message));
-    port.onDisconnect.addListener(() => {
+    whenDisconnected(port, () => {
       this.#port = undefined;
       for (const id of [...this.#waiting.keys()]) this.#settle(id, gone());
       setTimeout(() => this.open(), redialMs);

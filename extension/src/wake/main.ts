@@ -1,9 +1,11 @@
 // A document without a window that exists while no page has a bridge: like a bridge it holds a port to the service
 // worker, and connecting again when that is lost wakes a worker that Chrome has stopped.
 
+import { whenDisconnected } from '../ports.ts';
+
 function connect(): void {
   if (chrome.runtime?.id === undefined) return; // the extension was reloaded; this document is about to go
-  chrome.runtime.connect({ name: 'wake' }).onDisconnect.addListener(() => setTimeout(connect));
+  whenDisconnected(chrome.runtime.connect({ name: 'wake' }), () => setTimeout(connect));
 }
 
 connect();

@@ -1,6 +1,8 @@
 // The resident bridges that are connected now. A bridge is what Chrome says about its port's sender: tab, document
 // and frame. A message is believed for a call only if it comes from the bridge the call was given to.
+
 import { type FromBridge, isFromBridge, type ToBridge } from '../bridge/messages.ts';
+import { whenDisconnected } from '../ports.ts';
 import type { PluginInfo } from '../protocol/frames.generated.ts';
 
 /** An adapter in a document. */
@@ -164,7 +166,7 @@ export class Bridges {
       if (this.#early === undefined) this.#hear(bridge, raw);
       else this.#early.push(() => this.#hear(bridge, raw));
     });
-    port.onDisconnect.addListener(() => this.#remove(bridge));
+    whenDisconnected(port, () => this.#remove(bridge));
   }
 
   /** Lets a document of a frame have a bridge, which is put into it next. */

@@ -1,4 +1,5 @@
 // The open side panels: they get the whole state whenever it changes, news of the relay, and answers to what they ask.
+
 import {
   isMarks,
   isName,
@@ -10,6 +11,7 @@ import {
   type PanelResponse,
 } from '../panel/messages.ts';
 import type { PanelState } from '../panel/state.ts';
+import { whenDisconnected } from '../ports.ts';
 import type { Answer } from './requests.ts';
 
 /** What a panel may have done. */
@@ -58,7 +60,7 @@ export class Panels {
       return;
     }
     this.#ports.add(port);
-    port.onDisconnect.addListener(() => {
+    whenDisconnected(port, () => {
       this.#ports.delete(port);
       this.#orders.counted(this.#ports.size);
     });
