@@ -287,7 +287,8 @@ func (a *app) pluginConfigure() *cobra.Command {
 			}
 			a.notef("%s: %s is set.\n", args[0], key)
 			if kind == "url" {
-				a.notef("Next: open that site in a tab of your browser, and sign in there; then ask your agent to use it.\n")
+				a.notef("Next: open that site in a tab of your browser, and sign in there; then ask your agent to " +
+					"use it.\n")
 			}
 			return nil
 		},

@@ -19,9 +19,9 @@ func (a *app) pluginAnnotate() *cobra.Command {
 		Use:   "annotate NAME [PATTERN,… read|write|destroy|none]",
 		Short: "Say what tools do whose author left it out",
 		Args:  cobra.MatchAll(cobra.RangeArgs(1, 3), notTwo),
-		Long: "Of a tool whose author does not say what it does, clients are told that it may destroy, and you are asked\n" +
-			"at every call. With NAME alone, lists the tools of a plugin and what is said of them, and offers what their " +
-			"names suggest. With patterns such as\n" +
+		Long: "Of a tool whose author does not say what it does, clients are told that it may destroy, and you are\n" +
+			"asked at every call. With NAME alone, lists the tools of a plugin and what is said of them, and\n" +
+			"offers what their names suggest. With patterns such as\n" +
 			"'list_*,get_*' and an effect, you say it: the tools only read, write without destroying, or destroy;\n" +
 			"none takes it back. What an author says stays. It applies to later versions of the plugin, too. You\n" +
 			"confirm what lets agents do more: in the side panel when it is open, else at the terminal itself.",
