@@ -1,6 +1,7 @@
 // Frames of other origins are read and waited for like the page around them.
 import { z } from 'zod';
 import { openSite } from '../sites/own-pages.ts';
+import { Acting } from '../stage/acting.ts';
 import { expect, test, visit } from '../stage/test.ts';
 
 const framesShape = z.object({ frames: z.array(z.object({ ref: z.string(), url: z.string() })) });
@@ -43,4 +44,56 @@ test('texts in frames are read and waited for', async ({ sharedStage: stage, clo
       if (field instanceof HTMLInputElement) field.value = '42';
     });
   expect(await all).toEqual(['"Ready" is there', '"Working" is gone', `${ref} has that value`]);
+});
+
+const framed = (inner: string) => ({
+  outer: '<!doctype html><title>Outer</title><iframe id="f" src="/inner" title="In"></iframe>',
+  inner: `<!doctype html><title>Inner</title>${inner}`,
+  next: '<!doctype html><title>Next</title>next page',
+});
+
+test('an act in a frame that leads the page around it elsewhere was done', async ({
+  sharedStage: stage,
+  closing,
+}) => {
+  const site = await openSite(
+    closing,
+    framed(`<a href="/next" target="_top">Top</a>
+      <button onclick="top.location.href = '/next'">Script</button>
+      <form action="/next" target="_top"><button>Send</button></form>`),
+  );
+  const agent = new Acting(stage.agent);
+  for (const words of ['link "Top"', 'button "Script"', 'button "Send"']) {
+    await visit(stage, `${site}/outer`);
+    const effect = await agent.click(words);
+    expect(effect.url).toContain('/next');
+    expect(effect.page).toContain('next page');
+  }
+});
+
+test('an act in a frame that takes the frame away was done', async ({ sharedStage: stage, closing }) => {
+  const site = await openSite(
+    closing,
+    framed('<button onclick="parent.document.body.textContent = \'saved\'">Save</button>'),
+  );
+  await visit(stage, `${site}/outer`);
+  const effect = await new Acting(stage.agent).click('button "Save"');
+  expect(effect.note).toContain('It was done');
+  expect(effect.page).toContain('"saved"');
+});
+
+test('dialogs and windows of a frame are those of the act', async ({ sharedStage: stage, closing }) => {
+  const site = await openSite(
+    closing,
+    framed(`<button onclick="this.textContent = confirm('Sure?') ? 'yes' : 'no'">Ask</button>
+      <button onclick="window.open('/next'); window.open('/inner')">Two</button>`),
+  );
+  await visit(stage, `${site}/outer`);
+  const agent = new Acting(stage.agent);
+  const asked = await agent.click('button "Ask"', { dialogs: 'accept' });
+  expect(asked.dialogs).toEqual([{ kind: 'confirm', text: 'Sure?', answered: 'accepted' }]);
+  expect(asked.changes).toContain('button "yes"');
+  const two = await agent.click('button "Two"');
+  expect(two.opened).toMatchObject([{ url: `${site}/next` }]);
+  expect(two.blockedWindows).toEqual([`${site}/inner`]);
 });

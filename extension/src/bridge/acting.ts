@@ -7,6 +7,7 @@ import { Windows } from './windows.ts';
 /** An act that goes on. */
 export interface Watched {
   busy(): boolean; // requests that began since are under way
+  touched(): void; // the page gets its first event
   end(): Promise<News>;
 }
 
@@ -48,6 +49,7 @@ export class Acting {
     let over: Promise<News> | undefined;
     return {
       busy: () => act.requests > 0,
+      touched: () => this.#post({ type: 'touched', number }),
       end: () => (over ??= this.#end(number, news)),
     };
   }

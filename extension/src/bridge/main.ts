@@ -90,7 +90,7 @@ class Resident {
       const [news, consoleErrors] = await Promise.all([watched.end(), errors()]);
       return { ...news, ...(consoleErrors.length > 0 && { consoleErrors }) };
     };
-    return { busy: watched.busy, end: () => (over ??= end()) };
+    return { ...watched, end: () => (over ??= end()) };
   }
 
   /** Takes how the page's tools are looked at; what it returns tells of them. */

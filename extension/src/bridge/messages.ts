@@ -28,6 +28,7 @@
 //                                        <--  acting  the worker watches, and how many requests are under way
 //                                        <--  lend    dialogs of the tab's other documents are answered, too
 //     answered {dialog}                  -->          in one of these
+//     touched {number}                   -->          it has sent the page an event: from here on something is done
 //     acted {number}                     -->          it is over
 //                                        <--  news    what the worker saw meanwhile
 //     pause {number, ms}                 -->          the page is hidden, and its timers are slow
@@ -86,6 +87,8 @@ export interface News {
   opened?: { tabId: number; url: string }[] | undefined;
   downloads?: string[] | undefined;
   failedRequests?: string[] | undefined;
+  sent?: string[] | undefined; // requests that change something, and how they were answered
+  underWay?: string[] | undefined; // requests without an answer yet
   dialogs?: Dialog[] | undefined;
   moreDialogs?: number | undefined;
   blockedWindows?: string[] | undefined; // that the page wanted to open, and Chrome did not
@@ -156,6 +159,7 @@ export type FromBridge =
   | Followed
   | { type: 'dialog'; open: boolean; dialog?: string | undefined }
   | { type: 'act'; number: number; answer: DialogAnswer }
+  | { type: 'touched'; number: number }
   | { type: 'acted'; number: number }
   | { type: 'answered'; dialog: Dialog }
   | { type: 'pause'; number: number; ms: number }
@@ -186,6 +190,8 @@ const isNews: Guard<News> = shape({
   opened: optional(listOf(shape({ tabId: isNumber, url: isText }))),
   downloads: optional(listOf(isText)),
   failedRequests: optional(listOf(isText)),
+  sent: optional(listOf(isText)),
+  underWay: optional(listOf(isText)),
   dialogs: optional(listOf(isAnswered)),
   moreDialogs: optional(isNumber),
   blockedWindows: optional(listOf(isText)),
@@ -266,6 +272,7 @@ const isFollowed: Guard<Followed> = shape({
 const isConsoleGrew = shape({ type: exactly('consoleGrew') });
 const isDialog = shape({ type: exactly('dialog'), open: isFlag, dialog: optional(isText) });
 const isAct = shape({ type: exactly('act'), number: isNumber, answer: isAnswer });
+const isTouched = shape({ type: exactly('touched'), number: isNumber });
 const isActed = shape({ type: exactly('acted'), number: isNumber });
 const isPause = shape({ type: exactly('pause'), number: isNumber, ms: isNumber });
 const isAnsweredElsewhere = shape({ type: exactly('answered'), dialog: isAnswered });
@@ -293,6 +300,7 @@ const fromBridge = new Map<string, Guard<FromBridge>>(
     dialog: isDialog,
     act: isAct,
     acted: isActed,
+    touched: isTouched,
     answered: isAnsweredElsewhere,
     pause: isPause,
   }),

@@ -1,5 +1,7 @@
 // What the writer of lines does with elements of which kinds.
 
+import { tag } from './dom.ts';
+
 const set = (words: string): ReadonlySet<string> => new Set(words.split(' '));
 
 /** Tags of which nothing is told. */
@@ -19,6 +21,17 @@ export const containers = set(
     'marquee menu menubar navigation radiogroup region search status tablist table tabpanel timer toolbar tooltip ' +
     'tree treegrid',
 );
+
+const others = set('application directory document figure generic list math separator');
+
+/** Whether all that is in it is told, where it can be acted on itself. */
+export const holdsAll = (role: string): boolean => containers.has(role) || others.has(role);
+
+/** Whether it is a box around the field in which one types, as older comboboxes are. */
+export const wrapsFields = (role: string, element: Element): boolean =>
+  role === 'combobox' &&
+  !/^(?:input|select|textarea)$/.test(tag(element)) &&
+  element.querySelector('input') !== null;
 
 const parts = 'a[href], button, input, select, textarea, [tabindex], [contenteditable], [role]';
 

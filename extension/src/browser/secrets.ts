@@ -24,13 +24,19 @@ const kinds: readonly (readonly [Sensitivity, string])[] = [
   ],
 ];
 
+// Pages ask for a new password in boxes that offer options, so that Chrome offers none of its own there.
+const onlyKeepsChromeAway = (element: Element): boolean =>
+  matches(element, '[autocomplete="new-password" i]') &&
+  matches(element, '[role="combobox" i], [role="searchbox" i], [type="search" i], [aria-autocomplete]') &&
+  !matches(element, '[type="password" i], input[name*="passw" i], input[id*="passw" i]');
+
 const were = new WeakSet<Element>(); // a page that shows what was typed as a password makes it a text field
 
 /** Why a field is sensitive; undefined for one that is not. */
 export function sensitivity(element: Element): Sensitivity | undefined {
   if (!(element instanceof HTMLInputElement || element instanceof HTMLTextAreaElement)) return undefined;
   for (const [kind, selector] of kinds) {
-    if (!matches(element, selector)) continue;
+    if (!matches(element, selector) || (kind === 'password' && onlyKeepsChromeAway(element))) continue;
     if (attribute(element, 'type')?.toLowerCase() === 'password') were.add(element);
     return kind;
   }

@@ -1,5 +1,5 @@
 // What a person can act on, and the words for it: role, name, reference, state and value.
-import { attribute, has, hasSome, holder, matches, tabIndex, tag } from './dom.ts';
+import { attribute, has, hasSome, holder, matches, tabIndex, tag, textOf } from './dom.ts';
 import { isScroller, pointer, styleOf, visible } from './drawn.ts';
 import { contentName, hintOf, isDisabled, labelsOf, nameOf, writtenText } from './names.ts';
 import { reference, referenceOf, remember } from './references.ts';
@@ -39,9 +39,15 @@ export function thingOf(element: Element, cursor: string, around: string): Thing
     points ||
     (tabIndex(element) >= 0 && has(element, 'tabindex') && !isScroller(element)) ||
     handlers.some((handler) => has(element, handler)) ||
+    (name === 'a' && isScripted(element)) ||
     attribute(element, 'draggable') === 'true';
   return { element, role, acts: own && !forAnother(element) };
 }
+
+// A link without an address is one that the page's scripts follow, or the place that others lead to.
+const isScripted = (link: Element): boolean =>
+  Array.from(link.attributes).some(({ name }) => name !== 'id' && name !== 'name') &&
+  textOf(link).trim() !== '';
 
 // A label by which a person checks a box, or gives files, that is not displayed itself.
 function standsForAnother(element: Element): boolean {

@@ -2,12 +2,21 @@
 import { attribute, content, has, hasSome, isElement, isText, line, matches, tag } from './dom.ts';
 import { isCutOff, isDrawn, isScroller, isSeen, isShown, pointer, rendered, visible } from './drawn.ts';
 import { isHidden, isHiddenText, isHiddenThing, isVaried, type Keeper } from './kept.ts';
-import { containers, inlineTags, isWhole, onlyNamed, rowLike, skipped } from './kinds.ts';
+import {
+  containers,
+  holdsAll,
+  inlineTags,
+  isWhole,
+  onlyNamed,
+  rowLike,
+  skipped,
+  wrapsFields,
+} from './kinds.ts';
 import { onScreen, type Told } from './longlists.ts';
 import { isPage } from './moment.ts';
 import { nameOf } from './names.ts';
 import { reference, referenceOf } from './references.ts';
-import { isDataTable, namedByContent, textFields, wording } from './roles.ts';
+import { isDataTable, namedByContent, operable, roleOf, textFields, wording } from './roles.ts';
 import {
   isPlaceOf,
   namesAField,
@@ -113,7 +122,9 @@ export class Writer {
     }
     const inline = role === 'link' || (inlineTags.has(tag(element)) && (role === '' || role === 'img'));
     const drawing = tag(element) === 'svg'; // what is drawn in it can be acted on by itself
-    const holds = drawing || wording.has(role) || namedByContent.has(role) || containers.has(role);
+    const whole = holdsAll(role);
+    const holds =
+      drawing || whole || wording.has(role) || namedByContent.has(role) || wrapsFields(role, element);
     const inside = holds && element.childElementCount + (element.shadowRoot === null ? 0 : 1) > 0;
     const below = inside || holds ? this.#below(element, cursor, rowLike(tag(element), role)) : [];
     const refs = below.filter(({ ref, text }) => ref !== undefined || / \[(?:f\d+)?e\d+\]/.test(text));
@@ -125,15 +136,14 @@ export class Writer {
     }
     const said = sayThing(thing);
     const ref = referenceOf(element);
-    if (refs.length === 0 && !containers.has(role)) {
+    if (refs.length === 0 && !whole) {
       this.#push({ text: said, thing: element, inline, ...(ref !== undefined && { ref }) });
       return;
     }
     this.flush();
     this.#line(said, element, ref);
     const repeated = thingName(thing).length <= 160 && !drawing;
-    for (const one of repeated && !containers.has(role) ? refs : below)
-      this.lines.push({ ...one, depth: one.depth + 1 });
+    for (const one of repeated && !whole ? refs : below) this.lines.push({ ...one, depth: one.depth + 1 });
   }
 
   // The lines of what is in an element, on their own.
@@ -323,6 +333,7 @@ export class Writer {
     if (width < 6 || height < 6 || width > 64 || height > 64) return false;
     if (node instanceof HTMLElement && node.innerText.trim() !== '') return false;
     if (node.querySelector('a, button, input, select, [role]') !== null || nameOf(node) !== '') return false;
+    if (operable.has(roleOf(node))) return false; // it says itself what it is
     const thing = { element: node, role: '', acts: true };
     this.#push({ text: sayThing(thing), thing: node, inline: true, ref: reference(node) });
     return true;

@@ -6,12 +6,18 @@ import type { Bridge, Bridges } from './bridges.ts';
 interface Act {
   bridge: Bridge;
   number: number;
-  requests: Set<string>; // that began since, and are under way
+  requests: Map<string, Request>; // that began since, and are under way
+  sent: string[]; // to this site, to change something
   failed: string[];
   downloads: string[];
   opened: Promise<{ tabId: number; url: string } | undefined>[];
   dialogs: Dialog[];
   front: Promise<number | undefined>; // the tab in front of the window
+}
+
+interface Request {
+  words: string;
+  changes: boolean; // something at this site
 }
 
 const maxTold = 10;
@@ -25,6 +31,7 @@ type Completed = chrome.webRequest.OnCompletedDetails;
 export class Acts {
   readonly #bridges: Bridges;
   readonly #acts = new Set<Act>();
+  readonly #touched = new WeakSet<Bridge>();
 
   constructor(bridges: Bridges) {
     this.#bridges = bridges;
@@ -32,11 +39,13 @@ export class Acts {
 
   /** A document says that an act begins in it. */
   begin(bridge: Bridge, number: number, answer: DialogAnswer): void {
+    this.#touched.delete(bridge);
     if (this.#acts.size === 0) this.#listen(true);
     this.#acts.add({
       bridge,
       number,
-      requests: new Set(),
+      requests: new Map(),
+      sent: [],
       failed: [],
       downloads: [],
       opened: [],
@@ -47,14 +56,27 @@ export class Acts {
     bridge.send({ type: 'acting', number, requests: 0 });
   }
 
+  /** The page of an act got an event. */
+  touched(bridge: Bridge): void {
+    this.#touched.add(bridge);
+  }
+
+  /** Whether the last act in a document has sent it an event. */
+  hasTouched(bridge: Bridge): boolean {
+    return this.#touched.has(bridge);
+  }
+
   /** The act is over: what was seen is told. */
   async end(bridge: Bridge, number: number): Promise<void> {
     const act = this.#find(bridge, number);
     if (act === undefined) return;
     const opened = (await Promise.all(act.opened)).filter((one) => one !== undefined);
     this.#drop(act);
-    const { failed: failedRequests, downloads, dialogs } = act;
+    const { failed: failedRequests, downloads, dialogs, sent } = act;
+    const underWay = Array.from(act.requests.values()).filter(({ changes }) => changes);
     const news: News = {
+      ...(sent.length > 0 && { sent }),
+      ...(underWay.length > 0 && { underWay: underWay.slice(0, maxTold).map(({ words }) => words) }),
       ...(opened.length > 0 && { opened }),
       ...(failedRequests.length > 0 && { failedRequests }),
       ...(downloads.length > 0 && { downloads }),
@@ -114,24 +136,31 @@ export class Acts {
     }
   }
 
-  readonly #began = ({ tabId, requestId, type }: chrome.webRequest.OnBeforeRequestDetails): undefined => {
+  readonly #began = (details: chrome.webRequest.OnBeforeRequestDetails): undefined => {
+    const { tabId, requestId, type, method, url, initiator } = details;
     if (besides.includes(type)) return;
+    const words = `${method} ${shortened(url)}`;
+    const changes = type === 'xmlhttprequest' && !reading.includes(method) && isSameSite(url, initiator);
     for (const act of this.#in(tabId)) {
-      act.requests.add(requestId);
+      act.requests.set(requestId, { words, changes });
       this.#count(act);
     }
   };
 
   readonly #completed = (details: Completed): void => {
     const { tabId, requestId, statusCode, method, url, type } = details;
+    if (besides.includes(type)) return;
     for (const act of this.#in(tabId)) {
       if (statusCode >= 400 && type !== 'main_frame')
         tell(act.failed, `${method} ${shortened(url)}: ${statusCode}`);
+      else if (act.requests.get(requestId)?.changes === true)
+        tell(act.sent, `${method} ${shortened(url)}: ${statusCode}`);
       if (act.requests.delete(requestId)) this.#count(act);
     }
   };
 
   readonly #failed = ({ tabId, requestId, error, method, url, type }: Failed): void => {
+    if (besides.includes(type)) return;
     for (const act of this.#in(tabId)) {
       if (error !== 'net::ERR_ABORTED' && type !== 'main_frame')
         tell(act.failed, `${method} ${shortened(url)}: ${error}`);
@@ -166,6 +195,14 @@ export class Acts {
 
 function tell(all: string[], one: string): void {
   if (all.length < maxTold && !all.includes(one)) all.push(one);
+}
+
+const reading = ['GET', 'HEAD', 'OPTIONS'];
+
+// What a page sends elsewhere is mostly there to count what people do.
+function isSameSite(url: string, initiator: string | undefined): boolean {
+  const site = (address: string) => new URL(address).hostname.split('.').slice(-2).join('.');
+  return initiator !== undefined && URL.canParse(initiator) && site(initiator) === site(url);
 }
 
 const shortened = (url: string): string => url.slice(0, 300);

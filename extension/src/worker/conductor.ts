@@ -212,6 +212,7 @@ export class Conductor {
     if (stage.parts === 0 && isElsewhere(frame, (this.#parts.bridges.top(stage.tabId) ?? bridge).url))
       throw Ended.before('TAB_CHANGED', 'The tab went to another page before the tool started');
     await injector.adapter(bridge, plugin);
+    if (frame.write) await injector.tap(bridge);
     const first = stage.parts++ === 0;
     // What a document did for a call that changes something answers for the call when this worker is gone.
     const id = first && frame.write ? frame.id : `${frame.id}.${stage.parts}`;

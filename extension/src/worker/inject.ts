@@ -41,6 +41,7 @@ export class Injector {
   /** How long what was put into a document may take to say so. */
   patienceMs = 1000;
   readonly #bridging = new Map<number, Promise<Bridge>>(); // by tab
+  readonly #tapped = new WeakSet<Bridge>();
   readonly #adapting = new Map<string, Promise<void>>(); // by document, plugin and hash
 
   constructor(bridges: Bridges) {
@@ -102,6 +103,15 @@ export class Injector {
       injectImmediately: true,
     });
     return this.#bridges.when((one) => one.documentId === documentId, ms);
+  }
+
+  /** Has dialogs and windows of a document in a frame answered, before something is done there. */
+  async tap(bridge: Bridge): Promise<void> {
+    if (bridge.frameId === 0 || this.#tapped.has(bridge)) return;
+    this.#tapped.add(bridge);
+    // Where no script of the page may run, there is nothing to answer, and Chrome keeps the tap waiting.
+    const late = new Promise<void>((resolve) => setTimeout(resolve, againMs));
+    await Promise.race([this.#injectTap(bridge).catch(() => undefined), late]);
   }
 
   // The console of a document that is older than the extension: what the page does from here on can be seen.

@@ -193,6 +193,7 @@ const bridges = new Bridges(
       if (message.type === 'act') return acts.begin(bridge, message.number, message.answer);
       if (message.type === 'pause')
         return void setTimeout(() => bridge.send({ type: 'paused', number: message.number }), message.ms);
+      if (message.type === 'touched') return acts.touched(bridge);
       if (message.type === 'acted') return void acts.end(bridge, message.number);
       if (message.type === 'answered') return acts.answered(bridge, message.dialog);
       if (message.type === 'known') recovery.known(message.id);
@@ -262,10 +263,14 @@ const conducting: ConductorParts = {
 const documents = new Documents(conducting);
 const lookAt = lookingAt(documents);
 const devPages = new DevPages(documents);
-const perform = performing(documents, async (stage) => {
-  const [whole] = (await lookAt(stage, { full: true })).content;
-  return whole?.type === 'text' ? whole.text : '';
-});
+const perform = performing(
+  documents,
+  async (stage) => {
+    const [whole] = (await lookAt(stage, { full: true })).content;
+    return whole?.type === 'text' ? whole.text : '';
+  },
+  acts,
+);
 const conductor = new Conductor(
   conducting,
   new Map<string, Performer>([

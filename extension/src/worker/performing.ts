@@ -1,11 +1,18 @@
 // Acts in a page: done in the document that their references are of, and followed to the page they lead to.
 import { isRecord, isText } from '../page/guards.ts';
+import type { Acts } from './acts.ts';
 import type { Bridge } from './bridges.ts';
 import { Ended, type Performer, type Stage } from './conductor.ts';
 import type { Documents } from './looking.ts';
 
 const arriveMs = 10_000; // for a page to begin
 const loadMs = 3000; // for it to be loaded, once it has begun
+
+const goneMs = 300; // for a page to have begun, where the document of an act is gone
+// What is done at one go: once begun, all of it is done.
+const atOnce = ['click', 'pointer', 'upload'];
+
+const isGoneMeanwhile = (why: unknown): boolean => why instanceof Ended && why.code === 'TAB_CHANGED';
 
 /** How a navigation ended. */
 type Arrival =
@@ -14,12 +21,14 @@ type Arrival =
   | { kind: 'stayed' } // a download, an empty answer, or one that was stopped
   | { kind: 'late' };
 
-/** Follows the navigations of a page, or of a frame of it, from now on, away from the document it has. */
-function follow({ tabId, frameId, documentId }: Bridge): {
+interface Journey {
   arrival(ms: number): Promise<Arrival>;
   loaded(ms: number): Promise<void>;
   end(): void;
-} {
+}
+
+/** Follows the navigations of a page, or of a frame of it, from now on, away from the document it has. */
+function follow({ tabId, frameId, documentId }: Pick<Bridge, 'tabId' | 'frameId' | 'documentId'>): Journey {
   const heard: Arrival[] = [];
   let loaded = false;
   let wake = () => {};
@@ -98,12 +107,21 @@ async function documentOf(stage: Stage, documents: Documents): Promise<Bridge> {
 }
 
 /** Carries out an act, and looks at the page it leads to. */
-export function performing(documents: Documents, look: (stage: Stage) => Promise<string>): Performer {
+export function performing(
+  documents: Documents,
+  look: (stage: Stage) => Promise<string>,
+  acts: Pick<Acts, 'hasTouched'>,
+): Performer {
   return async (stage) => {
     const bridge = await documentOf(stage, documents);
     const journey = follow(bridge);
+    const around = bridge.frameId === 0 ? journey : follow({ ...bridge, frameId: 0, documentId: '' });
     try {
-      const effect = await stage.part(bridge, stage.frame.tool, stage.args);
+      const effect = await stage.part(bridge, stage.frame.tool, stage.args).catch((why: unknown) => {
+        if (!isGoneMeanwhile(why) || !atOnce.includes(stage.frame.tool) || !acts.hasTouched(bridge))
+          throw why;
+        return withoutDocument(stage);
+      });
       if (!isRecord(effect)) return effect;
       const last = Array.isArray(effect.steps) ? effect.steps.at(-1) : effect;
       if (!isRecord(last) || !isText(last.leaving)) return effect;
@@ -111,6 +129,24 @@ export function performing(documents: Documents, look: (stage: Stage) => Promise
       return effect;
     } finally {
       journey.end();
+      around.end();
+    }
+
+    // The act was done, and took the document of a frame away before it could say so.
+    async function withoutDocument(stage: Stage): Promise<Record<string, unknown>> {
+      const arrival = await around.arrival(Math.min(goneMs, stage.leftMs));
+      if (arrival.kind === 'arrived') await around.loaded(Math.min(loadMs, stage.leftMs));
+      const page = await look(stage).catch(() => undefined);
+      const { url, title } = await chrome.tabs.get(stage.tabId);
+      const arrived = arrival.kind === 'arrived';
+      const went = arrived ? 'The tab went to another page' : 'Its frame went away, or to another page';
+      const note = `It was done. ${went}`;
+      return {
+        outcome: 'executed',
+        note,
+        ...(page !== undefined && { page }),
+        ...(arrived && { url, title }),
+      };
     }
 
     async function outcomeOf(stage: Stage, from: Bridge, to: string): Promise<Record<string, unknown>> {

@@ -1,5 +1,17 @@
 // Lists of a page's own making: boxes that offer options when they are asked, and lists that show them.
-import { attribute, documentFor, isElement, isHtml, isTextField, plain } from './dom.ts';
+import {
+  attribute,
+  boxOf,
+  documentFor,
+  focusedIn,
+  isConnected,
+  isElement,
+  isHtml,
+  isTextField,
+  nearest,
+  plain,
+  upwards,
+} from './dom.ts';
 import { NotDone } from './failure.ts';
 import {
   answer,
@@ -12,7 +24,7 @@ import {
   untilMs,
   wrong,
 } from './fields.ts';
-import { strokeFor } from './keys.ts';
+import { readKeys, strokeFor } from './keys.ts';
 import { focusOn, pressAndRelease } from './mouse.ts';
 import type { Page } from './page.ts';
 import { ready, type Spot } from './target.ts';
@@ -20,9 +32,31 @@ import { Clipboard, replaceValue } from './text.ts';
 import { stroke } from './typing.ts';
 
 const optionMs = 3000; // for options that come over the network
+const offeredMs = 100; // for a list to be drawn
+const mostAround = 2000; // characters
 
 const shownElement = (one: Element) =>
   one.checkVisibility({ visibilityProperty: true }) && one.getClientRects().length > 0;
+
+// Some lists are there for screen readers alone, in a box without an extent: people see another element of that text.
+function seenFor(option: Element): Element {
+  const list = nearest(option, '[role=listbox]');
+  if (list === null || hasExtent(list)) return option;
+  const text = optionText(option);
+  for (const around of Array.from(upwards(list)).slice(1, 5)) {
+    const all = Array.from(around.querySelectorAll('*')).filter(
+      (one) => !list.contains(one) && one.childElementCount === 0 && plain(one.textContent ?? '') === text,
+    );
+    const seen = all.find((one) => shownElement(one) && hasExtent(one));
+    if (seen !== undefined) return seen;
+  }
+  return option;
+}
+
+function hasExtent(element: Element): boolean {
+  const { width, height } = boxOf(element);
+  return width > 1 && height > 1;
+}
 
 /** The options that a box shows at present: those of its own list first. */
 function optionsOf(box: Element, before: ReadonlySet<Element>): Element[] {
@@ -49,32 +83,67 @@ const optionText = (one: Element) =>
   attribute(one, 'aria-label') ?? plain(isHtml(one) ? one.innerText : (one.textContent ?? ''));
 const optionValue = (one: Element) => attribute(one, 'data-value') ?? attribute(one, 'value') ?? '';
 
-/** Chooses in a box that offers options, or types into it. */
+const isOn = (one: Element) =>
+  attribute(one, 'aria-selected') === 'true' || attribute(one, 'aria-checked') === 'true';
+const takesSeveral = (option: Element) => nearest(option, '[aria-multiselectable=true]') !== null;
+const isAtKeys = (box: Element, option: Element) =>
+  attribute(box, 'aria-activedescendant') === option.id || documentFor(option).activeElement === option;
+const isOpen = (box: Element) => attribute(box, 'aria-expanded') === 'true';
+
+/** Chooses in a box that offers options, or types into it; of a list of values one after the other. */
 export async function fillCombobox(task: Task): Promise<Filled> {
+  const { value, target, page } = task;
+  if (!Array.isArray(value)) return chooseOne(task, false);
+  const done: Filled[] = [];
+  for (const one of value) {
+    done.push(await chooseOne({ ...task, value: one }, value.length > 1));
+    if (done.at(-1)?.verified !== true) break;
+  }
+  // A list that stays open for the next choice lies over the page.
+  if (!isTextField(target) && isOpen(target) && isConnected(target)) {
+    const owner = documentFor(target);
+    if (focusedIn(owner) === owner.body && isHtml(target)) focusOn(target);
+    for (const key of readKeys('Escape')) stroke(owner, key, new Clipboard());
+  }
+  await eventually(page, lateMs / 2, () => isTextField(target) || !isOpen(target));
+  const last = done.at(-1);
+  const verified = done.length === value.length && done.every((one) => one.verified);
+  return answer(task, shownIn(task), verified, verified ? undefined : last?.note);
+}
+
+function shownIn({ page, ref }: Task): string {
+  const at = page.resolve(ref);
+  if (!isElement(at)) return '';
+  return isTextField(at) ? at.value : plain(isHtml(at) ? at.innerText : (at.textContent ?? ''));
+}
+
+async function chooseOne(task: Task, several: boolean): Promise<Filled> {
   const { target, value, page, ref } = task;
-  const typed = isTextField(target) ? target : undefined;
+  const typed = isTextField(target) && !target.readOnly ? target : undefined;
   const wanted = textOf(value);
   const before = new Set(
     Array.from(documentFor(target).querySelectorAll('[role=option]')).filter(shownElement),
   );
-  const shown = () => {
-    const at = page.resolve(ref);
-    if (!isElement(at)) return '';
-    return isTextField(at) ? at.value : plain(isHtml(at) ? at.innerText : (at.textContent ?? ''));
-  };
+  const shown = () => shownIn(task);
   const was = shown();
+  const closed = textsAround(target);
   if (typed === undefined && plain(was) === plain(wanted))
     return answer(task, was, true, 'it was so already');
-  if (attribute(target, 'aria-expanded') !== 'true' || typed !== undefined) {
+  if (isOpen(target))
+    before.clear(); // the list that is open is its own
+  else {
     const spot = await ready(page, ref, { uncovered: true, enabled: true });
     pressAndRelease(spot, { button: 'left', count: 1, modifiers: [] });
     await page.pause(0);
   }
-  if (typed !== undefined) {
+  const offered = () => optionsOf(target, before);
+  const find = () => pick(offered(), wanted, optionText, optionValue);
+  const exactly = () => offered().some((one) => [optionText(one), optionValue(one)].includes(wanted));
+  // What is offered at once need not be looked for by typing.
+  if (typed !== undefined && !(isOpen(target) && (await eventually(page, offeredMs, exactly)))) {
     if (isHtml(typed)) focusOn(typed);
     typeOver(typed, wanted);
   }
-  const find = () => pick(optionsOf(target, before), wanted, optionText, optionValue);
   const expects =
     typed === undefined ||
     attribute(target, 'aria-autocomplete') !== null ||
@@ -82,22 +151,26 @@ export async function fillCombobox(task: Task): Promise<Filled> {
     attribute(target, 'aria-expanded') !== null;
   const found = await eventually(page, expects ? optionMs : lateMs, () => find() !== undefined);
   const option = found ? find() : undefined;
-  if (option === undefined) {
-    const some = optionsOf(target, before)
-      .slice(0, 20)
-      .map((one) => JSON.stringify(optionText(one)));
-    const offered = some.length === 0 ? 'no option was offered' : `what is offered: ${some.join(', ')}`;
-    const now = shown();
-    return answer(task, now, typed !== undefined && now === wanted && some.length === 0, offered);
-  }
+  if (option === undefined) return notOffered(task, offered(), typed !== undefined && shown() === wanted);
   const label = optionText(option);
+  const open = textsAround(target);
+  const chips = countOf(open, label);
+  // A click on what is chosen already would take it away again. Some lists say of the one that the keys are at, too,
+  // that it is selected: that one is chosen where the box shows it.
+  const isChosen =
+    isOn(option) && (!isAtKeys(target, option) || chips > 0 || (typed === undefined && was.includes(label)));
+  if ((several || takesSeveral(option)) && isChosen) return answer(task, shown(), true, 'it was so already');
   const chosen = await reach(page, find);
   if (chosen === undefined)
     return answer(task, shown(), false, `the option ${JSON.stringify(label)} went away again`);
   pressAndRelease(chosen, { button: 'left', count: 1, modifiers: [] });
   const same = () => {
     const now = plain(shown());
-    return now === label || now === plain(wanted) || (now !== plain(was) && now.includes(label));
+    if (now === label || now === plain(wanted) || (now !== plain(was) && now.includes(label))) return true;
+    const before = countOf(isOpen(target) ? open : closed, label); // an open list has its words, too
+    if (countOf(textsAround(target), label) > before) return true;
+    const still = find();
+    return still !== undefined && isOn(still) && !isAtKeys(target, still);
   };
   await eventually(page, lateMs, same);
   return answer(
@@ -108,6 +181,32 @@ export async function fillCombobox(task: Task): Promise<Filled> {
   );
 }
 
+function notOffered(task: Task, offered: readonly Element[], typedIn: boolean): Filled {
+  const some = offered.slice(0, 20).map((one) => JSON.stringify(optionText(one)));
+  if (some.length > 0) return answer(task, shownIn(task), false, `what is offered: ${some.join(', ')}`);
+  const why = `no option was offered${typedIn ? ': it is typed, not chosen' : ''}`;
+  return answer(task, shownIn(task), typedIn && !isOpen(task.target), why);
+}
+
+// What a box that takes several shows as chosen stands around its field, each by itself.
+function textsAround(box: Element): string[] {
+  const around = Array.from(upwards(box)).slice(1, 5);
+  const outermost = around.findLast((at) => isHtml(at) && at.innerText.length < mostAround);
+  if (outermost === undefined) return [];
+  const texts = documentFor(box).createTreeWalker(outermost, NodeFilter.SHOW_TEXT);
+  const found: string[] = [];
+  while (texts.nextNode() !== null) {
+    const { nodeValue, parentElement } = texts.currentNode;
+    if (parentElement === null || !shownElement(parentElement)) continue;
+    if (nearest(parentElement, '[role=listbox],[role=option],option') === null)
+      found.push(plain(nodeValue ?? ''));
+  }
+  return found;
+}
+
+const countOf = (texts: readonly string[], label: string): number =>
+  texts.filter((text) => text === label).length;
+
 // Lists are drawn anew with every answer of the network: the option is looked for again where it went away.
 async function reach(page: Page, find: () => Element | undefined): Promise<Spot | undefined> {
   const until = performance.now() + optionMs;
@@ -115,7 +214,7 @@ async function reach(page: Page, find: () => Element | undefined): Promise<Spot 
     const option = find();
     try {
       if (option !== undefined)
-        return await ready(page, page.reference(option), { uncovered: true, enabled: true });
+        return await ready(page, page.reference(seenFor(option)), { uncovered: true, enabled: true });
     } catch (why) {
       if (!(why instanceof NotDone) || why.code !== 'REF_GONE') throw why;
     }
@@ -151,16 +250,14 @@ export async function fillListbox(task: Task): Promise<Filled> {
   }
   const many = attribute(target, 'aria-multiselectable') === 'true';
   if (wanted.length > 1 && !many) throw wrong(`${page.describe(target)} takes one option`);
-  const on = (one: Element) =>
-    attribute(one, 'aria-selected') === 'true' || attribute(one, 'aria-checked') === 'true';
   for (const one of all()) {
     const want = found.includes(one);
-    if (on(one) === want || (!want && !many)) continue;
+    if (isOn(one) === want || (!want && !many)) continue;
     const spot = await ready(page, page.reference(one), { uncovered: true, enabled: true });
     pressAndRelease(spot, { button: 'left', count: 1, modifiers: [] });
-    await eventually(page, lateMs, () => on(one) === want);
+    await eventually(page, lateMs, () => isOn(one) === want);
   }
-  const now = all().filter(on).map(optionText);
+  const now = all().filter(isOn).map(optionText);
   const names = found.map((one) => (one === undefined ? '' : optionText(one)));
   const verified = now.length === names.length && names.every((name) => now.includes(name));
   return answer(task, many ? now : (now[0] ?? ''), verified);

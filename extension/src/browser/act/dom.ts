@@ -13,6 +13,12 @@ export const boxOf = (element: Element): DOMRect => getBoundingClientRect.call(e
 export const boxesOf = (element: Element): DOMRect[] => Array.from(getClientRects.call(element));
 
 let sent = 0;
+let heed: ((target: EventTarget) => void) | undefined;
+
+/** Has somebody told of each event before it is sent; undefined: nobody. */
+export function heedEvents(by: typeof heed): void {
+  heed = by;
+}
 
 /** How many events the page got from here. What fails after that was not without consequence. */
 export const eventsSent = (): number => sent;
@@ -20,6 +26,7 @@ export const eventsSent = (): number => sent;
 /** Sends an event; false when the page prevented what follows it. */
 export function send(target: EventTarget, event: Event): boolean {
   sent++;
+  heed?.(target);
   return EventTarget.prototype.dispatchEvent.call(target, event);
 }
 

@@ -2,10 +2,13 @@
 // not seen.
 
 import type { Mark } from '../changes.ts';
-import { documentFor, eventsSent, focusedIn, isElement, isInput, shadowOf } from './dom.ts';
+import { named } from '../words.ts';
+import { type Departure, watchDeparture } from './departure.ts';
+import { documentFor, eventsSent, heedEvents, isSelect } from './dom.ts';
 import { NotDone } from './failure.ts';
-import { hoverMark } from './hovering.ts';
-import type { Dialog, DialogAnswer, News, Page, Watch } from './page.ts';
+import { takesText } from './fields.ts';
+import type { DialogAnswer, News, Page, Watch } from './page.ts';
+import { type Signs, watchSigns } from './signs.ts';
 
 /** What the caller reads of an act. */
 export interface Effect extends News {
@@ -31,6 +34,7 @@ interface Scene {
   mark: Mark;
   signs: Signs;
   departure: Departure;
+  looked?: { at: number; changes: string[] }; // what was different, and when that was
 }
 
 let typedAt = 0; // when something was typed for which a page may offer something
@@ -42,17 +46,34 @@ export function suggestionsMayCome(): void {
 
 let unsettled: Scene | undefined; // an act after which the page was to leave
 
-/** Runs an act and tells what came of it; more is what the act itself has to say. */
-export async function effectOf<More extends object>(
+/** What an act says of itself. */
+export interface Said {
+  on?: string; // what was acted on
+  note?: string;
+}
+
+/** Runs an act and tells what came of it. One that goes for the focus of a field is told that it got it. */
+export async function effectOf<More extends Said>(
   page: Page,
   dialogs: DialogAnswer,
   act: () => Promise<More>,
+  forFocus = false,
 ): Promise<Effect & More> {
   if (unsettled !== undefined) leaveScene(unsettled);
   typedAt = 0;
   const watch = await page.watch(dialogs);
-  const scene = { page, watch, mark: page.mark(), signs: watchSigns(), departure: watchDeparture(dialogs) };
+  const scene: Scene = {
+    page,
+    watch,
+    mark: page.mark(),
+    signs: watchSigns(),
+    departure: watchDeparture(dialogs),
+  };
   const sent = eventsSent();
+  heedEvents((target) => {
+    if (eventsSent() === sent + 1) watch.touched();
+    scene.signs.near(target);
+  });
   try {
     const more = await act().catch((why: unknown) => {
       throw truthful(why, eventsSent() > sent);
@@ -64,8 +85,10 @@ export async function effectOf<More extends object>(
       unsettled = scene;
       return { outcome: 'executed', leaving, ...more };
     }
-    return { ...found(scene, await watch.end()), ...more };
+    const effect = found(scene, await watch.end(), more.on ?? '', forFocus);
+    return { ...effect, ...more, ...noted(effect.note, more.note) };
   } finally {
+    heedEvents(undefined);
     if (unsettled !== scene) leaveScene(scene);
   }
 }
@@ -77,7 +100,7 @@ export async function settle(): Promise<Effect> {
   scene.departure.stays();
   await quiet(scene);
   try {
-    return found(scene, await scene.watch.end());
+    return found(scene, await scene.watch.end(), '', false);
   } finally {
     leaveScene(scene);
   }
@@ -99,160 +122,8 @@ function truthful(why: unknown, acted: boolean): unknown {
   return why;
 }
 
-interface Signs {
-  lastAt(): number; // when something was seen last; 0: nothing yet
-  answeredAt(): number; // the same, without scrolling
-  focus(): Element | null; // where the focus has gone, if it moved
-  scrolled(): boolean;
-  wantsFiles(): Element | undefined; // a field whose list of files the page tried to open
-  url: string;
-  title: string;
-  end(): void;
-}
-
-function watchSigns(): Signs {
-  let lastAt = 0;
-  let scrolled = false;
-  const { href: url } = location;
-  const { title } = document;
-  const focus = focusedIn(document);
-  let answeredAt = 0;
-  let wantsFiles: Element | undefined;
-  const seen = () => {
-    lastAt = performance.now();
-    answeredAt = lastAt;
-  };
-  const onClick = ({ target }: Event) => {
-    if (isElement(target) && isInput(target) && target.type === 'file') wantsFiles = target;
-  };
-  const onScroll = () => {
-    scrolled = true;
-    lastAt = performance.now();
-  };
-  const observer = new MutationObserver((records) => {
-    if (records.some((record) => !ours(record))) seen();
-  });
-  const all = { subtree: true, childList: true, attributes: true, characterData: true };
-  observer.observe(document, all);
-  for (let at = focus; at !== null; at = at.parentElement) {
-    const root = shadowOf(at);
-    if (root !== null) observer.observe(root, all);
-  }
-  const events = ['input', 'change', 'toggle', 'close'];
-  for (const type of events) addEventListener(type, seen, true);
-  addEventListener('scroll', onScroll, true);
-  addEventListener('click', onClick, true);
-  return {
-    lastAt: () => lastAt,
-    answeredAt: () => answeredAt,
-    wantsFiles: () => wantsFiles,
-    focus: () => {
-      const now = focusedIn(document);
-      return now === focus ? null : now;
-    },
-    scrolled: () => scrolled,
-    url,
-    title,
-    end() {
-      observer.disconnect();
-      for (const type of events) removeEventListener(type, seen, true);
-      removeEventListener('scroll', onScroll, true);
-      removeEventListener('click', onClick, true);
-    },
-  };
-}
-
-// What shows the person who acts, and what the pointer is over, is not the page's.
-function ours({ type, addedNodes, removedNodes, attributeName }: MutationRecord): boolean {
-  if (attributeName === hoverMark) return true;
-  const mark = globalThis.tabrelayMark;
-  if (type !== 'childList' || mark === undefined) return false;
-  return [...addedNodes, ...removedNodes].every((node) => node === mark);
-}
-
-interface Departure {
-  to(): string | undefined;
-  asked(): Dialog | undefined;
-  download(): string | undefined;
-  stays(): void;
-  end(): void;
-}
-
-interface Navigate extends Event {
-  destination: { url: string; sameDocument: boolean };
-  downloadRequest: string | null;
-  hashChange: boolean;
-}
-
-const isNavigate = (event: Event): event is Navigate => 'destination' in event && 'hashChange' in event;
-
-// A page that leaves is waited for. One that asks whether it may be left is asked here, before Chrome asks the person.
-function watchDeparture(dialogs: DialogAnswer): Departure {
-  let to: string | undefined;
-  let asked: Dialog | undefined;
-  let download: string | undefined;
-  const stays = () => {
-    to = undefined;
-  };
-  const onNavigate = (event: Event) => {
-    if (!isNavigate(event) || event.destination.sameDocument) return;
-    if (event.downloadRequest !== null) {
-      download = event.destination.url;
-      return;
-    }
-    if (event.defaultPrevented) return;
-    if (
-      !mayLeave(dialogs, (dialog) => {
-        asked = dialog;
-      }) &&
-      event.cancelable
-    ) {
-      event.preventDefault();
-      return;
-    }
-    const { url } = event.destination;
-    queueMicrotask(() => {
-      if (!event.defaultPrevented) to = url;
-    });
-  };
-  // The page has said already what it had to say.
-  const onUnload = (event: Event) => {
-    if (to !== undefined && event.isTrusted) event.stopImmediatePropagation();
-  };
-  const navigation: unknown = Reflect.get(window, 'navigation');
-  const target = navigation instanceof EventTarget ? navigation : undefined;
-  target?.addEventListener('navigate', onNavigate);
-  target?.addEventListener('navigatesuccess', stays);
-  target?.addEventListener('navigateerror', stays);
-  addEventListener('beforeunload', onUnload, true);
-  return {
-    to: () => to,
-    stays,
-    asked: () => asked,
-    download: () => download,
-    end() {
-      target?.removeEventListener('navigate', onNavigate);
-      target?.removeEventListener('navigatesuccess', stays);
-      target?.removeEventListener('navigateerror', stays);
-      removeEventListener('beforeunload', onUnload, true);
-    },
-  };
-}
-
-/** Asks the page whether it may be left, and answers as the call said. */
-export function mayLeave(dialogs: DialogAnswer, tell: (dialog: Dialog) => void): boolean {
-  const event = document.createEvent('BeforeUnloadEvent');
-  event.initEvent('beforeunload', false, true);
-  dispatchEvent(event);
-  const returned: unknown = Reflect.get(event, 'returnValue');
-  if (!event.defaultPrevented && (typeof returned !== 'string' || returned === '')) return true;
-  const leave = dialogs === 'accept';
-  const text = 'The page asks whether to leave: changes that were made may not be saved';
-  tell({ kind: 'beforeunload', text, answered: leave ? 'left' : 'stayed' });
-  return leave;
-}
-
-async function quiet({ page, signs, departure, watch }: Scene): Promise<void> {
+async function quiet(scene: Scene): Promise<void> {
+  const { page, signs, departure, watch } = scene;
   const from = performance.now();
   await page.pause(0);
   let busyAt = 0;
@@ -263,15 +134,26 @@ async function quiet({ page, signs, departure, watch }: Scene): Promise<void> {
     const seenAt = signs.answeredAt();
     const last = seenAt <= typedAt ? 0 : Math.max(seenAt, busyAt); // a page goes on with what it was answered
     if (now - from >= longestMs) return;
-    // Where nothing was seen at all, what comes late would be missed.
-    if (last > 0 && now - last >= quietMs) return;
+    // Where nothing was seen at all, or nothing that is shown, what comes late would be missed.
+    if (last > 0 && now - last >= quietMs && isDifferent(scene)) return;
     await page.pause(lookMs);
   }
 }
 
-function found({ page, mark, signs, departure }: Scene, outside: News): Effect {
+const isDifferent = (scene: Scene): boolean =>
+  changesOf(scene).length > 0 || location.href !== scene.signs.url || document.title !== scene.signs.title;
+
+function changesOf(scene: Scene): string[] {
+  const at = scene.signs.answeredAt();
+  if (scene.looked === undefined || at === 0 || scene.looked.at !== at)
+    scene.looked = { at, changes: scene.page.changesSince(scene.mark) };
+  return scene.looked.changes;
+}
+
+function found(scene: Scene, { sent = [], ...outside }: News, on: string, forFocus: boolean): Effect {
+  const { page, signs, departure } = scene;
   const effect: Effect = { outcome: 'executed' };
-  const changes = page.changesSince(mark);
+  const changes = changesOf(scene);
   if (changes.length > 0) effect.changes = changes.join('\n');
   if (location.href !== signs.url) effect.url = location.href;
   if (document.title !== signs.title) effect.title = document.title;
@@ -283,15 +165,49 @@ function found({ page, mark, signs, departure }: Scene, outside: News): Effect {
   if (asked !== undefined) effect.dialogs = [...(effect.dialogs ?? []), asked];
   const download = departure.download();
   if (download !== undefined) effect.downloads = [...(effect.downloads ?? []), download];
-  // That the page complains of itself is no effect.
-  if (Object.keys(effect).filter((key) => key !== 'consoleErrors').length === 1) {
-    effect.noEffect = true;
-    if (signs.lastAt() > 0) effect.note = 'Something in the page changed, nothing of it is shown';
-    else if (document.visibilityState === 'hidden')
-      effect.note = 'The tab is behind another one: a page may do some of its work only in front';
+  if (sent.length > 0 && changes.length === 0) effect.sent = sent;
+  // That what was acted on has the focus now is no effect, and neither is that the page complains of itself.
+  const itself =
+    focus !== null && !(forFocus && goesForFocus(focus)) && on.includes(`[${page.reference(focus)}]`);
+  const none = ['outcome', 'consoleErrors', ...(itself ? ['focused'] : [])];
+  const note = Object.keys(effect).every((key) => none.includes(key))
+    ? noteOfNothing(scene, effect)
+    : undefined;
+  return { ...effect, ...noted(note, ...notesOf(scene)) };
+}
+
+const goesForFocus = (focus: Element): boolean => takesText(focus) || isSelect(focus);
+
+// Where no line is different: what can be said of that.
+function noteOfNothing({ page, signs }: Scene, effect: Effect): string | undefined {
+  const restyled = signs.restyled();
+  if (restyled.length > 0) {
+    const what = restyled.map((one) => `${page.describe(one.element)} (${one.what})`).join(', ');
+    return `Only how something looks changed, which no line tells: ${what}`;
   }
+  if (signs.refused().length > 0) return undefined;
+  if (signs.drawsItself())
+    return 'No line is different. What a canvas draws is not seen here: take a screenshot';
+  effect.noEffect = true;
+  if (signs.lastAt() > 0) return 'Something in the page changed, nothing of it is shown';
+  if (document.visibilityState === 'hidden')
+    return 'The tab is behind another one: a page may do some of its work only in front';
+  return undefined;
+}
+
+// What the page wants, or does not accept.
+function notesOf({ page, signs }: Scene): string[] {
+  const notes: string[] = [];
+  const refused = signs.refused().slice(0, 3);
+  const said = refused.map(({ field, says }) => `${page.describe(field)}: ${named(says)}`);
+  if (said.length > 0) notes.push(`Not valid: ${said.join(', ')}`);
   const files = signs.wantsFiles();
   if (files !== undefined)
-    effect.note = `The page asks for files: upload takes them, with ${page.reference(files)}`;
-  return effect;
+    notes.push(`The page asks for files: upload takes them, with ${page.reference(files)}`);
+  return notes;
+}
+
+function noted(...notes: (string | undefined)[]): { note?: string } {
+  const all = notes.filter((one) => one !== undefined);
+  return all.length > 0 ? { note: all.join('. ') } : {};
 }

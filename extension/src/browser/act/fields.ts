@@ -134,7 +134,9 @@ export function check(page: Page, target: Element, value: Value): Kind {
   const kind = kindOf(target);
   if (isInput(target) && target.type === 'file') throw wrong(`${named} takes files`, 'Use upload');
   if (kind === undefined) throw wrong(`${named} is not a field that can be filled`, 'Use click or press');
-  if ((isTextField(target) && target.readOnly) || attribute(target, 'aria-readonly') === 'true')
+  // One does not type into a box that is for choosing alone.
+  const choosing = kind === 'combobox' && attribute(target, 'aria-expanded') !== null;
+  if ((isTextField(target) && target.readOnly && !choosing) || attribute(target, 'aria-readonly') === 'true')
     throw wrong(`${named} is read-only`);
   if (kind === 'check' || kind === 'radio') asked(named, value);
   if (kind === 'select' && isSelect(target)) optionsFor(named, target, value);

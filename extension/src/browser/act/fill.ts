@@ -1,5 +1,6 @@
 // Fills fields of every kind, and reads back what they hold then.
 import { sensitivity } from '../secrets.ts';
+import { named } from '../words.ts';
 import { fillCombobox, fillListbox } from './choosing.ts';
 import {
   attribute,
@@ -74,6 +75,8 @@ const normalised = ['number', 'range', 'color', 'email', 'url', 'time', 'datetim
 function isSame(field: HTMLInputElement | HTMLTextAreaElement, text: string): boolean {
   const now = field.value;
   if (now === text) return true;
+  if (isInput(field) && field.type === 'email' && field.multiple)
+    return now === text.replace(/\s*,\s*/g, ',').trim();
   if (!isInput(field) || !normalised.includes(field.type) || now === '' || text === '') return false;
   return (
     Number(now) === Number(text) || now.toLowerCase() === plain(text).toLowerCase() || now.startsWith(text)
@@ -94,12 +97,19 @@ async function fillText(task: Task): Promise<Reading> {
   if (!there()) await eventually(page, lateMs / 2, () => !isConnected(target) || same());
   const again = () => {
     if (!isConnected(target)) return answer(task, '', false, 'the page replaced the field');
+    if (same()) return answer(task, target.value, true, objection(target));
     const note =
       target.value === before ? 'the page kept what was there' : 'the page made something else of it';
-    return answer(task, target.value, same(), same() ? undefined : note);
+    return answer(task, target.value, false, note);
   };
   return { filled: again(), again };
 }
+
+// What Chrome would tell a person who sends the form like that.
+const objection = (field: HTMLInputElement | HTMLTextAreaElement): string | undefined =>
+  field.willValidate && !field.validity.valid && !field.validity.valueMissing
+    ? `not valid: ${named(field.validationMessage)}`
+    : undefined;
 
 async function fillSelect(task: Task): Promise<Reading> {
   const { target, value, page } = task;

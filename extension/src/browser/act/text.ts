@@ -117,6 +117,19 @@ export function shows(shown: string, wanted: string): boolean {
   return a.length === b.length && a.every((line, i) => line === b[i]);
 }
 
+/** Where nobody has put the caret yet, what is typed goes behind what is there. */
+export function caretToEnd(field: Element): void {
+  if (isTextField(field)) {
+    if (field.selectionStart !== 0 || field.selectionEnd !== 0) return;
+    field.setSelectionRange(field.value.length, field.value.length);
+  } else if (editableOf(field) === field) {
+    const selection = documentFor(field).getSelection();
+    if (selection?.isCollapsed !== true || selection.anchorOffset !== 0) return;
+    selection.selectAllChildren(field);
+    selection.collapseToEnd();
+  }
+}
+
 /** Selects all that an editor holds. */
 export function selectAllOf(editor: Element): void {
   documentFor(editor).getSelection()?.selectAllChildren(editor);

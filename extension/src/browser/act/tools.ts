@@ -6,17 +6,18 @@ import { told } from '../told.ts';
 import { cut } from '../words.ts';
 import * as read from './arguments.ts';
 import { page, tellTo } from './document.ts';
-import { documentFor, editableOf, focusedIn, isHtml, isInput, isSelect } from './dom.ts';
-import { type Effect, effectOf, settle, suggestionsMayCome } from './effect.ts';
+import { documentFor, editableOf, focusedIn, isHtml, isInput } from './dom.ts';
+import { type Effect, effectOf, type Said, settle, suggestionsMayCome } from './effect.ts';
 import { NotDone } from './failure.ts';
-import { check, fieldOf, type Reading, suggests, takesText } from './fields.ts';
+import { check, type Filled, fieldOf, type Reading, suggests, takesText } from './fields.ts';
 import { fill } from './fill.ts';
 import { readKeys, refuseBrowserKeys, strokeFor } from './keys.ts';
 import { focusOn, pressAndRelease } from './mouse.ts';
 import type { DialogAnswer } from './page.ts';
 import { drag, hover, scroll, select } from './pointer.ts';
+import { refuseParts, refusePickers } from './refusing.ts';
 import { ready, resolved } from './target.ts';
-import { Clipboard } from './text.ts';
+import { Clipboard, caretToEnd } from './text.ts';
 import { clickTrusted, type Say } from './trusted.ts';
 import { stroke } from './typing.ts';
 import { giveFiles } from './upload.ts';
@@ -25,10 +26,10 @@ const takenBackMs = 120;
 const clipboard = new Clipboard();
 let say: Say | undefined; // to a worker that has what a person's click takes
 
-type Act = () => Promise<{ on?: string }>;
-type Deed = (given: read.Given) => Promise<object>;
+type Act = () => Promise<Said>;
+type Deed = (given: read.Given) => Promise<{ note?: string }>;
 
-async function click(given: read.Given): Promise<object> {
+async function click(given: read.Given): Promise<{ note?: string }> {
   const ref = read.text(given, 'ref');
   const button = read.choice(given, 'button', read.buttons, 'left');
   const pressing = { button, count: read.count(given), modifiers: read.held(given) };
@@ -41,22 +42,7 @@ async function click(given: read.Given): Promise<object> {
   return { note: sent === 0 ? `${note}: it got no click` : note };
 }
 
-// What a click opens is Chrome's own, and opens for a person only.
-function refusePickers(target: Element): void {
-  const forFiles = isInput(target) && target.type === 'file';
-  const forOptions = isSelect(target) && !target.multiple && target.size <= 1;
-  if (!forFiles && !forOptions) return;
-  const hint = forFiles ? 'Use upload' : 'Use fill with the name of an option';
-  throw new NotDone(
-    'NEEDS_TRUSTED_INPUT',
-    `A click on ${page.describe(target)} opens a list of the browser`,
-    {
-      hint,
-    },
-  );
-}
-
-async function fillIn(given: read.Given): Promise<object> {
+async function fillIn(given: read.Given): Promise<{ filled: Filled[]; note?: string }> {
   const fields = read.fields(given);
   // Nothing is filled where something cannot be.
   for (const { ref, value } of fields) check(page, fieldOf(resolved(page, ref)), value);
@@ -95,7 +81,7 @@ function submit(target: Element): void {
     );
 }
 
-async function press(given: read.Given): Promise<object> {
+async function press(given: read.Given): Promise<{ note?: string }> {
   const keys = read.optionalText(given, 'keys');
   const words = read.optionalText(given, 'text');
   const ref = read.optionalText(given, 'ref');
@@ -105,6 +91,8 @@ async function press(given: read.Given): Promise<object> {
   const strokes = keys === undefined ? typed : readKeys(keys);
   refuseBrowserKeys(strokes);
   if (ref !== undefined) await focusFor(ref);
+  const field = focusedIn(document);
+  if (words !== undefined && field !== null) refuseParts(field);
   for (const one of strokes) {
     stroke(document, one, clipboard);
     await page.pause(0); // editors take in one key after the other
@@ -119,12 +107,14 @@ async function focusFor(ref: string): Promise<void> {
   const target = resolved(page, ref);
   if (!isHtml(target) && !(target instanceof SVGElement))
     throw new NotDone('VALIDATION_ERROR', `${page.describe(target)} takes no keys`);
+  if (focusedIn(document) === target) return;
   focusOn(target);
+  caretToEnd(target);
 }
 
 const pointerActions = ['hover', 'drag', 'scroll', 'select'] as const;
 
-async function point(given: read.Given): Promise<object> {
+async function point(given: read.Given): Promise<{ note?: string }> {
   const action = read.choice(given, 'action', pointerActions);
   const to = read.optionalText(given, 'to');
   const at = read.place(given);
@@ -142,9 +132,9 @@ const upload: Deed = (given) => giveFiles(page, read.text(given, 'ref'), read.fi
 const deeds: Record<string, Deed> = { click, fill: fillIn, press, pointer: point, upload };
 
 /** Runs an act; what it throws on purpose becomes a failure that says whether anything was done. */
-async function acting(dialogs: DialogAnswer | undefined, deed: Act): Promise<Effect> {
+async function acting(dialogs: DialogAnswer | undefined, deed: Act, forFocus: boolean): Promise<Effect> {
   try {
-    return saidOnce(await effectOf(page, dialogs ?? 'dismiss', deed));
+    return saidOnce(await effectOf(page, dialogs ?? 'dismiss', deed, forFocus));
   } catch (why) {
     if (!(why instanceof NotDone)) throw why;
     throw new ToolError(why.message, why.code, {
@@ -175,10 +165,11 @@ const carryOut =
   (args: object, { log }: { log: { debug: Say } }) => {
     if (isSettling(args)) return settle();
     say = told(args).trusted === true ? log.debug : undefined;
-    return acting(read.dialogAnswer(args), () => {
+    const act = () => {
       guard(args, [args]);
       return named(args, deed);
-    });
+    };
+    return acting(read.dialogAnswer(args), act, deed === click);
   };
 
 const always: readonly (string | undefined)[] = ['password', 'payment', 'code'];
@@ -195,7 +186,7 @@ function guard(args: object, deeds: readonly object[]): void {
 }
 
 // Does something, and says to what: for the caller, and for who reads later what was done.
-async function named(given: read.Given, deed: Deed): Promise<{ on?: string }> {
+async function named(given: read.Given, deed: Deed): Promise<Said> {
   const on = cut(fieldsOf(given).map(page.describe).join(', '), 300);
   return { ...(on !== '' && { on }), ...(await deed(given)) };
 }
@@ -225,10 +216,11 @@ async function several(args: object): Promise<object> {
       if (deed === undefined)
         throw new NotDone('VALIDATION_ERROR', `There is no step ${JSON.stringify(tool)}`);
       const answer = read.dialogAnswer(own) ?? read.dialogAnswer(args);
-      const effect = await acting(answer, () => {
+      const act = () => {
         guard(args, i === 0 ? guarded() : [own]);
         return named(own, deed);
-      });
+      };
+      const effect = await acting(answer, act, deed === click);
       done.push(effect);
       if (effect.leaving !== undefined) break;
     } catch (why) {

@@ -1,0 +1,191 @@
+// Widgets as libraries build them, and what is said of acts that no line of the page answers.
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import { openSite } from '../sites/own-pages.ts';
+import { Acting } from '../stage/acting.ts';
+import type { Closing } from '../stage/closing.ts';
+import { portOf } from '../stage/port.ts';
+import { expect, type Stage, test, visit } from '../stage/test.ts';
+
+async function open(stage: Stage, closing: Closing, body: string): Promise<Acting> {
+  const site = await openSite(closing, {
+    page: `<!doctype html><meta charset="utf-8"><title>Widgets</title>${body}`,
+    save: '{}',
+  });
+  await visit(stage, `${site}/page`);
+  return new Acting(stage.agent);
+}
+
+/** A server that takes requests and answers none. */
+async function silentServer(closing: Closing): Promise<string> {
+  const server = createServer(() => {}).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  closing.defer(async () => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return `http://127.0.0.1:${portOf(server.address())}`;
+}
+
+test('what an act does that no line shows is told all the same', async ({ sharedStage: stage, closing }) => {
+  const hangs = await silentServer(closing);
+  const agent = await open(
+    stage,
+    closing,
+    `<button>Dead</button>
+    <button onclick="fetch('/save', { method: 'POST' })">Like</button>
+    <button onclick="fetch('/save')">Look up</button>
+    <button onclick="fetch('${hangs}/save', { method: 'POST', mode: 'no-cors' })">Slow</button>
+    <button onclick="this.className = 'liked'">Heart</button>
+    <button onclick="mark.dataset.on = 1; setTimeout(() => { mark.hidden = false }, 200)">Late</button>
+    <p id="mark" hidden>came late</p>
+    <i id="spinner">~</i><script>setInterval(() => { spinner.style.rotate = Math.random() + 'turn' }, 10)</script>`,
+  );
+  expect((await agent.click('button "Dead"')).noEffect).toBe(true);
+  const liked = await agent.click('button "Like"');
+  expect(liked.noEffect).toBeUndefined();
+  expect(liked.sent).toEqual([expect.stringMatching(/^POST .*\/save: 200$/)]);
+  expect(await agent.click('button "Look up"')).toMatchObject({ noEffect: true });
+  expect((await agent.click('button "Slow"')).underWay).toEqual([expect.stringMatching(/^POST .*\/save$/)]);
+  const heart = await agent.click('button "Heart"');
+  expect(heart.noEffect).toBeUndefined();
+  expect(heart.note).toMatch(/how something looks.*button "Heart" \[e\d+\] \(class none → "liked"\)/);
+  expect((await agent.click('button "Late"')).changes).toContain('+ "came late"');
+});
+
+test('of what a canvas draws it is not said that nothing happened', async ({
+  sharedStage: stage,
+  closing,
+}) => {
+  const agent = await open(
+    stage,
+    closing,
+    `<button onclick="c.getContext('2d').fillRect(0, 0, 50, 50)">Draw</button><canvas id="c" width="90"></canvas>`,
+  );
+  const drawn = await agent.click('button "Draw"');
+  expect(drawn.noEffect).toBeUndefined();
+  expect(drawn.note).toContain('screenshot');
+});
+
+test('what Chrome tells a person of a form that is not sent is told', async ({
+  sharedStage: stage,
+  closing,
+}) => {
+  const agent = await open(
+    stage,
+    closing,
+    `<form action="/save"><label>Name <input name="n" required></label>
+    <label>Step <input type="number" step="5" name="s"></label><button>Send</button></form>`,
+  );
+  const ref = await agent.ref('button "Send"');
+  for (const _ of [1, 2])
+    expect((await agent.do('click', { ref })).note).toMatch(/^Not valid: textbox "Name" .*fill/);
+  expect((await agent.fill('spinbutton "Step"', 7)).note).toContain('not valid');
+});
+
+const list = (multiple: boolean) => `
+  <div id="box" role="combobox" tabindex="0" aria-expanded="false" aria-controls="l" aria-label="Tags">none</div>
+  <ul id="l" role="listbox" aria-multiselectable="${multiple}" hidden>
+    ${['A', 'B', 'C'].map((one) => `<li role="option" aria-selected="false">${one}</li>`).join('')}</ul>
+  <script>
+    const open = (now) => { l.hidden = !now; box.ariaExpanded = String(now); };
+    box.onmousedown = () => open(l.hidden);
+    box.onkeydown = (e) => { if (e.key === 'Escape') open(false); };
+    for (const li of l.children) li.onclick = () => {
+      const now = li.ariaSelected !== 'true';
+      li.ariaSelected = String(now);
+      box.textContent = [...l.children].filter((one) => one.ariaSelected === 'true').map((one) => one.textContent)
+        .join(', ');
+    };
+  </script>`;
+
+test('several options are chosen in a box of the page’s own, and none is taken away', async ({
+  sharedStage: stage,
+  closing,
+}) => {
+  const agent = await open(stage, closing, list(true));
+  expect(await agent.fill('combobox "Tags"', ['A', 'C'])).toMatchObject({ value: 'A, C', verified: true });
+  expect(await agent.fill('combobox "Tags"', ['A', 'B'])).toMatchObject({ value: 'A, B, C', verified: true });
+  expect(await stage.page.locator('#l').isHidden()).toBe(true);
+});
+
+const drawnTwice = `
+  <input id="box" role="combobox" readonly aria-expanded="false" aria-controls="l" aria-label="City">
+  <b id="chosen"></b>
+  <div id="pop" hidden><div role="listbox" id="l" style="width: 0; height: 0; overflow: hidden">
+    <div role="option" aria-label="Paris"></div><div role="option" aria-label="Rome"></div></div>
+    <div><div class="row">Paris</div><div class="row">Rome</div></div></div>
+  <script>
+    box.onmousedown = () => { pop.hidden = false; box.ariaExpanded = 'true'; };
+    for (const row of document.querySelectorAll('.row')) row.onclick = () => {
+      chosen.textContent = row.textContent;
+      pop.hidden = true;
+      box.ariaExpanded = 'false';
+    };
+  </script>`;
+
+test('the option that people see is clicked where the list is for screen readers alone', async ({
+  sharedStage: stage,
+  closing,
+}) => {
+  const agent = await open(stage, closing, drawnTwice);
+  expect((await agent.fill('combobox "City"', 'Rome')).verified).toBe(true);
+  await expect(stage.page.locator('#chosen')).toHaveText('Rome');
+});
+
+test('a box that only keeps Chrome’s passwords away asks nobody, and what is not offered is not chosen', async ({
+  sharedStage: stage,
+  closing,
+}) => {
+  const agent = await open(
+    stage,
+    closing,
+    `<input role="combobox" autocomplete="new-password" aria-autocomplete="list" aria-expanded="true"
+      aria-controls="l" aria-label="Who"><div id="l" role="listbox">No data</div>`,
+  );
+  const filled = await agent.fill('combobox "Who"', 'Zoe');
+  expect(filled).toMatchObject({ value: 'Zoe', verified: false });
+  expect(filled.note).toContain('not chosen');
+});
+
+test('what stands in something that can be focused is told, and keeps its role', async ({
+  sharedStage: stage,
+  closing,
+}) => {
+  const agent = await open(
+    stage,
+    closing,
+    `<ul tabindex="0" aria-label="Stars"><li><div role="radio" aria-checked="false" tabindex="0"><b role="img"
+      aria-label="one">*</b></div></li></ul>
+    <ul tabindex="0" aria-label="Words"><li>plain words</li></ul>
+    <div role="combobox" aria-expanded="false" aria-label="Old"><input aria-label="Typed"></div>
+    <div style="cursor: pointer; position: relative; height: 20px"><div role="slider" tabindex="0" aria-valuenow="3"
+      class="handle" style="background: red; width: 10px; height: 10px"></div></div>
+    <a class="trigger">Scripted</a> <a name="top"></a><a id="x">Anchor</a>`,
+  );
+  const page = await agent.look();
+  expect(page).toMatch(/list "Stars" \[e\d+\]\n radio "one" \[e\d+\]/);
+  expect(page).toContain('plain words');
+  expect(page).toMatch(/textbox "Typed" \[/);
+  expect(page).toMatch(/slider "handle" \[e\d+\] = "3"/);
+  expect(page).toMatch(/clickable "Scripted" \[/);
+  expect(page).not.toMatch(/"Anchor" \[/);
+});
+
+test('what is typed goes to the end, and not into fields that take none', async ({
+  sharedStage: stage,
+  closing,
+}) => {
+  const agent = await open(
+    stage,
+    closing,
+    `<div contenteditable role="textbox" aria-label="Note">begin</div><input type="date" aria-label="Day">`,
+  );
+  await agent.do('press', { ref: await agent.ref('textbox "Note"'), text: ' end' });
+  expect(await agent.look({ full: true })).toContain('= "begin end"');
+  const day = await agent.ref('date "Day"');
+  expect(await agent.failure('press', { ref: day, text: '11222026' })).toMatchObject({
+    code: 'NEEDS_TRUSTED_INPUT',
+    outcome: 'not_executed',
+  });
+});

@@ -1,0 +1,186 @@
+// What can be seen in a document while an act goes on: what changes, scrolls, asks for files, or is refused as invalid.
+import { sensitivity } from '../secrets.ts';
+import { cut, named } from '../words.ts';
+import { attribute, boxOf, focusedIn, isConnected, isElement, isInput, shadowOf, upwards } from './dom.ts';
+import { hoverMark } from './hovering.ts';
+
+export interface Signs {
+  lastAt(): number; // when something was seen last; 0: nothing yet
+  answeredAt(): number; // the same, without scrolling
+  focus(): Element | null; // where the focus has gone, if it moved
+  scrolled(): boolean;
+  wantsFiles(): Element | undefined; // a field whose list of files the page tried to open
+  refused(): Refused[]; // fields of which Chrome tells a person that they are not valid
+  restyled(): Restyled[]; // what looks different now, though no line says so
+  drawsItself(): boolean; // a canvas is displayed
+  near(target: EventTarget): void; // this is acted on: what changes in the shadow roots around it is seen, too
+  url: string;
+  title: string;
+  end(): void;
+}
+
+export interface Refused {
+  field: Element;
+  says: string;
+}
+
+export interface Restyled {
+  element: Element;
+  what: string;
+}
+
+/** Starts to watch. */
+export function watchSigns(): Signs {
+  let lastAt = 0;
+  let answeredAt = 0;
+  let scrolled = false;
+  let wantsFiles: Element | undefined;
+  const refused = new Map<Element, Event>();
+  const looks = new Looks();
+  const { href: url } = location;
+  const { title } = document;
+  const focus = focusedIn(document);
+  const seen = () => {
+    lastAt = performance.now();
+    answeredAt = lastAt;
+  };
+  const onClick = ({ target }: Event) => {
+    if (isElement(target) && isInput(target) && target.type === 'file') wantsFiles = target;
+  };
+  const onInvalid = (event: Event) => {
+    const [target] = event.composedPath();
+    if (isElement(target)) refused.set(target, event);
+  };
+  const onScroll = () => {
+    scrolled = true;
+    lastAt = performance.now();
+  };
+  const observer = new MutationObserver((records) => {
+    const theirs = records.filter((record) => !ours(record));
+    if (theirs.length === 0) return;
+    seen();
+    looks.see(theirs);
+  });
+  const all = {
+    subtree: true,
+    childList: true,
+    attributes: true,
+    attributeOldValue: true,
+    characterData: true,
+  };
+  observer.observe(document, all);
+  let last: EventTarget | null = null;
+  const near = (target: EventTarget) => {
+    if (target === last || !isElement(target)) return;
+    last = target;
+    for (const root of rootsAround(target)) observer.observe(root, all);
+  };
+  if (focus !== null) near(focus);
+  const heard: [string, (event: Event) => void][] = [
+    ...['input', 'change', 'toggle', 'close'].map((type): [string, () => void] => [type, seen]),
+    ['scroll', onScroll],
+    ['click', onClick],
+    ['invalid', onInvalid],
+  ];
+  for (const [type, hear] of heard) addEventListener(type, hear, true);
+  return {
+    lastAt: () => lastAt,
+    answeredAt: () => answeredAt,
+    wantsFiles: () => wantsFiles,
+    refused: () =>
+      Array.from(refused, ([field, event]) => ({
+        field,
+        says: event.defaultPrevented ? '' : messageOf(field),
+      })).filter(({ says }) => says !== ''),
+    restyled: () => looks.changed(),
+    near,
+    drawsItself: () => Array.from(document.getElementsByTagName('canvas')).some(isOnScreen),
+    focus: () => {
+      const now = focusedIn(document);
+      return now === focus ? null : now;
+    },
+    scrolled: () => scrolled,
+    url,
+    title,
+    end() {
+      observer.disconnect();
+      for (const [type, hear] of heard) removeEventListener(type, hear, true);
+    },
+  };
+}
+
+// What shows the person who acts, and what the pointer is over, is not the page's.
+function ours({ type, addedNodes, removedNodes, attributeName }: MutationRecord): boolean {
+  if (attributeName === hoverMark) return true;
+  const mark = globalThis.tabrelayMark;
+  if (type !== 'childList' || mark === undefined) return false;
+  return [...addedNodes, ...removedNodes].every((node) => node === mark);
+}
+
+function* rootsAround(target: Element): Generator<ShadowRoot> {
+  for (const at of upwards(target)) {
+    const root = shadowOf(at);
+    if (root !== null) yield root;
+  }
+}
+
+function isOnScreen(element: Element): boolean {
+  const { top, left, bottom, right, width, height } = boxOf(element);
+  const inside = bottom > 0 && right > 0 && top < innerHeight && left < innerWidth;
+  return inside && width > 1 && height > 1;
+}
+
+function messageOf(field: Element): string {
+  const says: unknown = Reflect.get(field, 'validationMessage');
+  return typeof says === 'string' ? says : '';
+}
+
+const restlessTimes = 3; // what changes as often during one act changes by itself
+const mostKept = 200;
+const mostTold = 3;
+
+const isDisplayed = (element: Element): boolean =>
+  Element.prototype.checkVisibility.call(element, { visibilityProperty: true });
+
+interface Look {
+  times: number;
+  before: Map<string, string | null>; // attributes as they were
+}
+
+/** The attributes by which a page shows a state to the eye alone: liked, chosen, current. */
+class Looks {
+  readonly #seen = new Map<Element, Look>();
+
+  see(records: readonly MutationRecord[]): void {
+    const now = new Set<Look>();
+    for (const { type, target, attributeName, oldValue } of records) {
+      if (type !== 'attributes' || attributeName === null || attributeName === 'value') continue;
+      if (!isElement(target)) continue;
+      let look = this.#seen.get(target);
+      if (look === undefined) {
+        if (this.#seen.size >= mostKept) continue;
+        look = { times: 0, before: new Map() };
+        this.#seen.set(target, look);
+      }
+      if (!look.before.has(attributeName)) look.before.set(attributeName, oldValue);
+      now.add(look);
+    }
+    for (const look of now) look.times++;
+  }
+
+  /** What is different and displayed, without what never rests. */
+  changed(): Restyled[] {
+    const found: Restyled[] = [];
+    for (const [element, { times, before }] of this.#seen) {
+      if (times >= restlessTimes || !isConnected(element) || !isDisplayed(element)) continue;
+      if (sensitivity(element) !== undefined) continue;
+      const different = Array.from(before).find(([name, old]) => attribute(element, name) !== old);
+      if (different === undefined) continue;
+      const [name, old] = different;
+      const say = (value: string | null) => (value === null ? 'none' : named(cut(value, 60)));
+      found.push({ element, what: `${name} ${say(old)} → ${say(attribute(element, name))}` });
+      if (found.length === mostTold) break;
+    }
+    return found;
+  }
+}
