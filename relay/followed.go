@@ -30,6 +30,9 @@ func (r *Relay) tellFollowers(f *wire.Followed) {
 // uncaught says of an error what it is, and when it came. Which call it came of nobody knows: a timer, a listener and a
 // promise do not say who made them.
 func uncaught(f *wire.Followed) string {
+	if f.What == wire.EarlyError {
+		return "error of " + f.Plugin + ", before its first call in the document"
+	}
 	what := "late error of " + f.Plugin
 	if f.What == wire.Rejection {
 		what = "late error of " + f.Plugin + ", in a promise that nobody awaits"

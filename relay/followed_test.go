@@ -16,6 +16,8 @@ func TestUncaughtSaysWhen(t *testing.T) {
 			"late error of tea, 1.5s after tea__list had ended"},
 		{wire.Followed{Plugin: "tea", Tool: "list", What: wire.Rejection},
 			"late error of tea, in a promise that nobody awaits, outside of the handler while tea__list runs"},
+		{wire.Followed{Plugin: "tea", Tool: "list", What: wire.EarlyError},
+			"error of tea, before its first call in the document"},
 	} {
 		if got := uncaught(&tt.f); got != tt.want {
 			t.Errorf("%q, want %q", got, tt.want)

@@ -15,6 +15,37 @@ const mistakes: Record<string, { body: string; says: string; code?: string }> = 
     code: 'INTERNAL_ERROR',
   },
   thrown_error: { body: "throw new Error('no tea')", says: 'src/index.ts:', code: 'INTERNAL_ERROR' },
+  thrown_fields: {
+    body: "throw { error: 'no tea', status: 4 }",
+    says: 'threw an object, which has no line: throw new Error(…)',
+    code: 'INTERNAL_ERROR: {"error":"no tea","status":4}',
+  },
+  thrown_promise: {
+    body: 'throw Promise.resolve(1)',
+    says: 'threw a Promise, which has no line',
+    code: 'INTERNAL_ERROR',
+  },
+  cause: {
+    body: "throw new Error('no tea', { cause: new Error('no water') })",
+    says: 'It was caused by Error: no water',
+    code: 'INTERNAL_ERROR',
+  },
+  several: {
+    body: "return Promise.any([Promise.reject(new Error('no tea')), Promise.reject(new Error('no cup'))])",
+    says: 'It stands for Error: no cup',
+    code: 'INTERNAL_ERROR',
+  },
+  no_line: {
+    body: "return fetch('/').then((page) => page.json())",
+    says: 'None of your lines is in its stack: catch it where it is awaited',
+    code: 'INTERNAL_ERROR',
+  },
+  generator: {
+    body: 'return (async function* () { yield 1 })()',
+    says: 'is an AsyncGenerator, and becomes {}: collect it with for await',
+  },
+  elements: { body: "return document.querySelectorAll('h1')", says: 'is a NodeList, and becomes' },
+  answer: { body: "return { tea: new Response('green') }", says: 'is a Response, and becomes {}: await its' },
   not_awaited: { body: 'return { tea: Promise.resolve(1) }', says: 'is a promise, and becomes {}: await it' },
   map: {
     body: "return { tea: new Map([['a', 1]]) }",
@@ -32,7 +63,7 @@ const mistakes: Record<string, { body: string; says: string; code?: string }> = 
   },
   huge: {
     body: "return 'tea'.repeat(10_000_000)",
-    says: 'has more than 10485760 bytes',
+    says: 'Answer in parts (listPage, textPage of @tabrelay/plugin-sdk/paging), or return only the fields',
     code: 'OUTPUT_TOO_LARGE',
   },
   no_dom: {

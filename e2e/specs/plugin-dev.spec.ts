@@ -6,6 +6,7 @@ import type { Page } from '@playwright/test';
 import { binary } from '../stage/paths.ts';
 import { mainWorldPlugin } from '../stage/plugin.ts';
 import { start } from '../stage/process.ts';
+import { atTerminal } from '../stage/terminal.ts';
 import { expect, test } from '../stage/test.ts';
 
 const source = (version: number) => `
@@ -128,6 +129,59 @@ for (const world of ['main', 'isolated'] as const) {
       .toContain('"later" of the result is a promise, and becomes {}: await it');
     expect(dev.output()).toContain('"prices" of the result is a Map');
     expect(dev.output()).toContain('"none" of the result is NaN, and becomes null');
+  });
+}
+
+const early = `
+import { definePlugin, defineTool } from '@tabrelay/plugin-sdk';
+const go = defineTool({ name: 'go', description: 'Leaves a promise behind.', annotations: { readOnlyHint: true },
+  handle() {
+    void Promise.reject('no tea left');
+    return 1;
+  } });
+export default definePlugin({
+  tools: [go],
+  onActivate() {
+    setTimeout(() => {
+      throw new Error('the timer of onActivate');
+    });
+    void Promise.reject(new Error('the promise of onActivate'));
+    throw new Error('onActivate itself');
+  },
+});
+`;
+
+for (const world of ['main', 'isolated'] as const) {
+  test(`what a plugin throws before its first call is shown with that, and what is no error, too (${world} world)`, async ({
+    sharedStage,
+  }) => {
+    const { agent, closing, demo, page, relay } = sharedStage;
+    const folder = await mainWorldPlugin(demo.url, closing);
+    const name = `early-${world}`;
+    const about = { displayName: 'Early', urlPatterns: [`${demo.url}/*`], world };
+    await writeFile(
+      path.join(folder, 'package.json'),
+      JSON.stringify({ name: `tabrelay-plugin-${name}`, version: '0.1.0', tabrelay: about }),
+    );
+    await writeFile(path.join(folder, 'src/index.ts'), early);
+    const dev = atTerminal(relay, closing, ['plugin', 'dev', folder], 'yes\n');
+    await expect.poll(() => dev.output()).toContain('Each save is live');
+    const from = `error of ${name}, before its first call in the document:`;
+    const said = (what: string) =>
+      expect.poll(() => dev.output().replaceAll('\r', '')).toMatch(new RegExp(what));
+    await expect
+      .poll(async () => {
+        await page.reload();
+        await agent.call(`${name}__go`);
+        return dev.output();
+      })
+      .toContain(`${from} onActivate failed: Error: onActivate itself`);
+    await said(`onActivate itself\n +src/index\\.ts:15:11\n +15 \\| `);
+    await said(`: Error: the promise of onActivate\n +src/index\\.ts:14:25\n +14 \\| `);
+    await said(`: Error: the timer of onActivate\n +src/index\\.ts:12:13\n +12 \\| `);
+    await said(
+      `in a promise that nobody awaits, .*: no tea left \\(a string, which has no line: reject with`,
+    );
   });
 }
 

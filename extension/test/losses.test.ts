@@ -17,6 +17,26 @@ const cases: [what: string, result: unknown, said: RegExp[]][] = [
   ['a pattern', /x/, [/RegExp/]],
   ['what says how it is written', { m: Object.assign(new Map(), { toJSON: () => 1 }) }, []],
   ['a cycle', loop, [/leads back to itself/]],
+  [
+    'a date without a time',
+    { at: new Date(Number.NaN) },
+    [/"at" .* is a Date without a time, and becomes null/],
+  ],
+  ['a generator', (function* () {})(), [/^The result is a Generator, and becomes \{\}: \[\.\.\.it\]/]],
+  ['an async generator', (async function* () {})(), [/is an AsyncGenerator.*for await/]],
+  ['parameters', { q: new URLSearchParams('a=b') }, [/"q" .* URLSearchParams.*Object\.fromEntries/]],
+  ['an answer', new Response('x'), [/is a Response, and becomes \{\}: await its json\(\) or text\(\)/]],
+  ['bytes', { b: new Uint8Array(2) }, [/is a Uint8Array, and becomes an object of its numbers/]],
+  ['what has no fields', { w: new WeakMap() }, [/is a WeakMap, and becomes \{\}/]],
+  [
+    'an instance of a class',
+    new (class Tea {
+      name = 'x';
+    })(),
+    [],
+  ],
+  ['an object without a prototype', Object.assign(Object.create(null), { a: 1 }), []],
+  ['boxed text', [new String('x'), new Number(1), new Boolean(true)], []],
   ['at most five', Array.from({ length: 9 }, () => Number.NaN), Array.from({ length: 5 }, () => /NaN/)],
 ];
 

@@ -1,6 +1,15 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { cut, fitsIn, legible, serialiseThrown, serialiseValue, utf8Length } from '../src/page/serialise.ts';
+import {
+  cut,
+  describe,
+  eachReason,
+  fitsIn,
+  legible,
+  serialiseThrown,
+  serialiseValue,
+  utf8Length,
+} from '../src/page/serialise.ts';
 
 const internal = { code: 'INTERNAL_ERROR', category: 'internal', retryable: false };
 const plain = (value: object) => JSON.parse(JSON.stringify(value));
@@ -180,4 +189,37 @@ test('type, hint and data stay fields of their own, within limits', () => {
   }
   const large = serialiseThrown({ code: 'X', message: 'm', data: ['x'.repeat(20_000)] }).data;
   assert.ok(typeof large === 'string' && large.length > 8_000 && large.length <= 16_384);
+});
+
+test('what was thrown without a message says what it is', () => {
+  const said = (thrown: unknown) => serialiseThrown(thrown).message;
+  assert.equal(said({ error: 'bad', status: 4 }), '{"error":"bad","status":4}');
+  assert.equal(said({}), 'The tool threw an object without a message');
+  assert.equal(said(Promise.resolve(1)), 'The tool threw a Promise without a message');
+  assert.equal(said(new Response('x')), 'The tool threw a Response without a message');
+  assert.equal(said(new Event('error')), 'The tool threw an Event without a message');
+  assert.equal(said('no tea'), 'no tea');
+  assert.equal(said(undefined), 'undefined');
+  const loop: Record<string, unknown> = {};
+  loop.self = loop;
+  assert.equal(said(loop), 'The tool threw a value that cannot be shown');
+});
+
+test('the reasons of an error are its causes, and what it stands for', () => {
+  const reasons = (thrown: unknown): string[] => {
+    const found: string[] = [];
+    eachReason(thrown, (what, reason) => found.push(`${what} ${describe(reason)}`));
+    return found;
+  };
+  const both = new AggregateError([new TypeError('one'), 'two'], 'both', { cause: new Error('root') });
+  assert.deepEqual(reasons(both), [
+    'It stands for TypeError: one',
+    'It stands for two',
+    'It was caused by Error: root',
+  ]);
+  const loop = new Error('round');
+  loop.cause = loop;
+  assert.equal(reasons(loop).length, 5);
+  assert.deepEqual(reasons(undefined), []);
+  assert.deepEqual(reasons(new Error('alone')), []);
 });

@@ -159,7 +159,7 @@ func (c *Catalog) Load() (err error) {
 			return
 		}
 		c.checkRules()
-		files, _ := c.folder.adapters(c.options.Tools.Snapshot())
+		files, _ := c.folder.adapters(c.options.Tools.Snapshot(), c.reviews.developed)
 		err = c.folder.pruneAdapters(files)
 	})
 	return cmp.Or(err, closed)
@@ -208,7 +208,7 @@ func (c *Catalog) publish(cfg config.Config) error {
 	if err != nil {
 		return err
 	}
-	files, list := c.folder.adapters(candidate.Snapshot)
+	files, list := c.folder.adapters(candidate.Snapshot, c.reviews.developed)
 	if err := c.folder.putAdapters(files); err != nil {
 		return err
 	}

@@ -165,11 +165,12 @@ func (f *folder) prune(keep func(name string) bool) error {
 
 // adapters are the files of the plugins that are offered, by their name in the extension's folder, and what browsers
 // are told of these plugins.
-func (f *folder) adapters(s *registry.Snapshot) (files map[string][]byte, list []wire.Plugin) {
+func (f *folder) adapters(s *registry.Snapshot, developed func(*plugin.Plugin) bool) (files map[string][]byte,
+	list []wire.Plugin) {
 	files, list = make(map[string][]byte, len(s.Sites)), make([]wire.Plugin, 0, len(s.Sites))
 	runtime := f.runtime()
 	for _, site := range s.Sites {
-		p, composed := site.Plugin, compose(site, runtime)
+		p, composed := site.Plugin, compose(site, runtime, developed(site.Plugin))
 		one := wire.Plugin{
 			Name: p.Manifest.Name, Hash: p.Hash, World: string(p.Manifest.World), Matches: site.Matches,
 			Excludes: site.Excludes,
@@ -187,10 +188,10 @@ func (f *folder) adapters(s *registry.Snapshot) (files map[string][]byte, list [
 }
 
 // compose makes the file that is injected for a plugin: it knows the pages that a person added.
-func compose(site *registry.Site, runtime []byte) []byte {
+func compose(site *registry.Site, runtime []byte, developed bool) []byte {
 	p := *site.Plugin
 	p.Manifest.URLPatterns, p.Manifest.ExcludePatterns = site.Matches, site.Excludes
-	return plugin.Compose(p, runtime)
+	return plugin.Compose(p, runtime, developed)
 }
 
 // runtime is the extension's part of a main-world adapter.

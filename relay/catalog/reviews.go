@@ -160,6 +160,13 @@ func (v *reviews) serve(f *found) *plugin.Plugin {
 	return &standIn
 }
 
+// developed reports whether somebody works on this content of a plugin with `plugin dev`.
+func (v *reviews) developed(p *plugin.Plugin) bool {
+	return slices.ContainsFunc(v.sessions, func(s *developing) bool {
+		return s.content == content{p.Manifest.Name, p.Hash}
+	})
+}
+
 // lastAccepted unpacks the accepted content of a plugin that served last; nil when there is none. Nothing is trusted
 // for lying in the database: its hash is computed anew, and has to be one that was accepted.
 func (v *reviews) lastAccepted(name string) *review.Content {

@@ -110,7 +110,7 @@ func (c *Candidate) read(ctx context.Context) (err error) {
 		c.Plugin, err = plugin.Load(c.dir)
 	case plugin.IsPublished(c.dir):
 		c.Plugin, c.Found, err = plugin.BuildPublished(ctx, c.dir)
-	case there("src/index.ts"):
+	case plugin.HasSources(c.dir):
 		c.Plugin, c.Found, err = plugin.Build(ctx, c.dir, plugin.Options{})
 	default:
 		err = errors.New("it is no plugin: it has neither dist/manifest.json, which tabrelay plugin build makes, nor " +

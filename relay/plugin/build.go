@@ -41,6 +41,7 @@ type Builder struct {
 	page     *pageBundle
 	packages *packageBundle
 	reader   *reader
+	entry    string   // of the last build: one of entryFiles
 	files    []string // sources of the last build, relative to dir
 	cached   toolCache
 }
@@ -112,7 +113,13 @@ func (b *Builder) Build(ctx context.Context, opts Options) (*Plugin, []Diagnosti
 func (b *Builder) build(ctx context.Context, shipped bool) (*Plugin, []Diagnostic, error) {
 	_ = b.folder.open() // without a folder there is no package.json, which is reported
 	defer b.folder.close()
+	b.entry = entryFile
 	plugin, found, err := b.buildFolder(ctx, shipped)
+	for i := range found {
+		if found[i].File == entryFile {
+			found[i].File = b.entry // who found it does not know the name
+		}
+	}
 	if invalid(found) != nil {
 		found = b.withFrames(found)
 		err = invalid(found)
@@ -164,14 +171,12 @@ func (b *Builder) buildFolder(ctx context.Context, shipped bool) (*Plugin, []Dia
 
 // bundleSource bundles the plugin's own sources, if there are any.
 func (b *Builder) bundleSource() (*module, []Diagnostic) {
-	switch at, err := b.folder.file(entryFile); {
-	case err != nil:
-		return nil, faultf(entryFile, "%v", err)
-	case at == "":
-		return nil, faultf(entryFile, "is missing; it exports the plugin: export default definePlugin({ tools: [ … ] "+
-			"})")
+	entry, found := findEntry(b.folder)
+	if entry == "" {
+		return nil, found
 	}
-	return b.source.build()
+	b.entry = entry
+	return b.source.build(entry)
 }
 
 // preScript bundles the plugin's pre-script; nil when it has none.

@@ -6,7 +6,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
+	"os"
 	"path"
 	"path/filepath"
 	"slices"
@@ -15,10 +17,45 @@ import (
 	"github.com/evanw/esbuild/pkg/api"
 )
 
+// entryFile is the name of the entry in messages, until it is known which of entryFiles there is.
 const entryFile = "src/index.ts"
+
+// entryFiles are the names that the file with the plugin may have; the first that is there is taken.
+var entryFiles = []string{entryFile, "src/index.tsx", "src/index.mts", "src/index.js", "src/index.jsx", "src/index.mjs"}
+
+// HasSources reports whether a folder has the file that a plugin is built from.
+func HasSources(dir string) bool {
+	return slices.ContainsFunc(entryFiles, func(name string) bool {
+		_, err := os.Stat(filepath.Join(dir, filepath.FromSlash(name)))
+		return !errors.Is(err, fs.ErrNotExist)
+	})
+}
+
+// findEntry returns the file with the plugin; empty when there is none.
+func findEntry(f *folder) (string, []Diagnostic) {
+	for _, name := range entryFiles {
+		switch at, err := f.file(name); {
+		case err != nil:
+			return "", faultf(name, "%v", err)
+		case at != "":
+			return name, nil
+		}
+	}
+	for _, name := range entryFiles {
+		elsewhere := path.Base(name)
+		if at, err := f.file(elsewhere); err == nil && at != "" {
+			return "", faultf(elsewhere, "is not where a plugin begins; move it to %s", name)
+		}
+	}
+	return "", faultf(entryFile, "is missing, and so is src/index.js; it exports the plugin: "+
+		"export default definePlugin({ tools: [ … ] })")
+}
 
 // chrome is the oldest browser the extension runs in.
 var chrome = []api.Engine{{Name: api.EngineChrome, Version: "116"}}
+
+// production is what libraries are told that ask, and a plugin's own files with them.
+var production = map[string]string{"process.env.NODE_ENV": `"production"`}
 
 // sourceBundle bundles the plugin's own sources into one module; packages stay imports. Both the page's bundle and the
 // reading of the tools start from that module. Faults found here have a file and a line.
@@ -26,18 +63,19 @@ type sourceBundle struct {
 	folder   *folder
 	context  api.BuildContext // nil before the first build
 	tsconfig string           // of the context
+	entry    string           // of the context
 }
 
-// prepare makes the context for the plugin's tsconfig.json as it is now.
-func (b *sourceBundle) prepare() error {
+// prepare makes the context for the plugin's entry and tsconfig.json as they are now.
+func (b *sourceBundle) prepare(entry string) error {
 	tsconfig := b.folder.configOf(".").forBundler()
-	if b.context != nil && b.tsconfig == tsconfig {
+	if b.context != nil && b.tsconfig == tsconfig && b.entry == entry {
 		return nil
 	}
 	b.close()
 	context, failed := api.Context(api.BuildOptions{
 		AbsWorkingDir: b.folder.dir,
-		EntryPoints:   []string{entryFile},
+		EntryPoints:   []string{entry},
 		Outfile:       filepath.Join(b.folder.dir, "source.js"), // never written; names in messages are relative to it
 		TsconfigRaw:   tsconfig,
 		Bundle:        true,
@@ -50,11 +88,12 @@ func (b *sourceBundle) prepare() error {
 		Plugins:       []api.Plugin{checkImports(b.folder), serveEmpty(), b.folder.confine()},
 		Supported:     map[string]bool{"top-level-await": false}, // the module becomes a script in both uses
 		LogOverride:   map[string]api.LogLevel{"unsupported-jsx-comment": api.LogLevelSilent},
+		Define:        production,
 	})
 	if failed != nil {
 		return fmt.Errorf("the bundler does not start: %s", failed.Errors[0].Text)
 	}
-	b.context, b.tsconfig = context, tsconfig
+	b.context, b.tsconfig, b.entry = context, tsconfig, entry
 	return nil
 }
 
@@ -75,8 +114,8 @@ type module struct {
 	files    []string // what it was made of, relative to the folder
 }
 
-func (b *sourceBundle) build() (*module, []Diagnostic) {
-	if err := b.prepare(); err != nil {
+func (b *sourceBundle) build(entry string) (*module, []Diagnostic) {
+	if err := b.prepare(entry); err != nil {
 		return nil, faultf(tsconfigFile, "%v", err)
 	}
 	result := b.context.Rebuild()
@@ -96,20 +135,31 @@ func (b *sourceBundle) build() (*module, []Diagnostic) {
 	return m, found
 }
 
-// explainJSX puts what an author can do in the place of syntax errors that are JSX in a file for TypeScript without it.
+// withoutJSX are the endings of files without JSX, and the one that each needs for it.
+var withoutJSX = map[string]struct {
+	plain, jsx api.Loader
+	ending     string
+}{
+	".ts": {api.LoaderTS, api.LoaderTSX, ".tsx"}, ".mts": {api.LoaderTS, api.LoaderTSX, ".tsx"},
+	".js": {api.LoaderJS, api.LoaderJSX, ".jsx"}, ".mjs": {api.LoaderJS, api.LoaderJSX, ".jsx"},
+}
+
+// explainJSX puts what an author can do in the place of syntax errors that are JSX in a file without it.
 func explainJSX(f *folder, found []Diagnostic) []Diagnostic {
 	for i, d := range found {
 		extension := path.Ext(d.File)
-		if extension != ".ts" && extension != ".mts" {
+		loaders, known := withoutJSX[extension]
+		if !known {
 			continue
 		}
 		content, err := f.read(d.File)
-		if err != nil || len(api.Transform(string(content), quiet(api.LoaderTS)).Errors) == 0 ||
-			len(api.Transform(string(content), quiet(api.LoaderTSX)).Errors) > 0 {
+		if err != nil || len(api.Transform(string(content), quiet(loaders.plain)).Errors) == 0 ||
+			len(api.Transform(string(content), quiet(loaders.jsx)).Errors) > 0 {
 			continue
 		}
-		found[i].Text = fmt.Sprintf("this is JSX, which needs a file that ends in .tsx; rename it to %s, or make "+
-			"elements with document.createElement", strings.TrimSuffix(d.File, extension)+".tsx")
+		found[i].Text = fmt.Sprintf("this is JSX, which needs a file that ends in %s; rename it to %s, or make "+
+			"elements with document.createElement", loaders.ending,
+			strings.TrimSuffix(d.File, extension)+loaders.ending)
 	}
 	return found
 }

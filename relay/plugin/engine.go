@@ -142,6 +142,8 @@ func forEngine(code []byte) (moduleScript, error) {
 	result := api.Transform(string(code), api.TransformOptions{
 		Format: api.FormatCommonJS, Target: engineTarget, Supported: engineSupports, Loader: api.LoaderJS,
 		Sourcemap: api.SourceMapExternal, Sourcefile: "source.js", LogLevel: api.LogLevelSilent,
+		// The engine fails at a direct eval in the field of a class; no handler runs in it.
+		Define: map[string]string{"eval": "globalThis.eval"},
 	})
 	if len(result.Errors) > 0 {
 		return moduleScript{}, errors.New(result.Errors[0].Text)

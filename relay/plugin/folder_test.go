@@ -186,11 +186,11 @@ func TestCompose(t *testing.T) {
 	want := "(()=>{var tabrelayPlugin={};\n" +
 		`;globalThis.tabrelayBridge.register({"name":"x","hash":"abc","matches":["https://x.example/*"]},` +
 		`tabrelayPlugin.default,tabrelayPlugin.enter);})();` + "\n"
-	if diff := cmp.Diff(want, string(Compose(p, []byte("runtime")))); diff != "" {
+	if diff := cmp.Diff(want, string(Compose(p, []byte("runtime"), false))); diff != "" {
 		t.Error(diff)
 	}
 	p.Manifest.World = Main
-	if got := string(Compose(p, []byte("var tabrelayRuntime={};"))); !strings.HasPrefix(got,
+	if got := string(Compose(p, []byte("var tabrelayRuntime={};"), false)); !strings.HasPrefix(got,
 		"(()=>{var tabrelayRuntime={};\n;var tabrelayPlugin") || !strings.Contains(got, ";tabrelayRuntime.start({") {
 		t.Errorf("main world: %s", got)
 	}

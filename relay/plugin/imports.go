@@ -95,6 +95,9 @@ func checkImports(f *folder) api.Plugin {
 			if args.Kind == api.ResolveEntryPoint || strings.HasPrefix(args.Path, "data:") {
 				return api.OnResolveResult{}, nil
 			}
+			if args.Kind == api.ResolveJSRequireCall {
+				return api.OnResolveResult{Errors: []api.Message{{Text: requireError(args.Path)}}}, nil
+			}
 			if isSDK(args.Path) {
 				return api.OnResolveResult{Path: args.Path, External: true}, nil
 			}
@@ -127,6 +130,11 @@ func importError(specifier string) string {
 			"install the package, or put the file into src", specifier)
 	}
 	return fmt.Sprintf("the package %q is not installed; run npm install in the plugin's folder", specifier)
+}
+
+func requireError(specifier string) string {
+	return fmt.Sprintf("a plugin imports its packages, for a page has no require; write: import { … } from %q",
+		specifier)
 }
 
 // serveSDK resolves the SDK to the sources in this binary.
@@ -168,6 +176,10 @@ func refuseNode() api.Plugin {
 func rephrase(text string) string {
 	if strings.HasPrefix(text, "Top-level await is") {
 		return "a plugin cannot await while it loads, because it is put into pages as a script; await in the handler"
+	}
+	if strings.HasPrefix(text, "Using direct eval ") {
+		return "eval is refused by the policy of most pages, and always in the isolated world; write what it is to do " +
+			"as code"
 	}
 	pattern, ok := strings.CutPrefix(text, "Could not resolve ")
 	if ok && (strings.HasPrefix(pattern, "import(") || strings.HasPrefix(pattern, "require(")) {

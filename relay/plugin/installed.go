@@ -180,7 +180,7 @@ func RecordBuild(home, dir string, failure error) error {
 }
 
 func buildOrLoad(ctx context.Context, dir string) (*Plugin, []Diagnostic, error) {
-	if _, err := os.Stat(filepath.Join(dir, entryFile)); errors.Is(err, fs.ErrNotExist) {
+	if !HasSources(dir) {
 		if _, err := os.Stat(filepath.Join(dir, "dist", manifestFile)); err == nil {
 			p, err := Load(dir)
 			return p, nil, err

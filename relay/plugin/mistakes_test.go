@@ -1,6 +1,8 @@
 package plugin
 
 import (
+	"bytes"
+	"cmp"
 	"errors"
 	"os"
 	"path/filepath"
@@ -19,7 +21,7 @@ func TestMistakes(t *testing.T) {
 		return mistakesHead + "const go = defineTool({ name: 'go', description: 'Goes.', handle: () => 1, " + fields +
 			" });\nexport default definePlugin({ tools: [go] });\n"
 	}
-	for name, c := range map[string]struct{ about, source, want, frame string }{
+	for name, c := range map[string]struct{ about, file, source, want, frame string }{
 		"missing match": {about: `{"name": "tabrelay-plugin-tea",
   "tabrelay": {"displayName": "Tea"}}`, source: tool(""),
 			want: `package.json:2:15: "tabrelay" has no "urlPatterns"; name the pages it works on, such as ` +
@@ -58,12 +60,31 @@ func TestMistakes(t *testing.T) {
 			want: `src/index.ts:2:38: this is JSX, which needs a file that ends in .tsx; rename it to src/index.tsx, ` +
 				`or make elements with document.createElement`,
 			frame: "    2 | export const view = () => <b>tea</b>;\n      |                                      ^"},
+		"require": {file: "src/index.js", source: "const { definePlugin } = require('@tabrelay/plugin-sdk');\n",
+			want: `src/index.js:1:34: a plugin imports its packages, for a page has no require; write: ` +
+				`import { … } from "@tabrelay/plugin-sdk"`,
+			frame: "    1 | const { definePlugin } = require('@tabrelay/plugin-sdk');\n      |                                  ^"},
+		"JSX in JavaScript": {file: "src/index.js", source: mistakesHead + "export const view = () => <b>tea</b>;\n",
+			want: `src/index.js:2:27: this is JSX, which needs a file that ends in .jsx; rename it to src/index.jsx, ` +
+				`or make elements with document.createElement`,
+			frame: "    2 | export const view = () => <b>tea</b>;\n      |                           ^"},
+		"wrong key in JavaScript": {file: "src/index.js", source: tool("outputSchema: { type: 'object' }"),
+			want: `src/index.js:2: tool "go": "outputSchema" is no field of a tool; did you mean "output"?`},
+		"nothing exported by JavaScript": {file: "src/index.mjs", source: "export const plugin = {};\n",
+			want: `src/index.mjs: has no default export; write: export default definePlugin({ tools: [ … ] })`},
+		"outside of src": {file: "index.js", source: tool(""),
+			want: `index.js: is not where a plugin begins; move it to src/index.js`},
+		"nowhere": {file: "src/plugin.ts", source: tool(""),
+			want: `src/index.ts: is missing, and so is src/index.js; it exports the plugin: ` +
+				`export default definePlugin({ tools: [ … ] })`},
+		"eval in a class": {source: tool("") + "class Old { run = async () => eval('1') }\nnew Old();\n", want: ""},
 		"no default export": {source: "export const plugin = {};\n",
 			want: `src/index.ts: has no default export; write: export default definePlugin({ tools: [ … ] })`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
-			files := map[string]string{"package.json": mistakesAbout, "src/index.ts": c.source, "src/tea.css": "b {}"}
+			files := map[string]string{"package.json": mistakesAbout, "src/tea.css": "b {}"}
+			files[cmp.Or(c.file, "src/index.ts")] = c.source
 			if c.about != "" {
 				files["package.json"] = c.about
 			}
@@ -95,5 +116,32 @@ func TestMistakes(t *testing.T) {
 				t.Errorf("it shows\n%s\nwant\n%s", wrong.Framed(), want)
 			}
 		})
+	}
+}
+
+// A plugin in JavaScript is built like one in TypeScript; each of its own warnings comes once, with its place.
+func TestPlainJavaScript(t *testing.T) {
+	dir := t.TempDir()
+	for name, content := range map[string]string{
+		"package.json": mistakesAbout,
+		"src/lib.js":   "export const mode = process.env.NODE_ENV;\nexport const run = (code) => eval(code);\n",
+		"src/index.js": mistakesHead + "import { mode, run } from './lib.js';\n" +
+			"export default definePlugin({ tools: [defineTool({ name: 'go', description: 'Goes.', " +
+			"handle: () => ({ mode, ran: run('1') }) })] });\n",
+	} {
+		file := filepath.Join(dir, filepath.FromSlash(name))
+		if err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o700), os.WriteFile(file, []byte(content), 0o600)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	p, found, err := Build(t.Context(), dir, Options{Out: "-"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(found) != 1 || found[0].Place() != "src/lib.js:2:30" || !found[0].Warning {
+		t.Errorf("it warns %v, want once, of eval", found)
+	}
+	if !bytes.Contains(p.Adapter, []byte(`"production"`)) {
+		t.Error("its files are told another mode than libraries are")
 	}
 }

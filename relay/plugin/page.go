@@ -67,7 +67,7 @@ func (p *pageBundle) context(plugins ...api.Plugin) (api.BuildContext, error) {
 		Sourcemap:         api.SourceMapExternal,
 		Metafile:          true,
 		LogLevel:          api.LogLevelSilent,
-		Define:            map[string]string{"process.env.NODE_ENV": `"production"`},
+		Define:            production,
 		Plugins:           append(plugins, p.serveEntry(), serveSDK(), refuseNode(), serveEmpty(), p.folder.confine()),
 	})
 	if failed != nil {
@@ -130,7 +130,7 @@ func (p *pageBundle) build(m *module) (script, []Diagnostic) {
 	if len(result.Errors) == 0 {
 		meta, err := readMetafile(result.Metafile)
 		if err == nil && len(meta.externals()) == 0 {
-			return scriptOf(result), diagnose(result.Warnings, true)
+			return scriptOf(result), pageWarnings(result.Warnings)
 		}
 	}
 	// A handler uses a schema at run time: the page needs the library.
@@ -146,7 +146,14 @@ func (p *pageBundle) build(m *module) (script, []Diagnostic) {
 	if len(result.Errors) > 0 {
 		return script{}, locateImports(p.folder, m.files, diagnose(result.Errors, false))
 	}
-	return scriptOf(result), diagnose(result.Warnings, true)
+	return scriptOf(result), pageWarnings(result.Warnings)
+}
+
+// pageWarnings leaves out what is about the plugin's own sources: bundling those has reported it, at its place there.
+func pageWarnings(messages []api.Message) []Diagnostic {
+	return slices.DeleteFunc(diagnose(messages, true), func(d Diagnostic) bool {
+		return strings.HasPrefix(d.File, entryNamespace)
+	})
 }
 
 func scriptOf(result api.BuildResult) script {

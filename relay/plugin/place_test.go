@@ -34,7 +34,7 @@ func TestSourcePlace(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			injected := Compose(*p, []byte("var tabrelayRuntime={};\nfoo();"))
+			injected := Compose(*p, []byte("var tabrelayRuntime={};\nfoo();"), true)
 			at := bytes.Index(injected, []byte(".cost.amount")) + len(".")
 			line := 1 + bytes.Count(injected[:at], []byte("\n"))
 			column := at - bytes.LastIndexByte(injected[:at], '\n')
@@ -51,7 +51,7 @@ func TestSourcePlace(t *testing.T) {
 
 func TestSourcePlaceOfNothing(t *testing.T) {
 	p := &Plugin{Adapter: []byte("var a=1;\n"), SourceMap: []byte(`{"version":3,"sources":[],"mappings":""}`)}
-	injected := Compose(*p, nil)
+	injected := Compose(*p, nil, true)
 	for _, place := range []string{
 		"", "/a.js", "/a.js:0:0", "/a.js:1:1", "/a.js:9:9", "/a.js:1:9999999", "/a.js:99999999:1", "/a.js:2:1",
 	} {
@@ -67,7 +67,7 @@ func TestSourcePlaceOfNothing(t *testing.T) {
 func FuzzSourcePlace(f *testing.F) {
 	p := &Plugin{Adapter: []byte("var a=1;\nb()\n"), SourceMap: []byte(
 		`{"version":3,"sources":["src/index.ts"],"names":[],"mappings":"AAAA,IAAM;AACN"}`)}
-	injected := Compose(*p, nil)
+	injected := Compose(*p, nil, true)
 	f.Add("/adapters/tea-0123456789ab.js:1:8")
 	f.Add("/adapters/tea-0123456789ab.js:2:1")
 	f.Fuzz(func(t *testing.T, place string) {

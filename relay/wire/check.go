@@ -186,7 +186,8 @@ func (f *Reply) check() error   { return isHex("id", string(f.ID), 32) }
 func (*Console) check() error   { return nil }
 func (*PageTools) check() error { return nil }
 func (f *Followed) check() error {
-	if err := isOneOf("kind", string(f.What), string(ConsoleLine), string(LateError), string(Rejection)); err != nil {
+	if err := isOneOf("kind", string(f.What), string(ConsoleLine), string(LateError), string(Rejection),
+		string(EarlyError)); err != nil {
 		return err
 	}
 	if f.AfterMs != nil && *f.AfterMs < 0 {

@@ -295,6 +295,7 @@ type FollowedKind string
 const (
 	ConsoleLine FollowedKind = "console"
 	LateError   FollowedKind = "error"
+	EarlyError  FollowedKind = "early"     // from before the plugin's first call in the document
 	Rejection   FollowedKind = "rejection" // of a promise that nobody awaited
 )
 

@@ -2,7 +2,7 @@
 import { type Adapter, readAdapter } from '../page/definition.ts';
 import { isRecord, isText } from '../page/guards.ts';
 import { liveIn } from '../page/hooks.ts';
-import type { Uncaught } from '../page/uncaught.ts';
+import { type Uncaught, UncaughtErrors } from '../page/uncaught.ts';
 
 interface Resident {
   hash: string;
@@ -23,10 +23,12 @@ export class Adapters {
   register(about: unknown, definition: unknown, enter: unknown): { name: string; hash: string } | undefined {
     if (!isRecord(about) || !isText(about.name) || !isText(about.hash)) return undefined;
     const { name, hash } = about;
-    const adapter = readAdapter(definition, enter, {}, (error) => this.#uncaught(name, error));
+    const uncaught = new UncaughtErrors((error) => this.#uncaught(name, error));
+    const adapter = readAdapter(definition, enter, {}, uncaught);
     if (adapter === undefined) return undefined;
     this.#adapters.get(name)?.leave(); // its open calls go on
-    const leaveDocument = liveIn(adapter.hooks);
+    if (about.developed === true) uncaught.loaded();
+    const leaveDocument = liveIn(adapter.hooks, (hook, thrown) => uncaught.hookThrew(hook, thrown));
     const resident: Resident = {
       hash,
       adapter,
@@ -34,7 +36,7 @@ export class Adapters {
       leave() {
         resident.live = false;
         leaveDocument();
-        adapter.uncaught.stop();
+        uncaught.stop();
       },
     };
     this.#adapters.set(name, resident);

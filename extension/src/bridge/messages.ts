@@ -128,7 +128,7 @@ export interface Followed {
   id: string;
   plugin: string;
   tool: string;
-  kind: 'console' | 'error' | 'rejection';
+  kind: 'console' | 'error' | 'rejection' | 'early';
   text: string;
   places?: string[] | undefined;
   afterMs?: number | undefined;
@@ -264,7 +264,7 @@ const isFollowed: Guard<Followed> = shape({
   id: isText,
   plugin: isText,
   tool: isText,
-  kind: exactly('console', 'error', 'rejection'),
+  kind: exactly('console', 'error', 'rejection', 'early'),
   text: isText,
   places: optional(listOf(isText)),
   afterMs: optional(isNumber),

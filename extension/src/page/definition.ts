@@ -5,7 +5,7 @@ import { type Callable, type Hooks, isCallable, readHooks } from './hooks.ts';
 import { isArray, MapCtor, mapGet, mapSet } from './primordials.ts';
 import { type Lent, PluginScope } from './scope.ts';
 import { readSignIn, type SignIn } from './sign-in.ts';
-import { type Uncaught, UncaughtErrors } from './uncaught.ts';
+import { UncaughtErrors } from './uncaught.ts';
 
 export type { Callable };
 
@@ -26,13 +26,14 @@ export interface Adapter {
 
 /**
  * Reads what a plugin's bundle exports; undefined when it is not a plugin. enter is how the bundle's copy of the SDK
- * takes what is lent to it; a bundle without the SDK has none. uncaught hears what it throws outside of its handlers.
+ * takes what is lent to it; a bundle without the SDK has none. uncaught has to hear what it throws outside of its
+ * handlers.
  */
 export function readAdapter(
   definition: unknown,
   enter?: unknown,
   lent: Lent = {},
-  uncaught: (error: Uncaught) => void = () => {},
+  uncaught = new UncaughtErrors(() => {}),
 ): Adapter | undefined {
   if (!isRecord(definition) || !isArray(definition.tools)) return undefined;
   const signIn = readSignIn(definition.signIn);
@@ -52,6 +53,6 @@ export function readAdapter(
     self: definition,
     hooks: readHooks(definition),
     scope: new PluginScope(isCallable(enter) ? enter : undefined, lent),
-    uncaught: new UncaughtErrors(uncaught),
+    uncaught,
   };
 }

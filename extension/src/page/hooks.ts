@@ -56,15 +56,18 @@ export function readHooks(definition: Record<string, unknown>): Hooks {
 
 /**
  * Begins a plugin's time in a document: onActivate, then onNavigate for each address. What it returns ends it. The
- * Navigation API tells of a new address without a function of the page being replaced.
+ * Navigation API tells of a new address without a function of the page being replaced. What a hook throws goes to
+ * failed.
  */
-export function liveIn(hooks: Hooks): () => void {
-  hooks.tell('onActivate', []);
+export function liveIn(hooks: Hooks, failed: (hook: HookName, thrown: unknown) => void): () => void {
+  const tell = (hook: HookName, args: readonly unknown[]) =>
+    hooks.tell(hook, args, (thrown) => failed(hook, thrown));
+  tell('onActivate', []);
   let address = location.href;
   const moved = () => {
     if (location.href === address) return;
     address = location.href;
-    hooks.tell('onNavigate', [address]);
+    tell('onNavigate', [address]);
   };
   const navigation: unknown = hooks.has('onNavigate') ? property(globalThis, 'navigation') : undefined;
   const watched = isEventTarget(navigation) ? navigation : undefined;
@@ -74,8 +77,8 @@ export function liveIn(hooks: Hooks): () => void {
     if (over) return;
     over = true;
     if (watched !== undefined) unlisten(watched, 'currententrychange', moved);
-    hooks.tell('onDeactivate', []);
-    hooks.tell('teardown', []);
+    tell('onDeactivate', []);
+    tell('teardown', []);
   };
   if (hooks.has('onDeactivate') || hooks.has('teardown')) {
     listen(globalThis, 'pagehide', (event) => {

@@ -2,6 +2,7 @@
 import { isRecord } from './guards.ts';
 import {
   defineProperty,
+  indexOf,
   isFiniteNumber,
   isPromise,
   keysOf,
@@ -10,7 +11,10 @@ import {
   mapSet,
   property,
   stringOf,
+  tagOf,
+  uncurry,
 } from './primordials.ts';
+import { kindOf } from './serialise.ts';
 
 const mostLosses = 5;
 const mostParts = 10_000; // of a result that leads into the whole page
@@ -19,6 +23,9 @@ const deepest = 32;
 const SetCtor = Set;
 const ErrorCtor = Error;
 const RegExpCtor = RegExp;
+const DateCtor = Date;
+const timeOf = uncurry(Date.prototype.getTime);
+const isView = ArrayBuffer.isView;
 
 /** What becomes of a value that JSON has no form for, and what to write; undefined when nothing is lost. */
 function lossOf(value: unknown): string | undefined {
@@ -28,12 +35,37 @@ function lossOf(value: unknown): string | undefined {
   if (typeof value === 'number' && !isFiniteNumber(value)) return `is ${stringOf(value)}, and becomes null`;
   if (!isRecord(value)) return undefined;
   if (isPromise(value)) return 'is a promise, and becomes {}: await it';
+  if (value instanceof DateCtor && !isFiniteNumber(timeOf(value)))
+    return 'is a Date without a time, and becomes null: check what it is made of';
   if (typeof property(value, 'toJSON', value) === 'function') return undefined; // it says how it is written
   if (value instanceof MapCtor) return 'is a Map, and becomes {}: Object.fromEntries(…)';
   if (value instanceof SetCtor) return 'is a Set, and becomes {}: [...it]';
   if (value instanceof ErrorCtor) return 'is an Error, and becomes {}: throw it, or take its message';
   if (value instanceof RegExpCtor) return 'is a RegExp, and becomes {}: its source';
-  return undefined;
+  return emptied(value);
+}
+
+// What to write in place of objects of the browser, by what they are.
+const inPlaceOf = new MapCtor([
+  ['Response', 'await its json() or text()'],
+  ['Generator', '[...it]'],
+  ['AsyncGenerator', 'collect it with for await, or answer in parts (@tabrelay/plugin-sdk/paging)'],
+  ['URLSearchParams', 'Object.fromEntries(it)'],
+  ['Headers', 'Object.fromEntries(it)'],
+  ['FormData', 'Object.fromEntries(it)'],
+  ['NodeList', '[...it], and of each what matters'],
+  ['HTMLCollection', '[...it], and of each what matters'],
+]);
+
+// An object whose class keeps what it has where JSON does not look.
+function emptied(value: object): string | undefined {
+  const tag = tagOf(value);
+  if (isView(value)) return `is a ${tag}, and becomes an object of its numbers: [...it]`;
+  if (indexOf(' Object Array String Number Boolean ', ` ${tag} `) >= 0) return undefined;
+  const fix = mapGet(inPlaceOf, tag);
+  if (keysOf(value).length === 0)
+    return `is ${kindOf(value)}, and becomes {}: ${fix ?? 'return the fields that matter'}`;
+  return fix && `is ${kindOf(value)}, and becomes an object of what is left of its entries: ${fix}`;
 }
 
 const pathOf = (path: string, key: string): string => (path === '' ? key : `${path}.${key}`);

@@ -22,6 +22,7 @@ import {
 import type { Observer } from './reporting.ts';
 import { type Run, startRun } from './runtime.ts';
 import { takePreScript } from './scope.ts';
+import { UncaughtErrors } from './uncaught.ts';
 
 declare const tabrelayRuntime: { start?: typeof start };
 
@@ -37,7 +38,8 @@ function start(about: unknown, definition: unknown, enter?: unknown): void {
   );
   const preScript = takePreScript(about.name, about.hash);
   const lent = { preScript, network: openNetwork(outside.fetch) };
-  const adapter = readAdapter(definition, enter, lent, (error) => post({ type: 'uncaught', error }));
+  const uncaught = new UncaughtErrors((error) => post({ type: 'uncaught', error }), true);
+  const adapter = readAdapter(definition, enter, lent, uncaught);
   if (adapter === undefined) return;
   const runs = new MapCtor<string, Run>();
 
@@ -89,10 +91,11 @@ function start(about: unknown, definition: unknown, enter?: unknown): void {
         return leave();
     }
   });
-  const leaveDocument = liveIn(adapter.hooks);
+  if (about.developed === true) uncaught.loaded();
+  const leaveDocument = liveIn(adapter.hooks, (hook, thrown) => uncaught.hookThrew(hook, thrown));
   const leave = () => {
     leaveDocument();
-    adapter.uncaught.stop();
+    uncaught.stop();
   };
   portStart(port);
   post({ type: 'ready', name: about.name, hash: about.hash });

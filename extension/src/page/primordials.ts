@@ -30,8 +30,12 @@ export function getterOf<Self extends object, Name extends keyof Self & string>(
   return (self) => apply(get, self, []);
 }
 
+const textSlice = uncurry(String.prototype.slice);
 export const parseJson = JSON.parse;
 const stringify = JSON.stringify;
+const toText = uncurry(Object.prototype.toString);
+/** What kind of object a value is: Object, Promise, Response. */
+export const tagOf = (value: object): string => textSlice(toText(value), '[object '.length, -1);
 export const keysOf = Object.keys;
 export const isArray = Array.isArray;
 export const stringOf = String;
@@ -69,6 +73,7 @@ const readFile = getterOf(globalThis.ErrorEvent, 'filename');
 const readLine = getterOf(globalThis.ErrorEvent, 'lineno');
 const readColumn = getterOf(globalThis.ErrorEvent, 'colno');
 const readReason = getterOf(globalThis.PromiseRejectionEvent, 'reason');
+const readPromise = getterOf(globalThis.PromiseRejectionEvent, 'promise');
 const isOf = <E extends Event>(event: Event, kind: new (...args: never) => E): event is E =>
   event instanceof kind && event.isTrusted; // of the browser's own making
 
@@ -86,9 +91,11 @@ export function errorEvent(
   };
 }
 
-/** Why a promise failed that nobody awaits; undefined for another event. */
-export function rejectionReason(event: Event): { value: unknown } | undefined {
-  return isOf(event, RejectionEventCtor) ? { value: readReason(event) } : undefined;
+/** Why a promise failed that nobody awaits; undefined for another event. Other worlds' promises are not shown. */
+export function rejectionReason(event: Event): { value: unknown; ofThisWorld: boolean } | undefined {
+  if (!isOf(event, RejectionEventCtor)) return undefined;
+  const promise: unknown = readPromise(event);
+  return { value: readReason(event), ofThisWorld: promise !== null && promise !== undefined };
 }
 const readData = getterOf(MessageEvent, 'data');
 export const eventData = (event: Event): unknown =>

@@ -2,7 +2,6 @@
 // AbortSignal and one clock, and report its end once. Runs in both worlds; see primordials.ts.
 import { type Clock, type Expiry, expiryText, startClock } from './clock.ts';
 import type { Adapter, Callable, Tool } from './definition.ts';
-import { isRecord } from './guards.ts';
 import type { HookName } from './hooks.ts';
 import { losses } from './losses.ts';
 import type { CallOrder, Ending, Refusal } from './order.ts';
@@ -28,9 +27,18 @@ import {
 } from './primordials.ts';
 import { type Observer, type Reports, reporting } from './reporting.ts';
 import { settingsHere } from './scope.ts';
-import { cut, fitsIn, legible, serialiseThrown, serialiseValue } from './serialise.ts';
+import {
+  cut,
+  describe,
+  eachReason,
+  fitsIn,
+  kindOf,
+  legible,
+  serialiseThrown,
+  serialiseValue,
+} from './serialise.ts';
 import { awaitSignIn, loginAddress } from './sign-in.ts';
-import { placesInFile, traceLine } from './trace.ts';
+import { hasStack, placesInFile, traceLine } from './trace.ts';
 
 export type AbortReason = 'cancelled' | 'document';
 
@@ -220,8 +228,10 @@ class PageRun implements Run {
       const later = isPromise(value);
       const answered = (settled: unknown) => {
         this.#warnOfLosses(settled);
+        const ending = returned(settled, this.#order);
+        this.#warnOfSize(ending);
         if (later && thenIsPatched()) done(false, patchedThen(true, 'executed'));
-        else done(true, returned(settled, this.#order));
+        else done(true, ending);
       };
       settle(value, answered, threw);
       // The handler may still end later; reported as late.
@@ -244,18 +254,38 @@ class PageRun implements Run {
     for (let i = 0; i < found.length; i++) this.#reports.log.warn(found[i]);
   }
 
+  #warnOfSize(ending: Ending): void {
+    if (this.#order.follow === undefined || ending.status !== 'refused') return;
+    this.#reports.log.warn(
+      'Answer in parts (listPage, textPage of @tabrelay/plugin-sdk/paging), or return only the fields that matter',
+    );
+  }
+
   #threw(thrown: unknown): Ending {
     const error = serialiseThrown(thrown);
     const { follow, trace } = this.#order;
-    if (follow !== undefined && !isRecord(thrown))
-      this.#reports.log.warn(
-        `The handler threw a ${typeof thrown}, which has no line: throw new Error(…), or a ToolError`,
-      );
     const line = trace === true ? traceLine(thrown) : undefined;
     if (line !== undefined) defineProperty(error, 'traceLine', { value: line, enumerable: true });
-    const places = follow === undefined ? [] : placesInFile(thrown, `/${follow}`);
+    const places = follow === undefined ? [] : this.#explain(thrown, `/${follow}`);
     if (places.length > 0) defineProperty(error, 'places', { value: places, enumerable: true });
     return { status: 'threw', error };
+  }
+
+  /** Says what an error does not say itself, for whoever follows the calls of the plugin; its places in the file. */
+  #explain(thrown: unknown, file: string): string[] {
+    const { warn } = this.#reports.log;
+    let places = placesInFile(thrown, file);
+    eachReason(thrown, (what, reason) => {
+      warn(`${what} ${describe(reason)}`);
+      if (places.length === 0) places = placesInFile(reason, file);
+    });
+    if (places.length > 0) return places;
+    warn(
+      hasStack(thrown)
+        ? 'None of your lines is in its stack: catch it where it is awaited, and throw new Error(…, { cause: it })'
+        : `The handler threw ${kindOf(thrown)}, which has no line: throw new Error(…), or a ToolError`,
+    );
+    return places;
   }
 
   // What the SDK documents as the second argument of a handler.

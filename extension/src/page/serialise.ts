@@ -5,13 +5,18 @@ import {
   defineProperty,
   encodeJson,
   errorField,
+  indexOf,
+  isArray,
   isFiniteNumber,
   join,
   MapCtor,
   mapGet,
   mapSet,
+  min,
+  property,
   slice,
   stringOf,
+  tagOf,
 } from './primordials.ts';
 
 const messageBytes = 32 * 1024;
@@ -58,11 +63,30 @@ function copyField(value: unknown, max: number): unknown {
   }
 }
 
+/** What a value is that was thrown in place of an error: "a string", "a Response", "undefined". */
+export function kindOf(thrown: unknown): string {
+  if (thrown === undefined || thrown === null) return stringOf(thrown);
+  if (typeof thrown !== 'object') return `a ${typeof thrown}`;
+  const tag = tagOf(thrown);
+  const vowel = indexOf('AEIO', slice(tag, 0, 1)) >= 0 || indexOf(tag, 'HTML') === 0;
+  return tag === 'Object' ? 'an object' : `${vowel ? 'an' : 'a'} ${tag}`;
+}
+
+// Of a value without a message: its fields, or what it is where it has none.
+function inPlaceOfMessage(thrown: object): string {
+  const text = stringOf(thrown);
+  if (indexOf(text, '[object ') !== 0) return text;
+  const fields = encodeJson(thrown) ?? '{}';
+  return fields === '{}' || fields === '{"isTrusted":true}'
+    ? `The tool threw ${kindOf(thrown)} without a message`
+    : slice(fields, 0, messageBytes);
+}
+
 function messageOf(thrown: unknown): string {
   try {
-    const message = isRecord(thrown) ? errorField(thrown, 'message') : undefined;
-    if (typeof message === 'string') return message;
-    return stringOf(thrown);
+    if (!isRecord(thrown)) return stringOf(thrown);
+    const message = errorField(thrown, 'message');
+    return typeof message === 'string' ? message : inPlaceOfMessage(thrown);
   } catch {
     return 'The tool threw a value that cannot be shown';
   }
@@ -111,6 +135,30 @@ function copyData(thrown: Record<string, unknown>): string | undefined {
     return cut(encodeJson(data) ?? stringOf(data), dataBytes);
   } catch {
     return 'data that cannot be shown'; // a cycle, a bigint, a getter that throws
+  }
+}
+
+const mostReasons = 5;
+
+/** What was thrown, as a console shows it: name and message. */
+export function describe(thrown: unknown): string {
+  const name: unknown = isRecord(thrown) ? property(thrown, 'name', thrown) : undefined;
+  return cut(`${isText(name) && name !== '' ? `${name}: ` : ''}${messageOf(thrown)}`, fieldBytes);
+}
+
+/** Why an error came: the errors that it stands for, and its causes. An agent is told its message only. */
+export function eachReason(thrown: unknown, visit: (what: string, reason: unknown) => void): void {
+  try {
+    const errors: unknown = isRecord(thrown) ? errorField(thrown, 'errors') : undefined;
+    for (let i = 0; isArray(errors) && i < min(errors.length, mostReasons); i++)
+      visit('It stands for', errors[i]);
+    let at = thrown;
+    for (let depth = 0; isRecord(at) && depth < mostReasons; depth++) {
+      at = errorField(at, 'cause');
+      if (at !== undefined) visit('It was caused by', at);
+    }
+  } catch {
+    // A getter threw: what was found until then.
   }
 }
 

@@ -17,6 +17,15 @@ function stackOf(thrown: unknown): string {
   return typeof stack === 'string' ? stack : '';
 }
 
+/** Whether what was thrown says where. */
+export function hasStack(thrown: unknown): boolean {
+  try {
+    return stackOf(thrown) !== '';
+  } catch {
+    return false;
+  }
+}
+
 // The index behind `:line:column` at the end of text, counted from its last character; -1 when there is none.
 function placeAt(text: string): number {
   let at = text.length;

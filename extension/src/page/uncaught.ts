@@ -1,22 +1,22 @@
 // Errors that a plugin throws outside of its handlers: in timers, in event handlers, in promises that nobody awaits.
-// They are looked for while somebody works on the plugin, and at no other time.
-import { exactly, type Guard, isNumber, isRecord, isText, listOf, optional, shape } from './guards.ts';
+// They are looked for while somebody works on the plugin, and at no other time. What comes before its first call is kept
+// in the document until then.
+import { exactly, type Guard, isNumber, isText, listOf, optional, shape } from './guards.ts';
 import {
+  defineProperty,
   dropTimer,
   errorEvent,
   indexOf,
   later,
   listen,
   now,
-  property,
   rejectionReason,
   round,
   slice,
-  stringOf,
   unlisten,
 } from './primordials.ts';
-import { serialiseThrown } from './serialise.ts';
-import { isThrownIn, placeInFile, placesInFile } from './trace.ts';
+import { describe, kindOf } from './serialise.ts';
+import { hasStack, isOurs, isThrownIn, placeInFile, placesInFile } from './trace.ts';
 
 const mostErrors = 10; // after a call
 const followedMs = 10 * 60 * 1000;
@@ -24,7 +24,7 @@ const mostCharacters = 2000;
 
 /** One such error, and the plugin's latest call in this document. */
 export interface Uncaught {
-  kind: 'error' | 'rejection';
+  kind: 'error' | 'rejection' | 'early'; // early: before the first call
   text: string;
   places: string[]; // in the plugin's file, from the innermost frame on
   id: string;
@@ -33,7 +33,7 @@ export interface Uncaught {
 }
 
 export const isUncaught: Guard<Uncaught> = shape({
-  kind: exactly('error', 'rejection'),
+  kind: exactly('error', 'rejection', 'early'),
   text: isText,
   places: listOf(isText),
   id: isText,
@@ -58,33 +58,56 @@ interface Latest {
 // What the browser puts in front of the message of an error event.
 const uncaughtStart = 'Uncaught ';
 
-function textOf(thrown: unknown): string {
-  const name: unknown = isRecord(thrown) ? property(thrown, 'name', thrown) : undefined;
-  const message = stringOf(serialiseThrown(thrown).message);
-  return isText(name) && name !== '' ? `${name}: ${message}` : message;
+/** Whether an event may be about a plugin: of which one is known once its file is. */
+function isLikely(event: Event): boolean {
+  const about = errorEvent(event);
+  if (about !== undefined) return isOurs(about.file) || isThrownIn(about.error);
+  const reason = rejectionReason(event);
+  return (
+    reason !== undefined && (isThrownIn(reason.value) || (reason.ofThisWorld && !hasStack(reason.value)))
+  );
 }
 
 export class UncaughtErrors {
   readonly #tell: (error: Uncaught) => void;
+  readonly #amongPages: boolean; // the page's own scripts run in this world, too
+  #early: (() => void)[] | undefined; // what came before the first call; undefined once there was one
   #file = ''; // of the plugin, as the path of an address
   #latest: Latest | undefined;
   #left = 0;
+  #isEarly = false; // what is told now came before the first call
   #stop: (() => void) | undefined;
 
-  constructor(tell: (error: Uncaught) => void) {
+  constructor(tell: (error: Uncaught) => void, amongPages = false) {
     this.#tell = tell;
+    this.#amongPages = amongPages;
+  }
+
+  /** Somebody works on the plugin, which is loaded: what it throws from now on is kept until its first call. */
+  loaded(): void {
+    this.#early = [];
+    this.#listen();
+  }
+
+  /** A hook of the plugin threw. */
+  hookThrew(hook: string, thrown: unknown): void {
+    this.#sort(() =>
+      this.#say('error', `${hook} failed: ${describe(thrown)}`, placesInFile(thrown, this.#file)),
+    );
   }
 
   /** A call begins; what it returns is called when it ends. */
   begin({ id, correlationId = id, tool, follow }: Followed): () => void {
-    if (follow === undefined) {
-      this.stop();
-      return () => {};
-    }
+    const early = this.#early;
+    this.stop();
+    if (follow === undefined) return () => {};
     const latest: Latest = { id: correlationId, tool, endedAt: undefined };
     this.#latest = latest;
     this.#file = `/${follow}`;
     this.#left = mostErrors;
+    this.#isEarly = true;
+    for (let i = 0; early !== undefined && i < early.length; i++) early[i]?.();
+    this.#isEarly = false;
     this.#listen();
     return () => {
       latest.endedAt ??= now();
@@ -94,12 +117,13 @@ export class UncaughtErrors {
   /** Nobody is told any more. */
   stop(): void {
     this.#stop?.();
+    this.#stop = undefined;
+    this.#latest = this.#early = undefined;
   }
 
   #listen(): void {
-    this.stop();
-    const onError = (event: Event) => this.#threw(event);
-    const onRejection = (event: Event) => this.#rejected(event);
+    const onError = (event: Event) => this.#sort(() => this.#threw(event), isLikely(event));
+    const onRejection = (event: Event) => this.#sort(() => this.#rejected(event), isLikely(event));
     listen(globalThis, 'error', onError, true);
     listen(globalThis, 'unhandledrejection', onRejection, true);
     const timer = later(() => this.stop(), followedMs);
@@ -107,8 +131,15 @@ export class UncaughtErrors {
       dropTimer(timer);
       unlisten(globalThis, 'error', onError, true);
       unlisten(globalThis, 'unhandledrejection', onRejection, true);
-      this.#stop = undefined;
     };
+  }
+
+  // Tells it now, or keeps it for the first call.
+  #sort(told: () => void, keep = true): void {
+    const early = this.#early;
+    if (early === undefined) told();
+    else if (keep && early.length < mostErrors)
+      defineProperty(early, early.length, { value: told, enumerable: true, configurable: true });
   }
 
   #threw(event: Event): void {
@@ -126,8 +157,14 @@ export class UncaughtErrors {
   #rejected(event: Event): void {
     const reason = rejectionReason(event);
     if (reason === undefined) return;
-    if (isThrownIn(reason.value, this.#file))
-      this.#say('rejection', textOf(reason.value), placesInFile(reason.value, this.#file));
+    const { value, ofThisWorld } = reason;
+    if (isThrownIn(value, this.#file))
+      this.#say('rejection', describe(value), placesInFile(value, this.#file));
+    else if (ofThisWorld && !hasStack(value) && !(this.#amongPages && this.#isEarly)) {
+      const whose = this.#amongPages ? '; it may also be of a script of the page' : '';
+      const fix = `which has no line: reject with new Error(…), or a ToolError${whose}`;
+      this.#say('rejection', `${describe(value)} (${kindOf(value)}, ${fix})`, []);
+    }
   }
 
   #say(kind: Uncaught['kind'], message: string, places: string[]): void {
@@ -139,6 +176,10 @@ export class UncaughtErrors {
     const { id, tool, endedAt } = latest;
     const text = slice(message, start, start + mostCharacters) + more;
     const afterMs = endedAt === undefined ? undefined : round(now() - endedAt);
+    if (this.#isEarly) {
+      this.#tell({ kind: 'early', text, places, id, tool });
+      return;
+    }
     this.#tell({ kind, text, places, id, tool, ...(afterMs !== undefined && { afterMs }) });
   }
 }

@@ -177,9 +177,9 @@ export interface FollowedFrame {
   plugin: string;
   tool: string;
   /**
-   * rejection: of a promise that nobody awaited
+   * rejection: of a promise that nobody awaited; early: an error from before the plugin's first call in that document
    */
-  kind: 'console' | 'error' | 'rejection';
+  kind: 'console' | 'error' | 'rejection' | 'early';
   text: string;
   /**
    * places of an error in the plugin's file, innermost first, as path:line:column
