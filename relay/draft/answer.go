@@ -261,16 +261,19 @@ func (e *endpoint) nouns() (nouns []string, endsInID bool) {
 	}
 	for _, segment := range segments {
 		endsInID = segment == "*" || endsInID && segment == ""
-		lower := strings.ToLower(hasDot.ReplaceAllString(segment, ""))
+		bare := hasDot.ReplaceAllString(segment, "")
 		if segment == "*" || segment == "" || prefixes[strings.ToLower(segment)] || version.MatchString(segment) ||
 			looksRandom(segment) {
 			continue
 		}
-		nouns = append(nouns, strings.Join(words(lower), "_"))
+		nouns = append(nouns, strings.Join(words(bare), "_"))
 	}
 	nouns = slices.DeleteFunc(nouns, func(n string) bool { return n == "" })
 	if len(nouns) > 2 {
 		nouns = nouns[len(nouns)-2:]
+	}
+	if last := len(nouns) - 1; last > 0 && len(e.route) > 0 && startsWithVerb.MatchString(nouns[last]) {
+		nouns = nouns[last:] // the site itself says what it does
 	}
 	return nouns, endsInID
 }

@@ -126,7 +126,8 @@ func (b *build) body() (code string, sample any, ok bool) {
 // jsonEntries are the fields of JSON bodies that are objects, as code and as they are in the fixture.
 func (b *build) jsonEntries(bodies []any, _ string) (entries map[string]string, sent map[string]any) {
 	object, isObject := bodies[0].(map[string]any)
-	fields, ok := b.args.jsonArguments(bodies, isSecret)
+	isRoute := func(name string) bool { return object[name] != nil && object[name] == any(b.e.route[name]) }
+	fields, ok := b.args.jsonArguments(bodies, func(name string) bool { return isSecret(name) || isRoute(name) })
 	if !ok || !isObject {
 		return nil, nil
 	}
@@ -136,6 +137,9 @@ func (b *build) jsonEntries(bodies []any, _ string) (entries map[string]string, 
 	}
 	for name, value := range object {
 		text, isText := value.(string)
+		if isRoute(name) {
+			entries[name], sent[name] = quote(text), text
+		}
 		if !isText || !isSecret(name) || !plainKey(name) {
 			continue
 		}

@@ -35,8 +35,16 @@ func (b *build) graphQLBody(bodies []any) (code string, sample any, ok bool) {
 			entries, sent = made, values
 		}
 	}
-	whole := map[string]string{"query": quote(query), "variables": cmpOr(literal(entries), "{}")}
-	value := map[string]any{"query": query, "variables": sent}
+	whole := map[string]string{"variables": cmpOr(literal(entries), "{}")}
+	value := map[string]any{"variables": sent}
+	if query != "" {
+		whole["query"], value["query"] = quote(query), query
+	}
+	if hash := persistedHash(object); hash != "" {
+		known := map[string]any{"persistedQuery": map[string]any{"version": 1, "sha256Hash": hash}}
+		whole["extensions"], value["extensions"] = string(toJSON(known)), known
+		b.note("The site knows the operation by a hash, which may be another one after it was updated.")
+	}
 	if name, ok := object["operationName"].(string); ok && isASCIIName(name) {
 		whole["operationName"], value["operationName"] = quote(name), name
 	}
@@ -52,6 +60,10 @@ func (b *build) rpcBody(bodies []any) (code string, sample any, ok bool) {
 	}
 	whole := map[string]string{"method": quote(b.e.rpc), "id": "1", "jsonrpc": quote("2.0")}
 	value := map[string]any{"method": b.e.rpc, "id": 1, "jsonrpc": "2.0"}
+	params = slices.DeleteFunc(params, func(one any) bool { return one == nil })
+	if len(params) == 0 {
+		return "json: " + literal(whole), value, true
+	}
 	if entries, sent := b.jsonEntries(params, ""); entries != nil {
 		whole["params"], value["params"] = cmpOr(literal(entries), "{}"), sent
 		return "json: " + literal(whole), value, true

@@ -63,15 +63,38 @@ func endpointOf(q *request) *endpoint {
 	}
 	take(q.url.Query())
 	take(q.fields())
-	if body, ok := q.json(); ok {
+	body, isJSON := q.json()
+	switch query := q.url.Query().Get("query"); {
+	case isJSON:
 		e.graphQL, e.rpc = operation(body)
+		e.routeIn(body)
+	case q.method == "GET" && graphQLRead.MatchString(query) && strings.Contains(query, "{"):
+		e.graphQL = operationName(query)
 	}
 	return e
+}
+
+// routeField are fields of a JSON body whose value says what is asked.
+var routeField = regexp.MustCompile(`^(?i)(?:op|operation|action|do|cmd|command|func)$`)
+
+// routeIn takes what a JSON body says of which endpoint is meant.
+func (e *endpoint) routeIn(body any) {
+	object, ok := body.(map[string]any)
+	if !ok || e.graphQL+e.rpc != "" {
+		return
+	}
+	for name, value := range object {
+		text, isText := value.(string)
+		if isText && routeField.MatchString(name) && routeValue.MatchString(text) && !looksRandom(text) {
+			e.route[name] = text
+		}
+	}
 }
 
 var (
 	graphQLText = regexp.MustCompile(`^\s*(?:query|mutation|subscription|fragment|\{)`)
 	graphQLName = regexp.MustCompile(`(?:query|mutation|subscription)\s+(\w+)`)
+	graphQLTop  = regexp.MustCompile(`\{\s*(?:\w+\s*:\s*)?(\w+)`)
 )
 
 // operation names the GraphQL operation or the JSON-RPC method of a body.
@@ -80,18 +103,43 @@ func operation(body any) (graphQL, rpc string) {
 	if !ok {
 		return "", ""
 	}
+	name, _ := object["operationName"].(string)
 	if text, ok := object["query"].(string); ok && graphQLText.MatchString(text) {
-		name, _ := object["operationName"].(string)
-		if match := graphQLName.FindStringSubmatch(text); name == "" && match != nil {
-			name = match[1]
-		}
-		return cmpOr(name, "operation"), ""
+		return cmpOr(name, operationName(text)), ""
+	}
+	if name != "" && persistedHash(object) != "" {
+		return name, ""
 	}
 	method, ok := object["method"].(string)
-	if _, has := object["params"]; ok && has && routeValue.MatchString(method) {
+	_, hasParams := object["params"]
+	_, isRPC := object["jsonrpc"]
+	if ok && (hasParams || isRPC) && routeValue.MatchString(method) {
 		return "", method
 	}
 	return "", ""
+}
+
+// operationName is what a GraphQL operation calls itself, else the first field that it asks for.
+func operationName(text string) string {
+	for _, form := range []*regexp.Regexp{graphQLName, graphQLTop} {
+		if match := form.FindStringSubmatch(text); match != nil {
+			return match[1]
+		}
+	}
+	return "operation"
+}
+
+var sha256Text = regexp.MustCompile(`^[0-9a-f]{64}$`)
+
+// persistedHash is the hash by which a body names an operation that the site knows; empty when it has none.
+func persistedHash(body map[string]any) string {
+	extensions, _ := body["extensions"].(map[string]any)
+	persisted, _ := extensions["persistedQuery"].(map[string]any)
+	hash, _ := persisted["sha256Hash"].(string)
+	if !sha256Text.MatchString(hash) {
+		return ""
+	}
+	return hash
 }
 
 func cmpOr(a, b string) string {
@@ -229,14 +277,21 @@ func (e *endpoint) polls() bool {
 }
 
 // asksPassword tells whether a request has a password in it; known are fields that forms of the recording have for one.
+// Where a form has a field for a new password that was left empty, it is about something else.
 func (e *endpoint) asksPassword(known map[string]bool) bool {
 	in := func(values url.Values) bool {
 		return slices.ContainsFunc(slices.Collect(maps.Keys(values)),
-			func(name string) bool { return known[name] || isPassword(name) })
+			func(name string) bool {
+				return (known[name] || isPassword(name)) && slices.ContainsFunc(values[name], isGiven)
+			})
 	}
 	return slices.ContainsFunc(e.samples, func(q *request) bool {
 		body, _ := q.json()
 		return in(q.url.Query()) || in(q.fields()) || hasPassword(body, known) || q.submit != nil &&
-			slices.ContainsFunc(q.submit.Fields, func(f Field) bool { return f.Type == "password" })
+			slices.ContainsFunc(q.submit.Fields, func(f Field) bool {
+				return f.Type == "password" && (q.fields() == nil || slices.ContainsFunc(q.fields()[f.Name], isGiven))
+			})
 	})
 }
+
+func isGiven(value string) bool { return value != "" }

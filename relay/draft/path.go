@@ -19,7 +19,7 @@ var (
 )
 
 // prefixes are segments that say nothing about what an endpoint is for.
-var prefixes = map[string]bool{"api": true, "rest": true, "wp-json": true, "ajax": true, "index.php": true,
+var prefixes = map[string]bool{"api": true, "rest": true, "wp-json": true, "ajax": true, "index.php": true, "cgi-bin": true,
 	"json":   true,
 	"public": true, "internal": true, "web": true, "_api": true}
 

@@ -198,6 +198,11 @@ func (b *build) values(samples []url.Values, form *event, what string) (code, sa
 			sent.Set(name, text)
 		}
 	}
+	if text := samples[0].Get("query"); what == "query" && b.e.graphQL != "" && text != "" {
+		text = graphQLLiteral.ReplaceAllString(b.secrets.strip(text), `""`)
+		entries["query"] = quote(text)
+		sent.Set("query", text)
+	}
 	button := func(name string) bool {
 		return form != nil && slices.ContainsFunc(form.Fields,
 			func(f Field) bool { return f.Name == name && f.Type == "submit" })
@@ -211,7 +216,8 @@ func (b *build) values(samples []url.Values, form *event, what string) (code, sa
 		}
 	}
 	skip := func(name string) bool {
-		return button(name) || b.e.route[name] != "" || name == "_method" || b.skipsSecret(name, form, what)
+		return button(name) || entries[name] != "" || b.e.route[name] != "" || name == "_method" ||
+			b.skipsSecret(name, form, what)
 	}
 	for _, f := range b.args.valueArguments(samples, skip, form) {
 		entries[f.wire] = "params." + f.name
@@ -266,7 +272,7 @@ func orderedQuery(entries map[string]string, sent url.Values) string {
 func (b *build) skipsSecret(name string, form *event, what string) bool {
 	if form != nil && slices.ContainsFunc(form.Fields, func(f Field) bool {
 		return f.Name == name &&
-			f.Type == "hidden"
+			(f.Type == "hidden" || f.Type == "password")
 	}) {
 		return true
 	}

@@ -89,8 +89,8 @@ func writeOutput(dir string, p *Plugin) error {
 }
 
 // Compose returns the file that is injected for a plugin: it registers the adapter with the bridge of its world.
-// mainRuntime is the extension's page-main.js, which precedes an adapter in the main world. In a plugin that is developed
-// errors are listened for from the start, before a call of it says that somebody follows them.
+// mainRuntime is the extension's page-main.js, which precedes an adapter in the main world. Of a plugin that is
+// developed errors are heard from the start, before a call of it says that somebody follows them.
 func Compose(p Plugin, mainRuntime []byte, developed bool) []byte {
 	about, _ := json.Marshal(struct { // strings cannot fail
 		Name    string   `json:"name"`

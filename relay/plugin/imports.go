@@ -178,8 +178,8 @@ func rephrase(text string) string {
 		return "a plugin cannot await while it loads, because it is put into pages as a script; await in the handler"
 	}
 	if strings.HasPrefix(text, "Using direct eval ") {
-		return "eval is refused by the policy of most pages, and always in the isolated world; write what it is to do " +
-			"as code"
+		return "eval is refused by the policy of most pages, and always in the isolated world; " +
+			"write what it is to do as code"
 	}
 	pattern, ok := strings.CutPrefix(text, "Could not resolve ")
 	if ok && (strings.HasPrefix(pattern, "import(") || strings.HasPrefix(pattern, "require(")) {

@@ -63,7 +63,8 @@ func TestMistakes(t *testing.T) {
 		"require": {file: "src/index.js", source: "const { definePlugin } = require('@tabrelay/plugin-sdk');\n",
 			want: `src/index.js:1:34: a plugin imports its packages, for a page has no require; write: ` +
 				`import { … } from "@tabrelay/plugin-sdk"`,
-			frame: "    1 | const { definePlugin } = require('@tabrelay/plugin-sdk');\n      |                                  ^"},
+			frame: "    1 | const { definePlugin } = require('@tabrelay/plugin-sdk');\n" +
+				"      |                                  ^"},
 		"JSX in JavaScript": {file: "src/index.js", source: mistakesHead + "export const view = () => <b>tea</b>;\n",
 			want: `src/index.js:2:27: this is JSX, which needs a file that ends in .jsx; rename it to src/index.jsx, ` +
 				`or make elements with document.createElement`,
@@ -130,7 +131,8 @@ func TestPlainJavaScript(t *testing.T) {
 			"handle: () => ({ mode, ran: run('1') }) })] });\n",
 	} {
 		file := filepath.Join(dir, filepath.FromSlash(name))
-		if err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o700), os.WriteFile(file, []byte(content), 0o600)); err != nil {
+		err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o700), os.WriteFile(file, []byte(content), 0o600))
+		if err != nil {
 			t.Fatal(err)
 		}
 	}

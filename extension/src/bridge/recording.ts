@@ -30,10 +30,12 @@ function labelOf(control: Element): string {
 const controls =
   'button, input[type=submit], input[type=button], input[type=image], [role=button], [role=menuitem], [role=tab], a';
 
-function click(event: Event): object | undefined {
-  const [target] = event.composedPath();
-  const control = target instanceof Element ? target.closest(controls) : null;
-  if (control === null) return undefined;
+// The target may be an icon in a shadow tree inside of a button, and nothing of what the page calls a control: what
+// comes of it is still not of the control that was clicked before.
+function click(event: Event): object {
+  const isControl = (part: EventTarget): part is Element => part instanceof Element && part.matches(controls);
+  const control = event.composedPath().find(isControl);
+  if (control === undefined) return { kind: 'click', label: '', page: location.href };
   const link = control.localName === 'a' && control.getAttribute('role') === null;
   return { kind: 'click', label: link ? '' : labelOf(control), page: location.href };
 }

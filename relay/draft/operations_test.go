@@ -1,0 +1,88 @@
+package draft
+
+import (
+	"strings"
+	"testing"
+)
+
+var (
+	inJSON = map[string]string{"content-type": "application/json"}
+	inForm = map[string]string{"content-type": "application/x-www-form-urlencoded"}
+)
+
+// Where one address serves many operations, each of them is a tool: what reads and what changes are never one.
+func TestEachOperationIsATool(t *testing.T) {
+	r := &tape{}
+	data := map[string]any{"data": map[string]any{"teas": []any{map[string]any{"id": 1}}}}
+	result := map[string]any{"result": []any{}}
+	persisted := func(name, digit string) string {
+		return `{"operationName":"` + name + `","variables":{"id":1},"extensions":{"persistedQuery":{"version":1,` +
+			`"sha256Hash":"` + strings.Repeat(digit, 64) + `"}}}`
+	}
+	for _, body := range []string{`{"query":"{ teas { id } }"}`, `{"query":"mutation { first: addTea { id } }"}`,
+		persisted("CupList", "a"), persisted("CupDelete", "b")} {
+		r.asks("POST", site+"/graphql", inJSON, body, 200, data)
+	}
+	for _, query := range []string{"query+Pots+%7B+pots+%7D", "query+Lids+%7B+lids+%7D"} {
+		r.asks("GET", site+"/gq?query="+query+"&variables=%7B%7D", nil, "", 200, data)
+	}
+	r.asks("POST", site+"/jsonrpc.php", inJSON, `{"jsonrpc":"2.0","method":"getSpoons","id":1}`, 200, result)
+	r.asks("POST", site+"/jsonrpc.php", inJSON, `{"jsonrpc":"2.0","method":"sellSpoon","id":2,"params":{"n":1}}`, 200,
+		result)
+	r.asks("POST", site+"/rpc/", inJSON, `{"op":"listShelves","room":1}`, 200, result)
+	r.asks("POST", site+"/rpc/", inJSON, `{"op":"moveShelf","room":1,"shelf":3}`, 200, result)
+	_, _, tools := drafted(t, r)
+	for name, reads := range map[string]bool{"send_tea": false, "add_tea": false, "send_cup_list": false,
+		"send_cup_delete": false, "list_pots": true, "list_lids": true, "get_spoon": false, "send_sell_spoon": false, "list_shelve": false,
+		"move_shelf": false} {
+		tool, ok := tools[name]
+		hint := tool.Annotations.ReadOnlyHint
+		if !ok || (hint != nil && *hint) != reads {
+			t.Errorf("%s is there: %v, reads: %v; want %v", name, ok, hint, reads)
+		}
+	}
+	if len(tools) != 10 {
+		t.Errorf("%d tools of 10 operations: %v", len(tools), tools)
+	}
+	for name, tool := range tools {
+		if schema := string(tool.InputSchema); strings.Contains(schema, `"op"`) || strings.Contains(schema, `"query"`) ||
+			strings.Contains(schema, `"method"`) || strings.Contains(schema, `"jsonrpc"`) {
+			t.Errorf("%s asks for the operation: %s", name, schema)
+		}
+	}
+}
+
+// A form whose field for a new password stays empty is about something else; one with a password is no tool.
+func TestFormsWithAnEmptyPassword(t *testing.T) {
+	for body, tool := range map[string]bool{"nick=bo&new_password=": true, "nick=bo&new_password=hunter2": false} {
+		r := &tape{}
+		r.add(map[string]any{"kind": "submit", "label": "Save profile", "method": "POST", "url": site + "/profile",
+			"page": site + "/profile", "fields": []any{map[string]any{"name": "nick", "type": "text"},
+				map[string]any{"name": "new_password", "type": "password"}}})
+		r.asks("POST", site+"/profile", inForm, body, 200, map[string]any{"ok": true})
+		if !tool {
+			if d, err := Make(Read(r.events), "tea", site); err == nil {
+				t.Errorf("%s is a tool: %s", body, d.Tools[0].Name)
+			}
+			continue
+		}
+		d, _, tools := drafted(t, r)
+		if len(tools) != 1 || strings.Contains(string(d.files["src/index.ts"]), "password") {
+			t.Errorf("%s: %v\n%s", body, tools, d.files["src/index.ts"])
+		}
+	}
+}
+
+// The name of a script says how a site is made, and not what it is about.
+func TestNamesOfScripts(t *testing.T) {
+	r := &tape{}
+	answer := map[string]any{"id": 17}
+	r.asks("GET", site+"/cgi-bin/stock.cgi?id=1", nil, "", 200, answer)
+	r.asks("GET", site+"/index.php/orders/17", nil, "", 200, answer)
+	_, _, tools := drafted(t, r)
+	for _, name := range []string{"get_stock", "get_order"} {
+		if _, ok := tools[name]; !ok {
+			t.Errorf("there is no %s among %v", name, tools)
+		}
+	}
+}
