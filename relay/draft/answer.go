@@ -272,8 +272,9 @@ func (e *endpoint) nouns() (nouns []string, endsInID bool) {
 	if len(nouns) > 2 {
 		nouns = nouns[len(nouns)-2:]
 	}
-	if last := len(nouns) - 1; last > 0 && len(e.route) > 0 && startsWithVerb.MatchString(nouns[last]) {
-		nouns = nouns[last:] // the site itself says what it does
+	if last := len(nouns) - 1; last > 0 && len(e.route) > 0 && startsWithVerb.MatchString(nouns[last]) &&
+		strings.Contains(nouns[last], "_") {
+		nouns = nouns[last:] // the site itself says what it does, and to what
 	}
 	return nouns, endsInID
 }

@@ -126,7 +126,7 @@ func (b *build) body() (code string, sample any, ok bool) {
 // jsonEntries are the fields of JSON bodies that are objects, as code and as they are in the fixture.
 func (b *build) jsonEntries(bodies []any, _ string) (entries map[string]string, sent map[string]any) {
 	object, isObject := bodies[0].(map[string]any)
-	isRoute := func(name string) bool { return object[name] != nil && object[name] == any(b.e.route[name]) }
+	isRoute := func(name string) bool { return b.e.route[name] != "" && object[name] == any(b.e.route[name]) }
 	fields, ok := b.args.jsonArguments(bodies, func(name string) bool { return isSecret(name) || isRoute(name) })
 	if !ok || !isObject {
 		return nil, nil

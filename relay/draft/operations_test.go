@@ -29,11 +29,12 @@ func TestEachOperationIsATool(t *testing.T) {
 	r.asks("POST", site+"/jsonrpc.php", inJSON, `{"jsonrpc":"2.0","method":"getSpoons","id":1}`, 200, result)
 	r.asks("POST", site+"/jsonrpc.php", inJSON, `{"jsonrpc":"2.0","method":"sellSpoon","id":2,"params":{"n":1}}`, 200,
 		result)
-	r.asks("POST", site+"/rpc/", inJSON, `{"op":"listShelves","room":1}`, 200, result)
+	r.asks("POST", site+"/rpc/", inJSON, `{"op":"listShelves","room":1,"note":""}`, 200, result)
 	r.asks("POST", site+"/rpc/", inJSON, `{"op":"moveShelf","room":1,"shelf":3}`, 200, result)
 	_, _, tools := drafted(t, r)
 	for name, reads := range map[string]bool{"send_tea": false, "add_tea": false, "send_cup_list": false,
-		"send_cup_delete": false, "list_pots": true, "list_lids": true, "get_spoon": false, "send_sell_spoon": false, "list_shelve": false,
+		"send_cup_delete": false, "list_pots": true, "list_lids": true, "get_spoon": false,
+		"send_sell_spoon": false, "list_shelve": false,
 		"move_shelf": false} {
 		tool, ok := tools[name]
 		hint := tool.Annotations.ReadOnlyHint
@@ -41,13 +42,17 @@ func TestEachOperationIsATool(t *testing.T) {
 			t.Errorf("%s is there: %v, reads: %v; want %v", name, ok, hint, reads)
 		}
 	}
+	if schema := string(tools["list_shelve"].InputSchema); !strings.Contains(schema, `"note"`) {
+		t.Errorf("an empty field is no argument: %s", schema)
+	}
 	if len(tools) != 10 {
 		t.Errorf("%d tools of 10 operations: %v", len(tools), tools)
 	}
 	for name, tool := range tools {
-		if schema := string(tool.InputSchema); strings.Contains(schema, `"op"`) || strings.Contains(schema, `"query"`) ||
-			strings.Contains(schema, `"method"`) || strings.Contains(schema, `"jsonrpc"`) {
-			t.Errorf("%s asks for the operation: %s", name, schema)
+		for _, field := range []string{"op", "query", "method", "jsonrpc"} {
+			if strings.Contains(string(tool.InputSchema), `"`+field+`"`) {
+				t.Errorf("%s asks for the operation: %s", name, tool.InputSchema)
+			}
 		}
 	}
 }

@@ -19,9 +19,10 @@ var (
 )
 
 // prefixes are segments that say nothing about what an endpoint is for.
-var prefixes = map[string]bool{"api": true, "rest": true, "wp-json": true, "ajax": true, "index.php": true, "cgi-bin": true,
-	"json":   true,
-	"public": true, "internal": true, "web": true, "_api": true}
+var prefixes = map[string]bool{"api": true, "rest": true, "wp-json": true, "ajax": true, "index.php": true,
+	"cgi-bin": true,
+	"json":    true,
+	"public":  true, "internal": true, "web": true, "_api": true}
 
 // isID tells a segment that names one thing among many, by its form alone.
 func isID(segment string) bool {
