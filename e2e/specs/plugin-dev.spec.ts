@@ -152,7 +152,7 @@ export default definePlugin({
 `;
 
 for (const world of ['main', 'isolated'] as const) {
-  test(`what a plugin throws before its first call is shown with that, and what is no error, too (${world} world)`, async ({
+  test(`what a plugin throws before its first call is shown, and what is no error (${world} world)`, async ({
     sharedStage,
   }) => {
     const { agent, closing, demo, page, relay } = sharedStage;

@@ -1,6 +1,6 @@
 // Errors that a plugin throws outside of its handlers: in timers, in event handlers, in promises that nobody awaits.
-// They are looked for while somebody works on the plugin, and at no other time. What comes before its first call is kept
-// in the document until then.
+// They are looked for while somebody works on the plugin, and at no other time. What comes before its first call is
+// kept in the document until then.
 import { exactly, type Guard, isNumber, isText, listOf, optional, shape } from './guards.ts';
 import {
   defineProperty,

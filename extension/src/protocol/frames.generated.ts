@@ -177,7 +177,7 @@ export interface FollowedFrame {
   plugin: string;
   tool: string;
   /**
-   * rejection: of a promise that nobody awaited; early: an error from before the plugin's first call in that document
+   * rejection: of a promise that nobody awaited; early: from before the first call there
    */
   kind: 'console' | 'error' | 'rejection' | 'early';
   text: string;
