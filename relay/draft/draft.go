@@ -238,9 +238,6 @@ func (d *Draft) Write(dir, name string) error {
 	return nil
 }
 
-// Files are the files of the draft, by path.
-func (d *Draft) Files() map[string][]byte { return d.files }
-
 // Folder tells whether a draft can be written into a folder: there is none, or it is empty.
 func Folder(dir string) error {
 	entries, err := os.ReadDir(dir)

@@ -129,23 +129,6 @@ func TestExcludedURLsDoNotMatch(t *testing.T) {
 	}
 }
 
-func TestSiteOfAnAddress(t *testing.T) {
-	for address, want := range map[string]string{
-		"https://wiki.example.org/w/index.php?x": "*://wiki.example.org/*",
-		"http://localhost:8080":                  "*://localhost:8080/*",
-		"http://[::1]:81/":                       "*://[::1]:81/*",
-		"wiki.example.org":                       "",
-		"ftp://example.org/":                     "",
-		"https://*.example.org/":                 "",
-		"https://user@example.org/":              "*://example.org/*",
-	} {
-		got, err := match.Site(address)
-		if got != want && want != "" || (err == nil) != (want != "") {
-			t.Errorf("Site(%q) = %q, %v, want %q", address, got, err, want)
-		}
-	}
-}
-
 func FuzzParse(f *testing.F) {
 	f.Add("https://*.example.com:8080/a*b", "https://x.example.com:8080/ab")
 	f.Add("*://[::1]:*/*", "http://[::1]/")

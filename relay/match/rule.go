@@ -1,9 +1,7 @@
 package match
 
 import (
-	"fmt"
 	"net/url"
-	"strings"
 )
 
 // Rule is where a plugin may run: on addresses that one of its patterns covers and none of its exclusions does.
@@ -54,22 +52,4 @@ func covers(patterns []Pattern, u *url.URL) bool {
 		}
 	}
 	return false
-}
-
-// Site returns the pattern that covers everything on the site of an address: *://host/* or *://host:port/*.
-// It is how the address of someone's own installation, given in a setting, widens where a plugin runs.
-func Site(address string) (string, error) {
-	u, err := url.Parse(strings.TrimSpace(address))
-	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
-		return "", fmt.Errorf("%q is not the address of a site; write it as https://example.com/", address)
-	}
-	pattern := "*://" + u.Host + "/*"
-	p, err := Parse(pattern)
-	if err != nil {
-		return "", err
-	}
-	if p.subdomains {
-		return "", fmt.Errorf("%q names many sites; write the address of one", address)
-	}
-	return pattern, p.Narrow()
 }

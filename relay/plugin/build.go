@@ -41,8 +41,7 @@ type Builder struct {
 	page     *pageBundle
 	packages *packageBundle
 	reader   *reader
-	entry    string   // of the last build: one of entryFiles
-	files    []string // sources of the last build, relative to dir
+	entry    string // of the last build: one of entryFiles
 	cached   toolCache
 }
 
@@ -77,13 +76,6 @@ func (b *Builder) Close() {
 	b.folder.close()
 	b.reader.close()
 	b.source = nil
-}
-
-// Sources returns the files the last build was made of, relative to the plugin's folder.
-func (b *Builder) Sources() []string {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return slices.Clone(b.files)
 }
 
 // Build builds the plugin from the current content of its folder.
@@ -137,7 +129,6 @@ func (b *Builder) buildFolder(ctx context.Context, shipped bool) (*Plugin, []Dia
 	if m == nil {
 		return nil, found, invalid(found)
 	}
-	b.files = m.files
 	manifest := src.manifest()
 	adapter, read, more := b.bundleAndRead(ctx, src, m)
 	if err := ctx.Err(); err != nil {
@@ -153,9 +144,8 @@ func (b *Builder) buildFolder(ctx context.Context, shipped bool) (*Plugin, []Dia
 	if preScript != nil {
 		manifest.PreScript = preScriptFile
 	}
-	prompts, files, more := readPrompts(b.folder, manifest.Name)
-	manifest.Prompts = prompts
-	b.files, found = append(b.files, files...), append(found, more...)
+	manifest.Prompts, more = readPrompts(b.folder, manifest.Name)
+	found = append(found, more...)
 	if err := invalid(found); err != nil {
 		return nil, found, err
 	}
@@ -185,9 +175,7 @@ func (b *Builder) preScript(src *source) ([]byte, []Diagnostic) {
 	if entry == "" {
 		return nil, nil
 	}
-	code, files, found := buildPreScript(b.folder, entry)
-	b.files = slices.Compact(slices.Sorted(slices.Values(append(b.files, files...))))
-	return code, found
+	return buildPreScript(b.folder, entry)
 }
 
 // fillFrom takes from the plugin's code what package.json leaves out.

@@ -257,7 +257,7 @@ func (c *packageCheck) checkPreScript() {
 }
 
 // buildPreScript bundles it, together with what it imports.
-func buildPreScript(f *folder, entry string) ([]byte, []string, []Diagnostic) {
+func buildPreScript(f *folder, entry string) ([]byte, []Diagnostic) {
 	result := api.Build(api.BuildOptions{
 		AbsWorkingDir:     f.dir,
 		EntryPoints:       []string{path.Clean(entry)},
@@ -272,19 +272,14 @@ func buildPreScript(f *folder, entry string) ([]byte, []string, []Diagnostic) {
 		MinifyIdentifiers: true,
 		MinifySyntax:      true,
 		LegalComments:     api.LegalCommentsNone,
-		Metafile:          true,
 		LogLevel:          api.LogLevelSilent,
 		Plugins:           []api.Plugin{serveSDK(), refuseNode(), serveEmpty(), f.confine()},
 	})
 	found := append(diagnose(result.Errors, false), diagnose(result.Warnings, true)...)
 	if len(result.Errors) > 0 {
-		return nil, nil, found
+		return nil, found
 	}
-	var m module
-	if err := m.readMetafile(result.Metafile); err != nil {
-		return nil, nil, append(found, faultf(entry, "%v", err)...)
-	}
-	return scriptOf(result).code, m.files, found
+	return scriptOf(result).code, found
 }
 
 // ComposePreScript returns the file that runs a plugin's pre-script and stores its values for the adapter's file, which

@@ -62,17 +62,17 @@ func (p *Prompt) Fill(value func(name string) string) string {
 }
 
 // readPrompts reads every recipe of a plugin's folder. A plugin without the folder has none.
-func readPrompts(f *folder, plugin string) (prompts []Prompt, files []string, found []Diagnostic) {
+func readPrompts(f *folder, plugin string) (prompts []Prompt, found []Diagnostic) {
 	at, _, err := f.follow(promptsFolder)
 	var entries map[string]fs.FileMode
 	if err == nil {
 		entries, err = f.list(at)
 	}
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil, nil
+		return nil, nil
 	}
 	if err != nil {
-		return nil, nil, faultf(promptsFolder, "cannot be read: %v", rootCause(err))
+		return nil, faultf(promptsFolder, "cannot be read: %v", rootCause(err))
 	}
 	byName := map[string]string{}
 	for _, entry := range slices.Sorted(maps.Keys(entries)) {
@@ -85,7 +85,6 @@ func readPrompts(f *folder, plugin string) (prompts []Prompt, files []string, fo
 				Text: "is not read: a recipe is a file prompts/<name>.md"})
 			continue
 		}
-		files = append(files, file)
 		p, more := readPrompt(f, file)
 		found = append(found, more...)
 		if p == nil {
@@ -105,7 +104,7 @@ func readPrompts(f *folder, plugin string) (prompts []Prompt, files []string, fo
 		found = append(found, faultf(promptsFolder, "holds %d recipes, and a plugin may have %d", len(prompts),
 			maxPrompts)...)
 	}
-	return prompts, files, found
+	return prompts, found
 }
 
 func readPrompt(f *folder, file string) (*Prompt, []Diagnostic) {

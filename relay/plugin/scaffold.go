@@ -126,6 +126,3 @@ func CheckName(name string) error {
 	_, err := pluginName(name, false)
 	return err
 }
-
-// CheckToolName returns what is wrong with the name of a plugin's tool, or nothing.
-func CheckToolName(plugin, name string) string { return checkFullName("tool", plugin, name) }
