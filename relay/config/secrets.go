@@ -156,9 +156,10 @@ func (s *Secrets) RotatePairing() error {
 
 // current is the content of the file as it is now; empty when it cannot be read.
 func (s *Secrets) current() secretsFile {
+	info, err := os.Stat(s.path) // before the lock, for which every request would wait
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if err := s.refresh(); err != nil {
+	if err := s.refresh(info, err); err != nil {
 		s.seen, s.content = nil, secretsFile{}
 	}
 	return s.content
@@ -166,14 +167,15 @@ func (s *Secrets) current() secretsFile {
 
 // Check says why the file cannot be used at present, if so.
 func (s *Secrets) Check() error {
+	info, err := os.Stat(s.path)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.refresh()
+	return s.refresh(info, err)
 }
 
-// refresh reads the file when it is another than the one read last. Writers always put a new file in place.
-func (s *Secrets) refresh() error {
-	info, err := os.Stat(s.path)
+// refresh reads the file when it is another than the one read last; info and err are what the system says of it.
+// Writers always put a new file in place.
+func (s *Secrets) refresh(info fs.FileInfo, err error) error {
 	if err != nil {
 		return fmt.Errorf("cannot read the secrets: %w", err)
 	}
@@ -261,7 +263,7 @@ func (s *Secrets) change(edit func(*secretsFile) error) error {
 		return fmt.Errorf("cannot lock the secrets: %w", err)
 	}
 	defer lock.Unlock()
-	err := s.refresh()
+	err := s.refresh(os.Stat(s.path))
 	fresh := errors.Is(err, fs.ErrNotExist)
 	if fresh {
 		s.content, err = secretsFile{Pairing: random.Hex(32), Local: newToken()}, nil
@@ -282,7 +284,7 @@ func (s *Secrets) change(edit func(*secretsFile) error) error {
 	if err := s.write(next); err != nil {
 		return err
 	}
-	return s.refresh()
+	return s.refresh(os.Stat(s.path))
 }
 
 func (s *Secrets) write(c secretsFile) error {
