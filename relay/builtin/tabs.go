@@ -149,8 +149,8 @@ type created struct {
 func (t Tabs) Open(ctx context.Context, c call.Call, n NewTab) (answer OpenedTab, failure *fault.Error) {
 	u, err := url.Parse(n.URL)
 	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
-		return answer, fault.New(fault.ValidationError, "url is not an http or https URL",
-			fault.WithHint("Pass a complete URL, for example https://example.com/."))
+		return answer, fault.New(fault.ValidationError, "url is not an http or https address",
+			fault.WithHint("Pass a complete address, for example https://example.com/."))
 	}
 	if failure = hub.RefuseTab(c.Session, 0, n.URL); failure != nil {
 		return answer, failure

@@ -98,7 +98,7 @@ async function goInHistory(tabId: number, step: number): Promise<void> {
 
 function address(to: string): string {
   if (/^https?:\/\//i.test(to) && URL.canParse(to)) return to;
-  const message = 'to is neither an http or https URL nor back, forward or reload';
+  const message = 'to is neither an http or https address nor back, forward or reload';
   throw Ended.as('VALIDATION_ERROR', message, { category: 'validation' });
 }
 
