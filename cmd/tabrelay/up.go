@@ -119,7 +119,7 @@ func (u *upCommand) chooseFlavour(ctx context.Context) error {
 	}
 	if u.trusted {
 		change := policy.NewChange("Agents may act in pages as a person does, with Chrome's debugger",
-			"tabrelay up --trusted-input", policy.Difference{What: key, Before: "false", After: "true"})
+			"tabrelay up --trusted-input", call.Difference{What: key, Before: "false", After: "true"})
 		if err := u.confirmHere(ctx, change); err != nil {
 			return err
 		}

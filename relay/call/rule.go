@@ -105,3 +105,10 @@ type Approval struct {
 	Missed      bool `json:"missed,omitempty"`
 	AllowedNext bool `json:"allowedNext,omitempty"`
 }
+
+// Difference is one thing that would be otherwise, mostly one that lets agents do more than before.
+type Difference struct {
+	What   string `json:"what"`
+	Before string `json:"before"`
+	After  string `json:"after"`
+}

@@ -131,7 +131,7 @@ func TestDelegationRights(t *testing.T) {
 		}
 		var got []string
 		for _, d := range RightsOf(&after).Grown(RightsOf(&before)) {
-			got = append(got, d.Key+": "+d.Before+" -> "+d.After)
+			got = append(got, d.What+": "+d.Before+" -> "+d.After)
 		}
 		bounded := after.Within(RightsOf(&before))
 		if more := RightsOf(&bounded).Grown(RightsOf(&before)); len(more) > 0 {

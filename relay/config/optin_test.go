@@ -3,6 +3,8 @@ package config
 import (
 	"testing"
 
+	"tabrelay/relay/call"
+
 	"github.com/google/go-cmp/cmp"
 )
 
@@ -27,7 +29,7 @@ func TestDeveloperToolsAreOffUntilTheyAreSwitchedOn(t *testing.T) {
 	if !on.Plugin(OptIn).Enabled || !off.Plugin("demo").Enabled {
 		t.Fatal("they cannot be switched on, or another plugin is off")
 	}
-	want := []Difference{{"plugins.browser-dev.enabled", "false", "true"}}
+	want := []call.Difference{{What: "plugins.browser-dev.enabled", Before: "false", After: "true"}}
 	for name, before := range map[string]Rights{"now": RightsOf(&off), "an earlier version": {}} {
 		if name != "now" {
 			before = RightsOf(&off)

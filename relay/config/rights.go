@@ -6,6 +6,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"tabrelay/relay/call"
 )
 
 // Rights are the settings that say what agents, plugins and programs may do, as far as more of them is a matter for the
@@ -44,9 +46,6 @@ func (r *Rights) off(name string) bool {
 	p, known := r.Plugins[name]
 	return p.Off || !known && name == OptIn
 }
-
-// Difference is one setting that lets agents do more than before.
-type Difference struct{ Key, Before, After string }
 
 // RightsOf takes the rights out of a configuration.
 func RightsOf(c *Config) Rights {
@@ -174,27 +173,29 @@ func common(a, b []string) []string {
 func listText(list []string) string { return cmp.Or(strings.Join(list, ", "), "none") }
 
 // Grown lists what these rights, permissions aside, grant that earlier ones did not.
-func (r Rights) Grown(before Rights) (list []Difference) {
+func (r Rights) Grown(before Rights) (list []call.Difference) {
 	for _, one := range rights {
 		if was, is := one.grows(&before, &r); is != "" {
-			list = append(list, Difference{one.key, was, is})
+			list = append(list, call.Difference{What: one.key, Before: was, After: is})
 		}
 	}
 	for _, scheme := range slices.Sorted(maps.Keys(r.Providers)) {
 		if was, is := before.Providers[scheme], r.Providers[scheme]; !slices.Equal(was, is) {
-			list = append(list, Difference{"resources.providers." + scheme, listText(was), listText(is)})
+			list = append(list, call.Difference{What: "resources.providers." + scheme, Before: listText(was),
+				After: listText(is)})
 		}
 	}
 	list = append(list, otherPrograms("providers.", before.ModelProviders, r.ModelProviders)...)
 	list = append(list, otherPrograms("workers.", before.Workers, r.Workers)...)
 	for _, name := range pluginNames(before, r) {
 		if before.off(name) && !r.off(name) {
-			list = append(list, Difference{"plugins." + name + ".enabled", "false", "true"})
+			list = append(list, call.Difference{What: "plugins." + name + ".enabled", Before: "false", After: "true"})
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(r.Plugins)) {
 		if was, is := before.Plugins[name].URLPatterns, r.Plugins[name].URLPatterns; len(without(is, was)) > 0 {
-			list = append(list, Difference{"plugins." + name + ".urlPatterns", listText(was), listText(is)})
+			list = append(list, call.Difference{What: "plugins." + name + ".urlPatterns", Before: listText(was),
+				After: listText(is)})
 		}
 	}
 	return list
@@ -208,10 +209,10 @@ func pluginNames(a, b Rights) []string {
 }
 
 // otherPrograms lists what is new or another one than before.
-func otherPrograms(group string, before, after map[string]string) (list []Difference) {
+func otherPrograms(group string, before, after map[string]string) (list []call.Difference) {
 	for _, id := range slices.Sorted(maps.Keys(after)) {
 		if was, is := before[id], after[id]; was != is {
-			list = append(list, Difference{group + id, cmp.Or(was, "none"), is})
+			list = append(list, call.Difference{What: group + id, Before: cmp.Or(was, "none"), After: is})
 		}
 	}
 	return list
@@ -268,7 +269,7 @@ func with(plugins map[string]Plugin, name string, p Plugin) map[string]Plugin {
 }
 
 // Loosened lists how the permissions differ, but for what only forbids more: by target and client.
-func (r Rights) Loosened(before Rights) (list []Difference) {
+func (r Rights) Loosened(before Rights) (list []call.Difference) {
 	rank := map[string]int{"off": 0, "ask": 1, "auto": 2}
 	type key struct{ target, client string }
 	keys := map[key]bool{}
@@ -290,7 +291,8 @@ func (r Rights) Loosened(before Rights) (list []Difference) {
 		if k.client != EveryClient {
 			what += " for " + k.client
 		}
-		list = append(list, Difference{what, cmp.Or(was, "no rule"), cmp.Or(is, "no rule")})
+		list = append(list, call.Difference{What: what, Before: cmp.Or(was, "no rule"),
+			After: cmp.Or(is, "no rule")})
 	}
 	return list
 }

@@ -88,7 +88,7 @@ func (a *API) replayLetter(w http.ResponseWriter, req *http.Request) {
 	if asks {
 		change := policy.NewChange("A call that may have happened is made again", "tabrelay dead-letters replay "+
 			string(l.ID),
-			policy.Difference{What: l.Tool, Before: builtin.KnownOf(l),
+			call.Difference{What: l.Tool, Before: builtin.KnownOf(l),
 				After: "is called again"}).Reading("Arguments: " + string(l.Arguments))
 		if _, ok := a.confirmed(w, req, change); !ok {
 			return

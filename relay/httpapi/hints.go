@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"tabrelay/relay/call"
 	"tabrelay/relay/catalog"
 	"tabrelay/relay/fault"
 	"tabrelay/relay/plugin"
@@ -77,7 +78,7 @@ func (a *API) setHints(w http.ResponseWriter, req *http.Request) {
 
 // hinting is what hints let agents do more; nil: nothing. Hints that no tool takes are a problem.
 func hinting(before catalog.HintsView, h Hinting, effect plugin.Effect) (*policy.Change, *fault.Error) {
-	var differences []policy.Difference
+	var differences []call.Difference
 	takes := false
 	for _, t := range before.Tools {
 		tool := plugin.Tool{Name: t.Tool}
@@ -90,7 +91,7 @@ func hinting(before catalog.HintsView, h Hinting, effect plugin.Effect) (*policy
 		}
 		takes = true
 		if rank(effect) < rank(t.Hinted) {
-			differences = append(differences, policy.Difference{What: t.Tool, Before: effectText(t.Hinted),
+			differences = append(differences, call.Difference{What: t.Tool, Before: effectText(t.Hinted),
 				After: effectText(effect)})
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"time"
 
+	"tabrelay/relay/call"
 	"tabrelay/relay/client"
 	"tabrelay/relay/event"
 	"tabrelay/relay/fault"
@@ -65,7 +66,7 @@ func (p *Pairings) Use(code string) bool {
 // makePairing answers POST /api/v1/pairing.
 func (a *API) makePairing(w http.ResponseWriter, req *http.Request) {
 	if _, ok := a.confirmed(w, req, policy.NewChange("A string is made that pairs another browser", "tabrelay pair",
-		policy.Difference{What: "browsers that may connect", Before: "those that are paired",
+		call.Difference{What: "browsers that may connect", Before: "those that are paired",
 			After: "also one that is given the string, within " + pairingTime.String()})); !ok {
 		return
 	}
@@ -83,7 +84,7 @@ type Rotated struct {
 // RotateChange is what a new pairing secret changes.
 func RotateChange() *policy.Change {
 	return policy.NewChange("The pairing secret is replaced", "tabrelay pair --rotate",
-		policy.Difference{What: "browsers that may connect", Before: "those that have the secret",
+		call.Difference{What: "browsers that may connect", Before: "those that have the secret",
 			After: "the extension in tabrelay's own folder; others are paired again with tabrelay pair"})
 }
 

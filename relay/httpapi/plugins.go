@@ -219,11 +219,11 @@ func together(changes []*policy.Change) *policy.Change {
 	if len(changes) <= 1 {
 		return slices.Concat(changes, []*policy.Change{nil})[0]
 	}
-	var differences []policy.Difference
+	var differences []call.Difference
 	var lines []string
 	for _, c := range changes {
 		for _, one := range c.Differences {
-			differences = append(differences, policy.Difference{What: c.Title + ", " + one.What, Before: one.Before,
+			differences = append(differences, call.Difference{What: c.Title + ", " + one.What, Before: one.Before,
 				After: one.After})
 		}
 		lines = append(lines, c.Title+":", c.Text)
@@ -293,7 +293,7 @@ func running(s review.Sheet, after, command string) *policy.Change {
 		before = "runs while plugin dev does"
 	}
 	return policy.NewChange("The plugin "+s.Plugin+" may run", command,
-		policy.Difference{What: "content " + s.Hash[:12], Before: before, After: after}).Reading(s.Permissions...)
+		call.Difference{What: "content " + s.Hash[:12], Before: before, After: after}).Reading(s.Permissions...)
 }
 
 var hashForm = regexp.MustCompile(`^[0-9a-f]{64}$`)
@@ -334,7 +334,7 @@ func (a *API) developHere(w http.ResponseWriter, req *http.Request) {
 		}
 		change = policy.NewChange("Each build of the plugin "+name+" may run while plugin dev does",
 			"tabrelay plugin dev",
-			policy.Difference{What: name, Before: "off until a person reviewed a build",
+			call.Difference{What: name, Before: "off until a person reviewed a build",
 				After: "each build runs without a review, until plugin dev ends"}).Reading(sheet.Permissions...)
 		run = wire.NewID()
 	}

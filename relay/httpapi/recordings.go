@@ -112,8 +112,8 @@ func (a *API) recordedOrigin(n NewRecording) (string, *fault.Error) {
 		return "", fault.New(fault.TabNotFound, fmt.Sprintf("There is no tab %d with a web page", n.TabID),
 			fault.WithHint("tabrelay tabs lists them."))
 	case err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https":
-		return "", fault.New(fault.ValidationError, "url is not an http or https URL",
-			fault.WithHint("Pass a complete URL, for example https://example.com/."))
+		return "", fault.New(fault.ValidationError, "url is not an http or https address",
+			fault.WithHint("Pass a complete address, for example https://example.com/."))
 	}
 	host := strings.TrimSuffix(strings.ToLower(u.Host), map[string]string{"http": ":80", "https": ":443"}[u.Scheme])
 	return u.Scheme + "://" + host, nil // as the browser writes it
@@ -126,7 +126,7 @@ func recordingChange(n NewRecording, origin string) *policy.Change {
 	}
 	span := time.Duration(n.Seconds) * time.Second
 	return policy.NewChange("The requests of a tab are recorded", "tabrelay plugin record",
-		policy.Difference{What: where + " at " + origin, Before: "nobody sees its requests",
+		call.Difference{What: where + " at " + origin, Before: "nobody sees its requests",
 			After: "plugin record sees them, with what is sent and answered, for at most " + spanText(span)}).
 		Reading("What is recorded goes to this terminal's memory. Passwords, cookies and tokens are not " +
 			"written to files.")

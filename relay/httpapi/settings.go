@@ -90,7 +90,7 @@ func settingsChange(name string, plan catalog.SettingsPlan) *policy.Change {
 	}
 	return policy.NewChange("The plugin "+name+" works on more pages: "+strings.Join(adds, ", "),
 		"tabrelay plugin configure "+name,
-		policy.Difference{What: "pages of " + name, Before: before, After: strings.Join(plan.After, ", ")})
+		call.Difference{What: "pages of " + name, Before: before, After: strings.Join(plan.After, ", ")})
 }
 
 func unusable(problems map[string]string) *fault.Error {

@@ -94,7 +94,7 @@ func (a *API) releaseTab(w http.ResponseWriter, req *http.Request) {
 	if owner != nil {
 		change = policy.NewChange("A tab is taken away from the agent that works in it",
 			fmt.Sprintf("tabrelay tabs release %d", tab),
-			policy.Difference{What: fmt.Sprintf("tab %d in %s", tab, a.labelOf(profile)), Before: "for " + owner.Name +
+			call.Difference{What: fmt.Sprintf("tab %d in %s", tab, a.labelOf(profile)), Before: "for " + owner.Name +
 				" alone", After: "for the next agent that changes something there"})
 	}
 	by, ok := a.confirmed(w, req, change)

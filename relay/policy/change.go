@@ -19,28 +19,22 @@ const Word = "yes"
 
 // Change is something that lets agents do more, as the person reads it before they allow it.
 type Change struct {
-	Title       string       `json:"title"`             // what would be done: “Set a rule: default is auto”
-	Command     string       `json:"command,omitempty"` // that does it
-	Differences []Difference `json:"differences"`
-	Text        string       `json:"text,omitempty"` // what else there is to read, in lines
+	Title       string            `json:"title"`             // what would be done: “Set a rule: default is auto”
+	Command     string            `json:"command,omitempty"` // that does it
+	Differences []call.Difference `json:"differences"`
+	Text        string            `json:"text,omitempty"` // what else there is to read, in lines
 
 	// Beside says that the panel shows this question in another form already, so that a terminal may answer it too.
 	Beside bool `json:"-"`
 }
 
-// Difference is one thing that would be otherwise.
-type Difference struct {
-	What   string `json:"what"`
-	Before string `json:"before"`
-	After  string `json:"after"`
-}
-
 // NewChange makes a change that is shown. Its words may come from anywhere; what nobody sees is taken out of them.
-func NewChange(title, command string, differences ...Difference) *Change {
-	c := &Change{Title: fault.Sanitize(title), Command: fault.Sanitize(command), Differences: []Difference{}}
+func NewChange(title, command string, differences ...call.Difference) *Change {
+	c := &Change{Title: fault.Sanitize(title), Command: fault.Sanitize(command), Differences: []call.Difference{}}
 	for _, d := range differences {
 		c.Differences = append(c.Differences,
-			Difference{fault.Sanitize(d.What), fault.Sanitize(d.Before), fault.Sanitize(d.After)})
+			call.Difference{What: fault.Sanitize(d.What), Before: fault.Sanitize(d.Before),
+				After: fault.Sanitize(d.After)})
 	}
 	return c
 }
@@ -65,7 +59,7 @@ func (c *Change) Digest() string {
 func (c *Change) Lines() []string {
 	lines := []string{c.Title}
 	for _, d := range c.Differences {
-		lines = append(lines, "  "+d.String())
+		lines = append(lines, "  "+line(d))
 	}
 	if c.Text != "" {
 		lines = append(lines, strings.Split(c.Text, "\n")...)
@@ -84,12 +78,12 @@ func (c *Change) String() string {
 func (c *Change) difference() string {
 	var list []string
 	for _, d := range c.Differences {
-		list = append(list, d.String())
+		list = append(list, line(d))
 	}
 	return strings.Join(list, "; ")
 }
 
-func (d Difference) String() string { return d.What + ": " + d.Before + " → " + d.After }
+func line(d call.Difference) string { return d.What + ": " + d.Before + " → " + d.After }
 
 // Kinds of changes that are shown to the person.
 const (

@@ -165,7 +165,9 @@ func TestCloseWaitsForAChange(t *testing.T) {
 // asked, and is in the audit log.
 func TestChangesWaitForThePanel(t *testing.T) {
 	terminal := Request{Session: call.Session{Client: "cli", Via: call.ViaSocket}}
-	wider := func() *Change { return NewChange("More", "tabrelay more", Difference{"x", "off", "auto"}) }
+	wider := func() *Change {
+		return NewChange("More", "tabrelay more", call.Difference{What: "x", Before: "off", After: "auto"})
+	}
 	for name, tt := range map[string]struct {
 		answer func(t *testing.T, f *fixture, id string, cancel context.CancelFunc)
 		want   fault.Code // empty: it is made
@@ -236,7 +238,7 @@ func TestChangesWaitForThePanel(t *testing.T) {
 // Without a panel, the digest of what a person read at a terminal counts, over the socket only. What the panel does,
 // and what allows nothing, is not asked about.
 func TestChangesAreConfirmedAtATerminal(t *testing.T) {
-	c := NewChange("More", "tabrelay more", Difference{"x", "off", "auto"})
+	c := NewChange("More", "tabrelay more", call.Difference{What: "x", Before: "off", After: "auto"})
 	socket, port := call.Session{Client: "cli", Via: call.ViaSocket}, call.Session{Client: "cli", Via: call.ViaHTTP}
 	panel := call.Session{Client: "panel", Via: call.ViaPanel}
 	f := open(t)

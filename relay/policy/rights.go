@@ -115,25 +115,21 @@ func (p *Policy) grown(title string, before, after config.Rights) *Change {
 	if len(grown) == 0 {
 		return nil
 	}
-	var list []Difference
-	for _, d := range grown {
-		list = append(list, Difference{What: d.Key, Before: d.Before, After: d.After})
-	}
-	return NewChange(title, "", list...)
+	return NewChange(title, "", grown...)
 }
 
 // beyond is what a configuration that was read again lets agents do that they may not do now; nil: nothing.
 func (p *Policy) beyond(title string, before, after config.Rights) *Change {
-	var rules []config.Difference
+	var rules []call.Difference
 	for _, earlier := range p.rules.Load().bounds() {
 		rules = append(rules, after.Loosened(config.Rights{Permissions: earlier})...)
 	}
-	slices.SortStableFunc(rules, func(a, b config.Difference) int { return cmp.Compare(a.Key, b.Key) })
+	slices.SortStableFunc(rules, func(a, b call.Difference) int { return cmp.Compare(a.What, b.What) })
 	grown := append(after.Grown(before), rules...)
-	var list []Difference
+	var list []call.Difference
 	for i, d := range grown {
-		if !slices.ContainsFunc(grown[:i], func(said config.Difference) bool { return said.Key == d.Key }) {
-			list = append(list, Difference{What: d.Key, Before: d.Before, After: d.After})
+		if !slices.ContainsFunc(grown[:i], func(said call.Difference) bool { return said.What == d.What }) {
+			list = append(list, d)
 		}
 	}
 	if len(list) == 0 {

@@ -240,13 +240,13 @@ func (p *Policy) ShutOut(client string) (done func()) {
 // AddChange is what a new client changes.
 func AddChange(name string, within call.Scope) *Change {
 	return NewChange("A new client may use tabrelay", "tabrelay clients add "+name,
-		Difference{What: "client " + name, Before: "none", After: ScopeWords(within)})
+		call.Difference{What: "client " + name, Before: "none", After: ScopeWords(within)})
 }
 
 // RotateClientChange is what a new token of a client changes.
 func RotateClientChange(name string) *Change {
 	return NewChange("The token of a client is replaced", "tabrelay clients rotate "+name,
-		Difference{What: "client " + name, Before: "whoever has its token", After: "whoever is given the new one"})
+		call.Difference{What: "client " + name, Before: "whoever has its token", After: "whoever is given the new one"})
 }
 
 // ScopeChange is what another scope of a client allows; nil: nothing more.
@@ -254,7 +254,7 @@ func ScopeChange(name string, clients []config.Client, within call.Scope) *Chang
 	for _, c := range clients {
 		if c.Name == name && widerScope(c.Scope, within) {
 			return NewChange("A client may use more", "tabrelay clients scope "+name,
-				Difference{What: "client " + name, Before: ScopeWords(c.Scope), After: ScopeWords(within)})
+				call.Difference{What: "client " + name, Before: ScopeWords(c.Scope), After: ScopeWords(within)})
 		}
 	}
 	return nil

@@ -25,7 +25,7 @@ func (p *Policy) RuleChange(r call.Rule, lasts time.Duration) *Change {
 		command, after = command+" --for "+lasts.String(), after+" for "+lasts.String()
 	}
 	return NewChange("A rule lets agents do more", command,
-		Difference{What: ruleName(r.Target, r.Client), Before: t.said(r.Target, r.Client), After: after})
+		call.Difference{What: ruleName(r.Target, r.Client), Before: t.said(r.Target, r.Client), After: after})
 }
 
 // UnsetChange is what taking a rule away allows; nil: nothing.
@@ -36,7 +36,8 @@ func (p *Policy) UnsetChange(target, client string) *Change {
 		return nil
 	}
 	return NewChange("Without a rule, agents may do more", "tabrelay permit unset "+target+clientFlag(client),
-		Difference{What: ruleName(target, client), Before: t.said(target, client), After: next.said(target, client)})
+		call.Difference{What: ruleName(target, client), Before: t.said(target, client),
+			After: next.said(target, client)})
 }
 
 func clientFlag(client string) string {
@@ -59,7 +60,7 @@ func (p *Policy) ResumeChange() *Change {
 		return nil
 	}
 	return NewChange("Agents may call tools again", "tabrelay resume",
-		Difference{What: "all agents", Before: "stopped", After: "may go on, as the rules say"})
+		call.Difference{What: "all agents", Before: "stopped", After: "may go on, as the rules say"})
 }
 
 // widerRules reports whether the rules of one configuration let anybody do anything that those of another one do not,

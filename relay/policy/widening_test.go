@@ -138,7 +138,8 @@ func TestNarrowingWhileOthersWait(t *testing.T) {
 	}
 	wanted := config.Rights{Permissions: rules(Default, "auto")}
 	p.configureRules(wanted.Permissions)
-	want := []Difference{{"permissions." + Default, "no rule", "auto"}, {"permissions.wiki__edit", "off", "no rule"}}
+	want := []call.Difference{{What: "permissions." + Default, Before: "no rule", After: "auto"},
+		{What: "permissions.wiki__edit", Before: "off", After: "no rule"}}
 	if c := p.beyond("", config.Rights{}, wanted); c == nil || !slices.Equal(c.Differences, want) {
 		t.Errorf("what waits is %v, want %v", c, want)
 	}
