@@ -105,7 +105,7 @@ export async function openTeamWiki(closing: Closing): Promise<TeamWiki> {
       (response) => response.status,
       () => 0,
     );
-  await expect.poll(status, { message: 'the wiki answers' }).toBe(200);
+  await expect.poll(status, { message: 'the wiki answers', timeout: 60_000 }).toBe(200);
   return wiki;
 }
 

@@ -156,6 +156,6 @@ export async function openWiki(closing: Closing): Promise<Wiki> {
       (response) => response.status,
       () => 0,
     );
-  await expect.poll(status, { message: 'the wiki answers' }).toBe(200);
+  await expect.poll(status, { message: 'the wiki answers', timeout: 60_000 }).toBe(200);
   return new Wiki(url, env);
 }

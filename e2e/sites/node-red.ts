@@ -86,7 +86,7 @@ export async function openNodeRed(closing: Closing): Promise<NodeRed> {
   closing.defer(() => server.stop());
   const url = `http://127.0.0.1:${port}/`;
   const started = () => server.output().includes('Started flows');
-  await expect.poll(started, { message: 'Node-RED starts its flows' }).toBe(true);
+  await expect.poll(started, { message: 'Node-RED starts its flows', timeout: 60_000 }).toBe(true);
   const session: NodeRed['session'] = async ({ name, password }) => {
     const fields = {
       client_id: 'node-red-editor',

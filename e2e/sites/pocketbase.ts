@@ -112,7 +112,7 @@ export async function openPocketBase(closing: Closing): Promise<PocketBase> {
       ({ ok }) => ok,
       () => false,
     );
-  await expect.poll(ready, { message: 'PocketBase answers' }).toBe(true);
+  await expect.poll(ready, { message: 'PocketBase answers', timeout: 60_000 }).toBe(true);
   await pocketbase.signIn();
   await pocketbase.fill();
   return pocketbase;

@@ -69,7 +69,7 @@ export async function openPrometheus(
       ({ ok }) => ok,
       () => false,
     );
-  await expect.poll(ready, { message: 'Prometheus answers' }).toBe(true);
+  await expect.poll(ready, { message: 'Prometheus answers', timeout: 60_000 }).toBe(true);
   return { url: `http://${host}/`, signedInUrl: `http://${signIn}@${host}/`, program, admit };
 }
 

@@ -82,7 +82,7 @@ export async function openMail(people: readonly string[], closing: Closing): Pro
       (response) => response.status,
       () => 0,
     );
-  await expect.poll(status, { message: 'the webmail answers' }).toBe(200);
+  await expect.poll(status, { message: 'the webmail answers', timeout: 60_000 }).toBe(200);
   return new Mail(url, folder, deliver, dovecot);
 }
 

@@ -59,7 +59,7 @@ export async function openReader(people: readonly string[], closing: Closing): P
       (response) => response.text(),
       () => '',
     );
-  await expect.poll(page, { message: 'the reader answers' }).toContain('ttrss_login');
+  await expect.poll(page, { message: 'the reader answers', timeout: 60_000 }).toContain('ttrss_login');
   return new Reader(url, news, database);
 }
 

@@ -72,7 +72,7 @@ export async function openBlog(closing: Closing): Promise<Blog> {
       (response) => response.status,
       () => 0,
     );
-  await expect.poll(status, { message: 'the blog answers' }).toBe(200);
+  await expect.poll(status, { message: 'the blog answers', timeout: 60_000 }).toBe(200);
   return new Blog(url, database);
 }
 
