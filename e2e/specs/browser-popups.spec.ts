@@ -23,19 +23,22 @@ const pages = {
     <a href="/next?link" target="_blank">Link</a>
     <button onclick="document.open()">Empty</button>
     <iframe src="/framed" title="Inner"></iframe>
+    <iframe src="/consent" title="Consent"></iframe>
     <p id="out"></p><p id="said"></p>
     <script>
       let w;
       onmessage = ({ data }) => {
         if (data === 'please') { w = window.open('/next?outer'); ${tell} }
+        else if (data === 'agreed') document.querySelector('[title=Consent]').remove();
         else said.textContent = 'signed in by ' + data;
       };
     </script>`,
   framed: `<button onclick="parent.postMessage('please', '*')">Ask outside</button>
     <button onclick="w = window.open('/next?inner'); out.textContent = w === null ? 'no window' : 'inner window'">
       Inside</button><p id="out"></p><script>let w</script>`,
+  consent: `<button onclick="parent.postMessage('agreed', '*')">Agree</button>`,
   next: '<!doctype html><title>Next</title><h1>The next page</h1>',
-  'sign-in': `<!doctype html><title>Sign in</title><button onclick="opener.postMessage('Ada', '*'); close()">
+  'sign-in': `<!doctype html><title>Sign in</title><button onclick="opener.postMessage('Ada', '*'); window.close()">
     I am Ada</button>`,
 };
 
@@ -99,8 +102,20 @@ test('a window of another site signs in, tells the page that opened it, and clos
   const ref = /button "I am Ada" \[(e\d+)\]/.exec(
     (await stage.agent.call('browser__snapshot', { tabId })).text,
   )?.[1];
-  await stage.agent.call('browser__click', { tabId, ref });
+  const clicked = await stage.agent.call('browser__click', { tabId, ref });
+  expect(clicked.value).toMatchObject({
+    outcome: 'executed',
+    closed: true,
+    note: 'It was done, and the tab is closed',
+  });
   await expect.poll(() => stage.page.textContent('#said')).toBe('signed in by Ada');
+});
+
+test('an act whose page takes its frame away is done', async ({ agent }) => {
+  expect(await agent.click('button "Agree"')).toMatchObject({
+    note: 'It was done. Its frame went away, or to another page',
+  });
+  expect(await agent.look()).not.toContain('Agree');
 });
 
 test('what leads the tab itself elsewhere is no window', async ({ agent }) => {

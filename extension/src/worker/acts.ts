@@ -21,7 +21,7 @@ interface Request {
 }
 
 const maxTold = 10;
-const openedMs = 250; // for a new tab to have an address: less than a document waits for what is told
+const openedMs = 700; // for a new tab to have an address: less than a document waits for what is told
 // What pages send beside their work, and what they show without waiting for it.
 const besides = ['ping', 'csp_report', 'image', 'media', 'font', 'websocket', 'other'];
 

@@ -12,6 +12,8 @@ const goneMs = 300; // for a page to have begun, where the document of an act is
 // What is done at one go: once begun, all of it is done.
 const atOnce = ['click', 'pointer', 'upload'];
 
+const closed = { closed: true, note: 'It was done, and the tab is closed' };
+
 const isGoneMeanwhile = (why: unknown): boolean => why instanceof Ended && why.code === 'TAB_CHANGED';
 
 /** How a navigation ended. */
@@ -19,6 +21,7 @@ type Arrival =
   | { kind: 'arrived'; documentId: string }
   | { kind: 'failed'; error: string }
   | { kind: 'stayed' } // a download, an empty answer, or one that was stopped
+  | { kind: 'closed' } // the tab
   | { kind: 'late' };
 
 interface Journey {
@@ -53,7 +56,13 @@ function follow({ tabId, frameId, documentId }: Pick<Bridge, 'tabId' | 'frameId'
     loaded = true;
     wake();
   };
+  const removed = (id: number) => {
+    if (id !== tabId) return;
+    heard.push({ kind: 'closed' });
+    wake();
+  };
   const { onCommitted, onErrorOccurred, onDOMContentLoaded } = chrome.webNavigation;
+  chrome.tabs.onRemoved.addListener(removed);
   onCommitted.addListener(committed);
   onErrorOccurred.addListener(failed);
   onDOMContentLoaded.addListener(complete);
@@ -72,6 +81,7 @@ function follow({ tabId, frameId, documentId }: Pick<Bridge, 'tabId' | 'frameId'
     },
     loaded: (ms) => until(ms, () => loaded),
     end() {
+      chrome.tabs.onRemoved.removeListener(removed);
       onCommitted.removeListener(committed);
       onErrorOccurred.removeListener(failed);
       onDOMContentLoaded.removeListener(complete);
@@ -132,9 +142,10 @@ export function performing(
       around.end();
     }
 
-    // The act was done, and took the document of a frame away before it could say so.
+    // The act was done, and took its document away before it could say so: a window closes itself, a frame goes.
     async function withoutDocument(stage: Stage): Promise<Record<string, unknown>> {
       const arrival = await around.arrival(Math.min(goneMs, stage.leftMs));
+      if (arrival.kind === 'closed') return { outcome: 'executed', ...closed };
       if (arrival.kind === 'arrived') await around.loaded(Math.min(loadMs, stage.leftMs));
       const page = await look(stage).catch(() => undefined);
       const { url, title } = await chrome.tabs.get(stage.tabId);
@@ -153,6 +164,7 @@ export function performing(
       const arrival = await journey.arrival(Math.min(arriveMs, stage.leftMs));
       if (arrival.kind === 'failed')
         return { leaving: undefined, note: `The page at ${to} could not be loaded: ${arrival.error}` };
+      if (arrival.kind === 'closed') return { leaving: undefined, ...closed };
       if (arrival.kind === 'late') return { note: `The page at ${to} has not begun yet: look again later` };
       if (arrival.kind === 'stayed') {
         const settled = await stage.part(from, stage.frame.tool, { _: { settle: true } });
