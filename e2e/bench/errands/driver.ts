@@ -24,7 +24,7 @@ const Result = z.object({
 });
 
 export abstract class Driver {
-  readonly view: View;
+  view: View;
   /** Whether the view is how the page was after the last act. */
   current = false;
   calls = 0;

@@ -5,7 +5,7 @@ import path from 'node:path';
 import type { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { z } from 'zod';
 import { type Answer, Driver, type Fill } from './driver.ts';
-import type { Reader, Thing } from './view.ts';
+import { type Reader, type Thing, View } from './view.ts';
 
 const stale = /"code":"(REF_GONE|DOCUMENT_CHANGED|FRAME_GONE)"/;
 
@@ -32,6 +32,8 @@ const Effect = z.looseObject({
   opened: z.array(z.object({ tabId: z.number() })).optional(),
 });
 
+const Navigated = z.object({ tabId: z.number() });
+
 const parsed = (text: string): unknown => {
   try {
     return JSON.parse(text);
@@ -42,6 +44,8 @@ const parsed = (text: string): unknown => {
 
 export class TabrelayDriver extends Driver {
   #tab: number | undefined;
+  #first: number | undefined;
+  #firstView = this.view;
   #opened: number | undefined;
 
   constructor(client: Client) {
@@ -50,6 +54,7 @@ export class TabrelayDriver extends Driver {
 
   async go(to: string): Promise<Answer> {
     const answer = await this.#call('navigate', { to });
+    this.#first = Navigated.safeParse(parsed(answer.text)).data?.tabId;
     this.view.forget();
     this.current = false;
     return answer;
@@ -119,14 +124,15 @@ export class TabrelayDriver extends Driver {
 
   async other(): Promise<Answer> {
     this.#tab = this.#opened;
-    this.view.forget();
+    this.#firstView = this.view; // a look at a tab that was seen before tells what changed
+    this.view = new View(read);
     this.current = false;
     return { text: '', failed: this.#tab === undefined, stale: false };
   }
 
   async first(): Promise<Answer> {
-    this.#tab = undefined;
-    this.view.forget();
+    this.#tab = this.#first;
+    this.view = this.#firstView;
     this.current = false;
     return { text: '', failed: false, stale: false };
   }
