@@ -49,7 +49,7 @@ const applications: Looked[] = inApplications.map(({ name, open }) => ({
 /** One text that is on the screen becomes another one. */
 async function changeOneText(page: Page): Promise<void> {
   const changed = await page.evaluate(() => {
-    const texts = document.querySelectorAll('td, td a, li, li span, li a, p, h1, h2');
+    const texts = document.querySelectorAll('td, li, p, a, span, h1, h2');
     const shown = Array.from(texts).find((element) => {
       const { top, bottom, width } = element.getBoundingClientRect();
       const alone = element.childElementCount === 0 && element.textContent.trim() !== '';
