@@ -37,6 +37,10 @@ const pages = {
     <button onclick="w = window.open('/next?inner'); out.textContent = w === null ? 'no window' : 'inner window'">
       Inside</button><p id="out"></p><script>let w</script>`,
   consent: `<button onclick="parent.postMessage('agreed', '*')">Agree</button>`,
+  // What a click began keeps the page from everything else, for as long as it is there.
+  hangs: `<!doctype html><title>Hangs</title><button>Buy</button><button onclick="out.textContent = 'soon';
+    setTimeout(() => { console.log('hangs'); for (;;); }, 1500)">Hang</button>
+    <p id="out"></p>`,
   next: '<!doctype html><title>Next</title><h1>The next page</h1>',
   'sign-in': `<!doctype html><title>Sign in</title><button onclick="opener.postMessage('Ada', '*'); window.close()">
     I am Ada</button>`,
@@ -116,6 +120,20 @@ test('an act whose page takes its frame away is done', async ({ agent }) => {
     note: 'It was done. Its frame went away, or to another page',
   });
   expect(await agent.look()).not.toContain('Agree');
+});
+
+test('an act is not done because one before it was', async ({ agent }) => {
+  const { stage, site } = agent;
+  await visit(stage, `${site}/hangs`);
+  const other = await agent.ref('button "Buy"');
+  const hangs = stage.page.waitForEvent('console');
+  expect(await agent.click('button "Hang"')).toMatchObject({ outcome: 'executed' });
+  await stage.browser.newPage(); // Chromium ends with its last tab
+  await hangs;
+  const buying = agent.failure('click', { ref: other });
+  await expect.poll(() => stage.relay.asPerson('GET', '/api/v1/running')).toMatchObject({ calls: [{}] });
+  await stage.page.close();
+  expect((await buying).outcome).not.toBe('executed');
 });
 
 test('what leads the tab itself elsewhere is no window', async ({ agent }) => {

@@ -37,6 +37,11 @@ export class Acts {
     this.#bridges = bridges;
   }
 
+  /** A document is about to be asked for an act. */
+  expect(bridge: Bridge): void {
+    this.#touched.delete(bridge);
+  }
+
   /** A document says that an act begins in it. */
   begin(bridge: Bridge, number: number, answer: DialogAnswer): void {
     this.#touched.delete(bridge);
@@ -61,7 +66,7 @@ export class Acts {
     this.#touched.add(bridge);
   }
 
-  /** Whether the last act in a document has sent it an event. */
+  /** Whether the act that a document was asked for last has sent it an event. */
   hasTouched(bridge: Bridge): boolean {
     return this.#touched.has(bridge);
   }

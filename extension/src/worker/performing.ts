@@ -120,12 +120,13 @@ async function documentOf(stage: Stage, documents: Documents): Promise<Bridge> {
 export function performing(
   documents: Documents,
   look: (stage: Stage) => Promise<string>,
-  acts: Pick<Acts, 'hasTouched'>,
+  acts: Pick<Acts, 'expect' | 'hasTouched'>,
 ): Performer {
   return async (stage) => {
     const bridge = await documentOf(stage, documents);
     const journey = follow(bridge);
     const around = bridge.frameId === 0 ? journey : follow({ ...bridge, frameId: 0, documentId: '' });
+    acts.expect(bridge); // what an earlier act did there says nothing of this one
     try {
       const effect = await stage.part(bridge, stage.frame.tool, stage.args).catch((why: unknown) => {
         if (!isGoneMeanwhile(why) || !atOnce.includes(stage.frame.tool) || !acts.hasTouched(bridge))
