@@ -289,7 +289,8 @@ func (e *endpoint) asksPassword(known map[string]bool) bool {
 		body, _ := q.json()
 		return in(q.url.Query()) || in(q.fields()) || hasPassword(body, known) || q.submit != nil &&
 			slices.ContainsFunc(q.submit.Fields, func(f Field) bool {
-				return f.Type == "password" && (q.fields() == nil || slices.ContainsFunc(q.fields()[f.Name], isGiven))
+				sent, there := q.fields()[f.Name] // else it may be there under another name
+				return f.Type == "password" && (f.Given || !there || slices.ContainsFunc(sent, isGiven))
 			})
 	})
 }

@@ -31,6 +31,7 @@ type Field struct {
 	Label    string   `json:"label"`
 	Type     string   `json:"type"`
 	Required bool     `json:"required"`
+	Given    bool     `json:"given"` // of a password: it was not empty
 	Options  []string `json:"options"`
 }
 

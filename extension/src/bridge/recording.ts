@@ -50,7 +50,14 @@ const isField = (element: Element): element is Field =>
 function fieldOf(field: Field, form: HTMLFormElement): object {
   const label = line(Array.from(field.labels ?? [], ({ textContent }) => textContent ?? '').join(' '));
   const required = !(field instanceof HTMLButtonElement) && field.required;
-  const about = { name: field.name.slice(0, 200), label, type: field.type, required };
+  const given = field.type === 'password' && field.value !== ''; // not what: a script may send something made of it
+  const about = {
+    name: field.name.slice(0, 200),
+    label,
+    type: field.type,
+    required,
+    ...(given && { given }),
+  };
   if (field instanceof HTMLSelectElement) {
     const options = Array.from(field.options, ({ value }) => value);
     return options.length > maxOptions ? about : { ...about, options };
