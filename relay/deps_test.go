@@ -58,7 +58,7 @@ var may = map[string][]string{
 	"relay/hub":      {"relay/call", "relay/fault", "relay/wire", "relay/match", "relay/access"},
 	"relay/registry": {"relay/call", "relay/fault", "relay/plugin", "relay/schema", "relay/match"},
 	"relay/plugin":   {"relay/sandbox", "relay/schema", "relay/fault", "relay/match", "plugin-sdk"},
-	"relay/install":  {"relay/plugin"},
+	"relay/install":  {"relay/clip", "relay/fault", "relay/plugin"},
 	"relay/draft":    {"relay/plugin"},
 	"relay/review":   {"relay/plugin", "relay/match"},
 	"relay/trial":    {"relay/plugin", "relay/schema"},

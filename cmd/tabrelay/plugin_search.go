@@ -29,7 +29,8 @@ func (a *app) pluginSearch() *cobra.Command {
 		Args: cobra.ArbitraryArgs,
 		Long: "Find plugins whose name, description, pages or tools have all words, among those that are here, and " +
 			"packages of the registry\n" +
-			"that npm is configured for whose names begin with tabrelay-plugin- or opentabs-plugin-.",
+			"that npm is configured for whose names begin with tabrelay-plugin- or opentabs-plugin-.\n\n" +
+			"The registry has 10 s and 8 MiB for its answer, of each description 200 characters are shown.",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if limit < 1 || limit > install.MostFound {
 				return usage("--limit is %d", limit).hinting("it is a number from 1 to 250")
@@ -56,10 +57,8 @@ func (a *app) searchPlugins(ctx context.Context, words []string, registry string
 		searched()
 		if err != nil {
 			message, hint := explain(err)
-			if hint == "" {
-				hint = "the plugins that are here were searched; --local searches them alone"
-			}
-			unasked = failed("the registry cannot be searched: %s", message).hinting(hint)
+			unasked = failed("the registry cannot be searched: %s", message).hinting(hint +
+				"\nthe plugins that are here were searched; --local searches them alone")
 		}
 		hits = append(hits, found...)
 	}

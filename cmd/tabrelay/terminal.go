@@ -221,6 +221,7 @@ func (t *terminal) report(err error) int {
 
 // labelled writes a line for the person who watches, after a label in a style of its own.
 func (t *terminal) labelled(label string, s style, line string) {
+	line = fault.Sanitize(line) // a registry, a server or a page may have worded a part of it
 	text := wrapWords(label+" "+pasteable(line), width(t.err), len(label)+1)
 	_, _ = io.WriteString(t.err, paint(t.err, s, label)+text[len(label):]+"\n") // nobody else could be told
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io/fs"
 	"net"
+	"net/http"
 	"net/netip"
 	"net/url"
 	"os"
@@ -25,7 +26,8 @@ const npmTime = 10 * time.Second
 
 // Config is npm's configuration, as far as it says where packages are.
 type Config struct {
-	values map[string]string
+	values    map[string]string
+	transport http.RoundTripper // nil: that of the machine
 }
 
 // ReadConfig reads npm's configuration. getenv is os.Getenv; dir is the folder whose .npmrc counts, home the person's.
@@ -127,11 +129,15 @@ func (*NoRegistryError) Hint() string {
 
 // secure refuses an address that anybody on the way could answer for.
 func secure(u *url.URL) error {
-	ip, _ := netip.ParseAddr(u.Hostname())
-	if u.Scheme == "https" || u.Scheme == "http" && (ip.IsLoopback() || u.Hostname() == "localhost") {
+	if u.Scheme == "https" || u.Scheme == "http" && isLoopback(u) {
 		return nil
 	}
 	return fmt.Errorf("%s is not asked: packages come over https", u.Host) // the rest of the address may be a secret
+}
+
+func isLoopback(u *url.URL) bool {
+	ip, _ := netip.ParseAddr(u.Hostname())
+	return ip.Unmap().IsLoopback() || u.Hostname() == "localhost"
 }
 
 // token is the secret for an address: npm's key for it is the address without its scheme, or a folder above it.

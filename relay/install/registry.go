@@ -20,6 +20,7 @@ import (
 const (
 	maxPackument = 32 << 20
 	requestTime  = 2 * time.Minute
+	maxName      = 214 // of npm
 )
 
 // nameForm is a package's name, with its scope.
@@ -35,7 +36,7 @@ func ParseSpec(text string) (Spec, error) {
 	if at > 0 {
 		s = Spec{text[:at], text[at+1:]}
 	}
-	if !nameForm.MatchString(s.Name) || len(s.Name) > 214 {
+	if !nameForm.MatchString(s.Name) || len(s.Name) > maxName {
 		return s, fmt.Errorf("%q is neither a folder, nor a .tgz file, nor the name of a package", text)
 	}
 	if strings.ContainsAny(s.Version, "^~<>=*|& ") {
@@ -89,8 +90,8 @@ func (c *Config) fetch(ctx context.Context, spec Spec) (*Package, error) {
 	if err != nil {
 		return nil, err
 	}
-	raw, err := c.get(ctx, base.JoinPath(url.PathEscape(spec.Name)), "application/vnd.npm.install-v1+json",
-		maxPackument)
+	raw, err := c.get(ctx, request{from: base.JoinPath(url.PathEscape(spec.Name)),
+		accept: "application/vnd.npm.install-v1+json", most: maxPackument, within: requestTime})
 	if err != nil {
 		return nil, err
 	}
@@ -113,7 +114,7 @@ func (c *Config) fetch(ctx context.Context, spec Spec) (*Package, error) {
 		}
 		slices.Sort(tags)
 		return nil, fmt.Errorf("the registry has no version %q of it; its tags are: %s", version,
-			strings.Join(tags, ", "))
+			oneLine(strings.Join(tags, ", ")))
 	}
 	sum, err := sha512Of(found.Dist.Integrity)
 	if err != nil {
@@ -126,7 +127,7 @@ func (c *Config) fetch(ctx context.Context, spec Spec) (*Package, error) {
 	if err != nil {
 		return nil, fmt.Errorf("the address of its tarball: %w", err)
 	}
-	tarball, err := c.get(ctx, from, "*/*", maxTarball)
+	tarball, err := c.get(ctx, request{from: from, accept: "*/*", most: maxTarball, within: requestTime})
 	if err != nil {
 		return nil, err
 	}
@@ -158,49 +159,110 @@ func integrityOf(tarball []byte) string {
 	return "sha512-" + base64.StdEncoding.EncodeToString(sum[:])
 }
 
-func (c *Config) get(ctx context.Context, from *url.URL, accept string, limit int64) ([]byte, error) {
-	ctx, cancel := context.WithTimeout(ctx, requestTime)
+// request is what a registry is asked for.
+type request struct {
+	from   *url.URL
+	accept string
+	most   int64 // bytes of the answer
+	within time.Duration
+	// sameHost refuses to be redirected to another host. Registries send on to others for packages, whose content is
+	// verified; what a person searches for is meant for the one they named.
+	sameHost bool
+}
+
+func (c *Config) get(ctx context.Context, r request) ([]byte, error) {
+	ctx, cancel := context.WithTimeout(ctx, r.within)
 	defer cancel()
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, from.String(), nil)
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, r.from.String(), nil)
 	if err != nil {
 		return nil, err
 	}
-	req.Header.Set("Accept", accept)
-	if token := c.token(from); token != "" {
-		req.Header.Set("Authorization", "Bearer "+token)
-	}
+	req.Header.Set("Accept", r.accept)
+	c.authorize(req)
+	client := http.Client{Transport: c.transport, CheckRedirect: c.redirected(r)}
 	res, err := client.Do(req)
 	if err != nil {
-		var failed *url.Error
-		if errors.As(err, &failed) { // which quotes an address that npm's configuration may hold a secret in
-			err = failed.Err
-		}
-		return nil, fmt.Errorf("the registry %s did not answer: %w", from.Host, err)
+		return nil, r.unanswered(err)
 	}
 	defer res.Body.Close() // only read from
+	if err := refusal(res.StatusCode); err != nil {
+		return nil, err
+	}
+	text, err := io.ReadAll(io.LimitReader(res.Body, r.most+1))
 	switch {
-	case res.StatusCode == http.StatusNotFound:
-		return nil, errors.New("the registry does not know it")
-	case res.StatusCode == http.StatusUnauthorized || res.StatusCode == http.StatusForbidden:
-		return nil, fmt.Errorf("the registry refuses it with HTTP %d; npm login writes what it asks for into ~/.npmrc",
-			res.StatusCode)
-	case res.StatusCode != http.StatusOK:
-		return nil, fmt.Errorf("the registry answered with HTTP %d", res.StatusCode)
-	}
-	text, err := io.ReadAll(io.LimitReader(res.Body, limit+1))
-	if err != nil {
+	case errors.Is(err, context.DeadlineExceeded):
+		return nil, fmt.Errorf("the registry's answer did not end within %s", r.within)
+	case err != nil:
 		return nil, fmt.Errorf("the registry's answer ended early: %w", err)
-	}
-	if int64(len(text)) > limit {
-		return nil, fmt.Errorf("it has more than %d bytes", limit)
+	case int64(len(text)) > r.most:
+		return nil, fmt.Errorf("the registry's answer has more than %d MiB", r.most>>20)
 	}
 	return text, nil
 }
 
-// client follows no redirection to an address that would not have been asked itself.
-var client = &http.Client{CheckRedirect: func(req *http.Request, via []*http.Request) error {
-	if len(via) >= 5 {
-		return errors.New("it is redirected too often")
+// authorize gives a request the secret for where it goes, and none that is for another place.
+func (c *Config) authorize(req *http.Request) {
+	req.Header.Del("Authorization")
+	if token := c.token(req.URL); token != "" {
+		req.Header.Set("Authorization", "Bearer "+token)
 	}
-	return secure(req.URL)
-}}
+}
+
+// redirected refuses what would not have been asked itself. A host elsewhere cannot have this machine's own services
+// asked.
+func (c *Config) redirected(r request) func(req *http.Request, via []*http.Request) error {
+	return func(req *http.Request, via []*http.Request) error {
+		switch {
+		case len(via) >= 5:
+			return errors.New("it is redirected too often")
+		case r.sameHost && req.URL.Host != r.from.Host:
+			return withHint(fmt.Errorf("it sends on to another host, %s", req.URL.Host),
+				"if that is the registry you mean, name it with --registry URL")
+		case isLoopback(req.URL) && !isLoopback(r.from):
+			return fmt.Errorf("it sends on to this machine, %s, which is not asked", req.URL.Host)
+		}
+		c.authorize(req)
+		return secure(req.URL)
+	}
+}
+
+// unanswered says why there is no answer, without the address: npm's configuration may hold a secret in it.
+func (r request) unanswered(err error) error {
+	if failed, ok := errors.AsType[*url.Error](err); ok {
+		err = failed.Err
+	}
+	if errors.Is(err, context.DeadlineExceeded) {
+		return fmt.Errorf("the registry %s did not answer within %s", r.from.Host, r.within)
+	}
+	return fmt.Errorf("the registry %s did not answer: %w", r.from.Host, err)
+}
+
+var errUnknown = errors.New("the registry does not know it")
+
+func refusal(status int) error {
+	switch {
+	case status == http.StatusOK:
+		return nil
+	case status == http.StatusNotFound:
+		return errUnknown
+	case status == http.StatusUnauthorized || status == http.StatusForbidden:
+		return fmt.Errorf("the registry refuses it with HTTP %d; npm login writes what it asks for into ~/.npmrc",
+			status)
+	case status >= 500 || status == http.StatusTooManyRequests:
+		return withHint(fmt.Errorf("the registry answered with HTTP %d", status), "try again in a few minutes")
+	}
+	return fmt.Errorf("the registry answered with HTTP %d", status)
+}
+
+// hintedError is a failure with its next step.
+type hintedError struct {
+	error
+	hint string
+}
+
+func withHint(err error, hint string) error { return &hintedError{err, hint} }
+
+func (e *hintedError) Unwrap() error { return e.error }
+
+// Hint is the next step.
+func (e *hintedError) Hint() string { return e.hint }

@@ -5,10 +5,14 @@ import (
 	"encoding/json"
 	"errors"
 	"net/url"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
+
+	"tabrelay/relay/clip"
+	"tabrelay/relay/fault"
 )
 
 // Found is a package of a registry that is a plugin by its name.
@@ -23,13 +27,21 @@ const (
 	maxSearch  = 8 << 20
 	// MostFound is how many packages a registry is asked for at the most.
 	MostFound = 250
+	// mostLine is how many characters of a registry's words are shown on one line.
+	mostLine = 200
 )
 
 // prefixes begin the names of plugins, after a scope.
 var prefixes = []string{"tabrelay-plugin", "opentabs-plugin"}
 
-// isPlugin reports whether a package is a plugin by its name.
+// versionForm is that of a version that can be asked for (https://semver.org, 2).
+var versionForm = regexp.MustCompile(`^[0-9][0-9A-Za-z.+-]{0,63}$`)
+
+// isPlugin reports whether a package is a plugin by its name, and whether it can have that name.
 func isPlugin(name string) bool {
+	if !nameForm.MatchString(name) || len(name) > maxName {
+		return false
+	}
 	if _, unscoped, ok := strings.Cut(name, "/"); ok {
 		name = unscoped
 	}
@@ -49,21 +61,53 @@ func (c *Config) Search(ctx context.Context, words string, limit int) (found []F
 		at := base.JoinPath("-", "v1", "search")
 		at.RawQuery = url.Values{"text": {strings.TrimSpace(prefix + " " + words)},
 			"size": {strconv.Itoa(min(limit, MostFound))}}.Encode()
-		text, err := c.get(ctx, at, "application/json", maxSearch)
+		answer, err := c.searchFor(ctx, at)
 		if err != nil {
 			return nil, err
 		}
-		var answer struct {
-			Objects []struct{ Package Found } `json:"objects"`
-		}
-		if json.Unmarshal(text, &answer) != nil {
-			return nil, errors.New("the registry's answer to a search is not JSON")
-		}
-		for _, one := range answer.Objects {
-			if isPlugin(one.Package.Name) && !slices.Contains(found, one.Package) {
-				found = append(found, one.Package)
+		for _, one := range answer {
+			known := slices.ContainsFunc(found, func(f Found) bool { return f.Name == one.Name })
+			if !known && isPlugin(one.Name) && versionForm.MatchString(one.Version) {
+				one.Description = oneLine(one.Description)
+				found = append(found, one)
 			}
 		}
 	}
 	return found[:min(len(found), limit)], nil
 }
+
+// searchFor gets one answer of a registry, as it is.
+func (c *Config) searchFor(ctx context.Context, at *url.URL) (found []Found, err error) {
+	text, err := c.get(ctx, request{from: at, accept: "application/json", most: maxSearch, within: searchTime,
+		sameHost: true})
+	if errors.Is(err, errUnknown) {
+		return nil, errors.New("the registry has no search")
+	}
+	if err != nil {
+		return nil, err
+	}
+	var answer struct {
+		Objects []struct{ Package Found } `json:"objects"`
+	}
+	// A member of another type is left empty, which need not cost the rest of the answer.
+	err = json.Unmarshal(text, &answer)
+	_, mistyped := errors.AsType[*json.UnmarshalTypeError](err)
+	if err != nil && !mistyped || answer.Objects == nil {
+		return nil, withHint(errors.New("what it answered is no list of packages in JSON"),
+			"is "+at.Host+" a package registry? --registry URL names another")
+	}
+	for _, one := range answer.Objects {
+		found = append(found, one.Package)
+	}
+	return found, nil
+}
+
+// oneLine is what a registry says, short and without what a terminal obeys or nobody sees.
+func oneLine(text string) string {
+	return clip.Runes(strings.TrimSpace(fault.Sanitize(terminalCode.ReplaceAllString(text, ""))), mostLine)
+}
+
+// terminalCode is a control sequence or a command string of ECMA-48 (5.4, 8.3.89), which leaves more than control
+// characters behind.
+var terminalCode = regexp.MustCompile(`(?:\x1b\[|\x{9b})[0-?]*[ -/]*[@-~]|` +
+	`(?:\x1b[\]PX^_]|[\x{9d}\x{90}\x{98}\x{9e}\x{9f}])[^\x07\x1b\x{9c}]*(?:\x07|\x1b\\|\x{9c})`)
