@@ -22,7 +22,7 @@ test('a tab belongs to who changes something there; others are told who, since w
   const refused = await claude.call('desk__write', { tabId, note: 'b' });
   expect(refused.code).toBe('TAB_OWNED');
   expect(refused.text).toMatch(
-    new RegExp(`Tab ${tabId} belongs to the client "codex", which has worked there since`),
+    new RegExp(`Tab ${tabId} belongs to the client "codex", which has worked there for \\d`),
   );
   expect(refused.text).toContain(`\`tabrelay tabs release ${tabId}\``);
   expect(refused.text).toContain(`nobody else works in ${(await desks.tab('h2')).tabId}`);

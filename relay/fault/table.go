@@ -160,9 +160,7 @@ var tabRows = []Row{
 	{Code: TabOwned, Category: Auth, Source: SourceConfig, Class: Tool, Type: TypePermissionDenied, Retryable: true,
 		Outcome:   NotExecuted,
 		Situation: "Another agent works in the tab, and the call may change something there.",
-		Hint: "Ask the person to release the tab in tabrelay's side panel or with `tabrelay tabs release ID`; or " +
-			"pass " +
-			"another `tabId`."},
+		Hint:      "Pass another `tabId`, or ask the person to release this one (`tabrelay tabs release ID`)."},
 	{Code: AdapterNotReady, Category: Internal, Source: SourceTransport, Class: Transient, Type: TypeNetwork,
 		Retryable: true, Outcome: NotExecuted,
 		Situation: "The page is still loading, or the plugin says that it cannot work there yet.",

@@ -266,8 +266,7 @@ func names(list []candidate, ids bool) string {
 func (h *Hub) owned(r *call.Selector, t target, owner *Owner) *fault.Error {
 	since := ", which is about to work there"
 	if !owner.Since.IsZero() {
-		since = ", which has worked there since " + owner.Since.Local().Format("15:04:05") + " (" + ago(owner.Since) +
-			" ago)"
+		since = ", which has worked there for " + ago(owner.Since)
 	}
 	message := fmt.Sprintf("Tab %d belongs to %s%s", t.tab.ID, owner.to(r.Session), since)
 	return fault.New(fault.TabOwned, message, t.b.at(t.tab.ID), fault.WithOutcome(fault.NotExecuted),
@@ -302,27 +301,33 @@ func (h *Hub) wayOut(r *call.Selector, t target) string {
 	if len(withPresence(h.candidates(), present)) > 1 {
 		release += " --profile " + t.b.id
 	}
-	hint := "Ask the person to release it in tabrelay's side panel or with `" + release + "`; or pass another tabId"
-	var others []string
+	others := h.unowned(r, t)
+	switch {
+	case len(others) > 0:
+		return "Pass another tabId: nobody else works in " + strings.Join(others, ", ") +
+			". Or ask the person to release this one (`" + release + "`)."
+	case r.OpenURL != "":
+		return "Open " + r.OpenURL + " in a new tab and pass its tabId, or ask the person to release this one (`" +
+			release + "`)."
+	}
+	return "Ask the person to release it (`" + release + "`)."
+}
+
+// unowned are a few other tabs of the same site and profile where nobody else works.
+func (h *Hub) unowned(r *call.Selector, t target) (ids []string) {
 	where, err := h.sites.of(r)
 	if err != nil {
-		return hint + "."
+		return nil
 	}
 	bounds, failure := boundsOf(r.Session)
 	if failure != nil {
-		return hint + "."
+		return nil
 	}
 	for _, tab := range sameOrigin(bounds.only(t.b.tabs.Load().of(where)), t.tab.origin) {
 		standing := h.leases.standing(r.Session, tabRef{t.b.id, tab.ID})
-		if tab.ID != t.tab.ID && standing != taken && len(others) < 5 {
-			others = append(others, strconv.Itoa(tab.ID))
+		if tab.ID != t.tab.ID && standing != taken && len(ids) < 5 {
+			ids = append(ids, strconv.Itoa(tab.ID))
 		}
 	}
-	switch {
-	case len(others) > 0:
-		hint += ": nobody else works in " + strings.Join(others, ", ")
-	case r.OpenURL != "":
-		hint += ", after opening " + r.OpenURL + " in a new tab"
-	}
-	return hint + "."
+	return ids
 }

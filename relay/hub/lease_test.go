@@ -69,7 +69,7 @@ func TestOwnerOfATab(t *testing.T) {
 		l.wantOwner(1, "codex")
 		time.Sleep(3 * time.Minute)
 		refused := l.invoke(request(of("claude-code", "b"), in(1), write))
-		refused.wantOwned(t, `"codex"`, "3 min ago", "`tabrelay tabs release 1`",
+		refused.wantOwned(t, `"codex"`, "for 3 min", "`tabrelay tabs release 1`",
 			"another tabId: nobody else works in 2.")
 		faulttest.Provoked(t, "tab-of-another-agent", refused.failure)
 		l.invoke(request(of("claude-code", "b"), in(1))).wantTab(t, "A", 1)        // reads go on
@@ -304,7 +304,7 @@ func TestTakenWhileItWaited(t *testing.T) {
 		l.invoke(request(of("b", "b"), write)).wantOwned(t, `"a", which is about to work there`)
 		l.hub.Release(b.ProfileID(), 1)
 		l.invoke(request(of("b", "b"), write)).wantOutput(t, `{"x":1}`)
-		(<-done).wantOwned(t, `"b"`, "since")
+		(<-done).wantOwned(t, `"b"`, "which has worked there for")
 	})
 }
 
