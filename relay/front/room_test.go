@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 
 	"tabrelay/relay/call"
 	"tabrelay/relay/plugin"
@@ -165,6 +166,57 @@ func TestOpenedWhenTheListIsFull(t *testing.T) {
 	if fresh, _ := x.listFor(t, "", &offered{}); of("b", fresh) != 5 {
 		t.Errorf("a session that begins now is listed %d tools of b", of("b", fresh))
 	}
+}
+
+// A client whose list is full hears once that it changed, and reads in it how many tools are not listed. What
+// changes nothing in its list is not announced.
+func TestAFullListIsAnnounced(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		open := newPages("a")
+		x := sites(t, 2_000, open, nil, sitePlugin("a", 40, 100), sitePlugin("b", 5, 100), sitePlugin("c", 0, 0))
+		client := newLineTalker(t, x.front, "")
+		c := &conversation{t: t, fixture: x, talker: client, words: map[string]string{}}
+		answer := func(message string) string {
+			if message != "" {
+				client.say("", message+"\n")
+			}
+			c.settle()
+			return c.heard("")
+		}
+		list := func(want string) {
+			t.Helper()
+			if says := answer(`{"jsonrpc":"2.0","id":1,"method":"tools/list"}`); !strings.Contains(says, want) ||
+				strings.Contains(says, `"b__`) {
+				t.Errorf("the list does not say %q: %.3000s", want, says)
+			}
+		}
+		c.event("pass 1s") // the plugins were added just now, which is announced on its own
+		answer(initialize)
+		answer(`{"jsonrpc":"2.0","method":"notifications/initialized"}`)
+		list("more tools than are listed: a ")
+		for _, step := range []struct {
+			what string
+			do   func()
+			want int // notifications
+		}{
+			{"a page of b", func() { open.show("b", true) }, 1},
+			{"it closes", func() { open.show("b", false) }, 0},
+			{"and opens", func() { open.show("b", true) }, 0},
+			{"a site without tools", func() { open.show("c", true) }, 0},
+			{"a is closed", func() { open.show("a", false) }, 0},
+		} {
+			step.do()
+			c.event("pass 1s")
+			if said := answer(""); strings.Count(said, `"notifications/tools/list_changed"`) != step.want {
+				t.Errorf("%s: want %d notifications: %s", step.what, step.want, said)
+			}
+			list(", b 5.")
+		}
+		client.hangUp()
+		if err := x.front.Shutdown(t.Context()); err != nil {
+			t.Error(err)
+		}
+	})
 }
 
 // One tool that is larger than any list takes no place from the others of its plugin.
