@@ -156,6 +156,17 @@ export const widgets: readonly (readonly [what: string, html: string, lines: str
     'tablist "Views"\n tab "One" [e1] selected\n tab "Two" [e2]\ntabpanel "One": "Words"',
   ],
   [
+    'a row that is clicked, with an icon',
+    '<div style="cursor:pointer">Inbox<div class=flag style="width:20px;height:20px"></div></div>',
+    'clickable "Inbox" [e2]\n "Inbox" clickable "flag" [e1]',
+  ],
+  [
+    'a thing that is dragged, with the parts of its drawing',
+    `<div style="cursor:move">Switch<div class=port style="width:20px;height:20px"></div>
+<div class=port style="width:20px;height:20px"></div></div>`,
+    'draggable "Switch" [e1]',
+  ],
+  [
     'a disclosure',
     '<button aria-expanded=false aria-controls=d>More</button><p id=d hidden>Hidden words</p>',
     'button "More" [e1] collapsed',

@@ -326,9 +326,16 @@ export class Writer {
     this.#keeper?.leave(element);
   }
 
-  // A small picture without a name in a row that can be clicked: it may do something else than the row.
+  // A small picture without a name in a row that can be clicked: it may do something else than the row. One in a row
+  // that is dragged is a part of its drawing.
   #icon(node: Element, cursor: string): boolean {
-    if (cursor === '' || !/^(?:svg|i|img|span|div)$/.test(tag(node))) return false;
+    if (
+      cursor === '' ||
+      cursor === 'move' ||
+      cursor === 'grab' ||
+      !/^(?:svg|i|img|span|div)$/.test(tag(node))
+    )
+      return false;
     const { width, height } = node.getBoundingClientRect();
     if (width < 6 || height < 6 || width > 64 || height > 64) return false;
     if (node instanceof HTMLElement && node.innerText.trim() !== '') return false;
