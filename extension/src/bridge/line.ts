@@ -50,7 +50,7 @@ export function openLine(listener: Listener): Line {
     }
     port = opened;
     opened.onMessage.addListener((raw: unknown) => listener.message(raw));
-    whenDisconnected(opened, () => {
+    whenDisconnected(opened, runtime, () => {
       if (port !== opened) return;
       port = undefined;
       listener.lost();

@@ -67,7 +67,7 @@ export class Line {
     const port = chrome.runtime.connect({ name: 'panel' });
     this.#port = port;
     port.onMessage.addListener((message: unknown) => this.#hear(message));
-    whenDisconnected(port, () => {
+    whenDisconnected(port, chrome.runtime, () => {
       this.#port = undefined;
       for (const id of [...this.#waiting.keys()]) this.#settle(id, gone());
       setTimeout(() => this.open(), redialMs);

@@ -5,7 +5,7 @@ import { whenDisconnected } from '../ports.ts';
 
 function connect(): void {
   if (chrome.runtime?.id === undefined) return; // the extension was reloaded; this document is about to go
-  whenDisconnected(chrome.runtime.connect({ name: 'wake' }), () => setTimeout(connect));
+  whenDisconnected(chrome.runtime.connect({ name: 'wake' }), chrome.runtime, () => setTimeout(connect));
 }
 
 connect();

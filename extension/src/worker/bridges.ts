@@ -166,7 +166,7 @@ export class Bridges {
       if (this.#early === undefined) this.#hear(bridge, raw);
       else this.#early.push(() => this.#hear(bridge, raw));
     });
-    whenDisconnected(port, () => this.#remove(bridge));
+    whenDisconnected(port, chrome.runtime, () => this.#remove(bridge));
   }
 
   /** Lets a document of a frame have a bridge, which is put into it next. */

@@ -60,7 +60,7 @@ export class Panels {
       return;
     }
     this.#ports.add(port);
-    whenDisconnected(port, () => {
+    whenDisconnected(port, chrome.runtime, () => {
       this.#ports.delete(port);
       this.#orders.counted(this.#ports.size);
     });
