@@ -56,6 +56,7 @@ bench: build node_modules/.package-lock.json peers applications ## the numbers o
 	BUSY=6 node --import tsx e2e/bench/waits.ts
 	node --import tsx e2e/bench/delegation.ts
 	node --import tsx e2e/bench/errands.ts
+	node --import tsx e2e/bench/looks.ts
 	node --import tsx e2e/bench/browser.ts
 
 trace: generate node_modules/.package-lock.json ## the functions that one call executes (LIST=1: by name)

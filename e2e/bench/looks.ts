@@ -34,7 +34,7 @@ const article = `<!doctype html><title>Owls</title><main><h1>Owls</h1>${Array.fr
 ).join('')}</main>`;
 
 const ownPages: Looked[] = Object.entries({ ...largePages, article }).map(([name, html]) => ({
-  name: name === 'article' ? 'an article of 16,000 words' : `${name}, 12,000 elements`,
+  name: name === 'article' ? 'an article of 12,000 words' : `${name}, 12,000 elements`,
   open: async (closing) => {
     const site = await openSite(closing, { page: html });
     return async (page) => void (await page.goto(`${site}/page`));
