@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/renameio/v2/maybe"
 	"github.com/rs/zerolog"
 
 	"tabrelay/relay/call"
@@ -259,7 +260,8 @@ func TestProblemsOfPluginsReachClients(t *testing.T) {
 	}
 	lines.Scan()
 	for _, name := range []string{"gone", "away"} {
-		if err := os.WriteFile(w.home.Config(), []byte(`{"plugins": {"`+name+`": {"enabled": true}}}`),
+		// At once, because the relay watches the file, and an empty one is a problem of its own.
+		if err := maybe.WriteFile(w.home.Config(), []byte(`{"plugins": {"`+name+`": {"enabled": true}}}`),
 			0o600); err != nil {
 			t.Fatal(err)
 		}
