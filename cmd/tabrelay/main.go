@@ -75,6 +75,7 @@ func (a *app) commands() *cobra.Command {
 	group(root, "Measure", a.bench())
 	root.SetHelpCommand(helpCommand())
 	root.SetCompletionCommandGroupID("Run")
+	root.InitDefaultCompletionCmd() // before its arguments are checked
 	wrapHelp(root)
 	checkArguments(root)
 	a.complete(root)
