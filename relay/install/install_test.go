@@ -1,6 +1,8 @@
 package install
 
 import (
+	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -178,13 +180,22 @@ func TestATarballIsAFile(t *testing.T) {
 
 // What an installation left that was killed goes with the next start, and what is being installed stays.
 func TestRemoveUnfinished(t *testing.T) {
-	home, r := t.TempDir(), newRegistry(t)
+	home, r := filepath.Join(t.TempDir(), "[a]"), newRegistry(t) // a pattern for no other folder than itself
+	other := filepath.Join(filepath.Dir(home), "a", packagesDir, newPrefix+"other")
+	if err := os.MkdirAll(other, 0o700); err != nil {
+		t.Fatal(err)
+	}
 	left := func() (names []string) {
-		all, err := filepath.Glob(filepath.Join(home, packagesDir, newPrefix+"*"))
-		if err != nil {
+		entries, err := os.ReadDir(filepath.Join(home, packagesDir))
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			t.Fatal(err)
 		}
-		return all
+		for _, e := range entries {
+			if strings.HasPrefix(e.Name(), newPrefix) {
+				names = append(names, e.Name())
+			}
+		}
+		return names
 	}
 	clean := func(want int) {
 		t.Helper()
@@ -228,4 +239,7 @@ func TestRemoveUnfinished(t *testing.T) {
 		t.Fatal(err)
 	}
 	clean(0)
+	if _, err := os.Stat(other); err != nil {
+		t.Errorf("what another home was installing is gone: %v", err)
+	}
 }

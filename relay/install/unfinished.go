@@ -3,8 +3,11 @@ package install
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 
 	"github.com/gofrs/flock"
 )
@@ -29,7 +32,12 @@ func hold(home string) (*flock.Flock, error) {
 // RemoveUnfinished deletes what installations left behind that were killed. It does nothing while a plugin is being
 // installed.
 func RemoveUnfinished(home string) error {
-	left, err := filepath.Glob(filepath.Join(home, packagesDir, newPrefix+"*"))
+	parent := filepath.Join(home, packagesDir)
+	entries, err := os.ReadDir(parent)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	left := slices.DeleteFunc(entries, func(e fs.DirEntry) bool { return !strings.HasPrefix(e.Name(), newPrefix) })
 	if err != nil || len(left) == 0 {
 		return err
 	}
@@ -38,8 +46,8 @@ func RemoveUnfinished(home string) error {
 	if err != nil || !free {
 		return err
 	}
-	for _, dir := range left {
-		err = errors.Join(err, os.RemoveAll(dir))
+	for _, e := range left {
+		err = errors.Join(err, os.RemoveAll(filepath.Join(parent, e.Name())))
 	}
 	return errors.Join(err, lock.Close())
 }
