@@ -373,6 +373,7 @@ func (a *app) noteClient(ctx context.Context, name string) {
 	if err != nil || name == "" {
 		return // the rule was made, which is what was asked for
 	}
+	name = config.Spelled(name) // as the rule has it
 	known := []string{config.LocalClient}
 	for _, c := range clients {
 		known = append(known, c.Name)

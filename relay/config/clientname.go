@@ -47,10 +47,13 @@ func CheckClientName(name string) error {
 // mostShown is how many bytes of a name that is refused are repeated.
 const mostShown = 80
 
-// NameWithoutToken is the name of a client that has no token and calls itself so: as names are written, without
-// capitals and spaces. Without a name it is [call.Unnamed]. Its error is an [ErrClientName].
+// Spelled is a name of a client as names are written: without capitals and spaces.
+func Spelled(name string) string { return strings.ToLower(strings.Join(strings.Fields(name), "-")) }
+
+// NameWithoutToken is the name of a client that has no token and calls itself so, as names are written. Without a name
+// it is [call.Unnamed]. Its error is an [ErrClientName].
 func NameWithoutToken(written string) (string, error) {
-	name := strings.ToLower(strings.Join(strings.Fields(written), "-"))
+	name := Spelled(written)
 	if name == "" || name == call.Unnamed {
 		return call.Unnamed, nil
 	}

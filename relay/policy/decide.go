@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"tabrelay/relay/call"
+	"tabrelay/relay/config"
 	"tabrelay/relay/fault"
 	"tabrelay/relay/registry"
 )
@@ -136,7 +137,7 @@ func (p *Policy) Check(n NewRule, by string) (rule call.Rule, lasts time.Duratio
 			return rule, 0, fmt.Errorf("%w: a rule holds for a second to a year, such as 30m or 12h", ErrRule)
 		}
 	}
-	return call.Rule{Target: target, Client: n.Client, Mode: n.Mode, By: by}, lasts, nil
+	return call.Rule{Target: target, Client: config.Spelled(n.Client), Mode: n.Mode, By: by}, lasts, nil
 }
 
 // Misspelt says which rules of the configuration are about nothing that exists: a name that is misspelt forbids

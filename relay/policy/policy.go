@@ -173,10 +173,11 @@ func (p *Policy) Set(ctx context.Context, r call.Rule, lasts time.Duration) erro
 // Unset takes a rule of the person away and reports whether there was one.
 func (p *Policy) Unset(ctx context.Context, target, client, by string) (there bool, err error) {
 	err = p.change(ctx, func(ctx context.Context) error {
+		t := p.rules.Load()
+		client = t.clientIn(target, client)
 		if there, err = p.options.Store.UnsetRule(ctx, target, client); err != nil || !there {
 			return err
 		}
-		t := p.rules.Load()
 		p.putInEffect(t.with(t.without(target, client), t.paused))
 		p.recordRule("unset", by, aboutRule(target, client)+" taken away")
 		return nil

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"tabrelay/relay/call"
+	"tabrelay/relay/config"
 )
 
 // Default is the target of a rule that names no tool, plugin or origin.
@@ -107,11 +108,31 @@ func (t *table) nextEnd() <-chan time.Time {
 	return time.After(time.Until(next))
 }
 
+// clientIn is the client of a rule of the person as that rule spells it.
+func (t *table) clientIn(target, client string) string {
+	if slices.ContainsFunc(t.personal, func(r call.Rule) bool { return r.Target == target && r.Client == client }) {
+		return client
+	}
+	return config.Spelled(client)
+}
+
 // without is the person's rules without one.
 func (t *table) without(target, client string) []call.Rule {
 	return slices.DeleteFunc(slices.Clone(t.personal), func(r call.Rule) bool {
 		return r.Target == target && r.Client == client
 	})
+}
+
+// keyOf is what a rule is about. A client's name counts as clients are called, however the rule spells it; of two rules
+// that are about the same then, the stricter counts, as long as either of them holds.
+func keyOf(target, client string) key { return key{target, config.Spelled(client)} }
+
+// stricter is the mode of two that allows less; the first may be empty.
+func stricter(a, b call.Mode) call.Mode {
+	if a != "" && permissive[a] < permissive[b] {
+		return a
+	}
+	return b
 }
 
 // newTable makes the table of the rules of a person and of the configuration.
@@ -121,22 +142,26 @@ func newTable(personal []call.Rule, config map[string]map[string]string, paused 
 		return cmp.Or(cmp.Compare(a.Target, b.Target), cmp.Compare(a.Client, b.Client))
 	})
 	for _, r := range personal {
-		k := key{r.Target, r.Client}
+		k := keyOf(r.Target, r.Client)
 		c := t.cells[k]
-		c.person = r.Mode
+		until := int64(0)
 		if !r.Until.IsZero() {
-			c.until = r.Until.UnixNano()
+			until = r.Until.UnixNano()
 		}
-		t.add(k, c, r.Mode)
+		if c.person != "" && (c.until == 0 || until != 0 && c.until > until) {
+			until = c.until
+		}
+		c.person, c.until = stricter(c.person, r.Mode), until
+		t.add(k, c, c.person)
 	}
 	for target, modes := range config {
 		for client, mode := range modes {
 			if client == everyClient {
 				client = ""
 			}
-			k := key{target, client}
+			k := keyOf(target, client)
 			c := t.cells[k]
-			c.config = call.Mode(mode)
+			c.config = stricter(c.config, call.Mode(mode))
 			t.add(k, c, c.config)
 		}
 	}
@@ -318,7 +343,7 @@ func (t *table) list(now time.Time) []Rule {
 			}
 			configured = append(configured, Rule{
 				Target: target, Client: client, Mode: call.Mode(mode), From: fromConfig,
-				Waits: t.waits(key{target, client}),
+				Waits: t.waits(keyOf(target, client)),
 			})
 		}
 	}

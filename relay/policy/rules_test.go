@@ -218,3 +218,37 @@ func TestTargets(t *testing.T) {
 		t.Errorf("no suggestion: %v", err)
 	}
 }
+
+// A rule is about the client whatever capitals and spaces it has: clients are called without them, also those that a
+// rule was made for when they still had theirs.
+func TestNamesOfClientsInRules(t *testing.T) {
+	off, ask, auto := call.Off, call.Ask, call.Auto
+	later := time.Now().Add(time.Hour)
+	rule := func(client string, mode call.Mode, until time.Time) call.Rule {
+		return call.Rule{Target: "shop", Client: client, Mode: mode, Until: until}
+	}
+	for name, test := range map[string]struct {
+		rules     []call.Rule
+		config    map[string]string
+		want, end call.Mode // now, and when the rule for a time has ended
+	}{
+		"of the person": {rules: []call.Rule{rule("Claude Desktop", off, time.Time{})}, want: off, end: off},
+		"configured":    {config: map[string]string{"Claude Desktop": "off"}, want: off, end: off},
+		"two": {rules: []call.Rule{rule("Claude Desktop", off, time.Time{}), rule("claude-desktop", auto, time.Time{})},
+			want: off, end: off},
+		"two configured": {config: map[string]string{"Claude Desktop": "off", "claude-desktop": "auto"},
+			want: off, end: off},
+		"one for a time": {want: off, end: off,
+			rules: []call.Rule{rule("Claude Desktop", off, later), rule("claude-desktop", ask, time.Time{})}},
+		"both for a time": {rules: []call.Rule{rule("Claude Desktop", off, later), rule("claude-desktop", auto, later)},
+			want: off, end: ask},
+	} {
+		rules := newTable(test.rules, map[string]map[string]string{"shop": test.config}, false)
+		a := pay()
+		a.Session.Client = "claude-desktop"
+		now, end := rules.resolve(&a, time.Now().UnixNano()).mode, rules.resolve(&a, later.UnixNano()).mode
+		if now != test.want || end != test.end {
+			t.Errorf("%s: %s, then %s; want %s, then %s", name, now, end, test.want, test.end)
+		}
+	}
+}

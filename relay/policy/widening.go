@@ -31,6 +31,7 @@ func (p *Policy) RuleChange(r call.Rule, lasts time.Duration) *Change {
 // UnsetChange is what taking a rule away allows; nil: nothing.
 func (p *Policy) UnsetChange(target, client string) *Change {
 	t := p.rules.Load()
+	client = t.clientIn(target, client)
 	next := t.with(t.without(target, client), t.paused)
 	if !p.widens(t, next) {
 		return nil
@@ -72,7 +73,7 @@ func (p *Policy) widerRules(before, after map[string]map[string]string) bool {
 
 // said is what the rule about exactly this says, in words.
 func (t *table) said(target, client string) string {
-	if mode, _ := t.cells[key{target, client}].at(time.Now().UnixNano()); mode != "" {
+	if mode, _ := t.cells[keyOf(target, client)].at(time.Now().UnixNano()); mode != "" {
 		return string(mode)
 	}
 	if target == Default && client == "" {
