@@ -77,3 +77,16 @@ test('fields of a framework hear of what is filled in', async ({ sharedStage: st
   expect(await agent.fill('textbox "React amount"', '12x')).toMatchObject({ value: '12', verified: false });
   expect(await held(stage, 'react')).toBe('{"name":"Ada","kind":"c","agreed":true,"amount":"12"}');
 });
+
+test('what an empty editor shows in place of a text is not its value', async ({
+  sharedStage: stage,
+  closing,
+}) => {
+  const { url } = await openActSite(closing);
+  const agent = await openEditors(stage, url);
+  expect(await agent.fill('textbox "CodeMirror"', '')).toMatchObject({ value: '', verified: true });
+  expect(await agent.look({ full: true })).toMatch(
+    /textbox "CodeMirror" \[e\d+\](?: focused)? placeholder "Write code here"/,
+  );
+  expect(await agent.fill('textbox "CodeMirror"', 'words')).toMatchObject({ value: 'words', verified: true });
+});

@@ -216,3 +216,22 @@ test('all of the tools together are few and short', async ({ sharedStage: stage,
   expect(own.length).toBeLessThanOrEqual(16);
   expect(tokens(texts.join('\n'))).toBeLessThanOrEqual(2000);
 });
+
+const namedOnly = `<button aria-label="Close the drawer" style="width: 20px; height: 20px"></button>
+  <button aria-label='Say "hello"' style="width: 20px; height: 20px"></button>
+  <input aria-label="Query" value="typed words">`;
+
+test('wait and find know what a snapshot tells, and wait knows of no words that only a field holds', async ({
+  sharedStage: stage,
+  closing,
+}) => {
+  const site = await openSite(closing, { named: `<!doctype html><title>Named</title>${namedOnly}` });
+  await visit(stage, `${site}/named`);
+  const ask = (tool: string, args: object) => stage.agent.call(`browser__${tool}`, { ...args });
+  for (const text of ['close the drawer', 'Say "hello"']) {
+    expect((await ask('find', { text })).text).toMatch(/^button "/);
+    expect((await ask('wait', { text, timeoutMs: 1000 })).text).toMatch(/ is there\nbutton "/);
+  }
+  expect((await ask('wait', { gone: 'Close the drawer', timeoutMs: 200 })).code).toBe('WAIT_TIMEOUT');
+  expect((await ask('wait', { text: 'typed words', timeoutMs: 200 })).code).toBe('WAIT_TIMEOUT');
+});

@@ -189,3 +189,75 @@ test('what is typed goes to the end, and not into fields that take none', async 
     outcome: 'not_executed',
   });
 });
+
+const suggesting = `<input role="combobox" aria-autocomplete="list" aria-controls="l" aria-expanded="false"
+  aria-label="City"><ul id="l" role="listbox" hidden><li role="option">Rome</li>
+  <li role="option">Paris</li></ul><script>
+  const box = document.querySelector('input');
+  const show = () => {
+    for (const one of l.children) one.hidden = !one.textContent.startsWith(box.value);
+    l.hidden = !Array.from(l.children).some((one) => !one.hidden);
+    box.setAttribute('aria-expanded', !l.hidden);
+  };
+  box.onclick = box.oninput = show;
+</script>`;
+
+test('what a box offered no option for is typed, and not said to be chosen', async ({
+  sharedStage: stage,
+  closing,
+}) => {
+  const agent = await open(stage, closing, suggesting);
+  const filled = await agent.fill('combobox "City"', 'Zagreb');
+  expect(filled).toMatchObject({ value: 'Zagreb', verified: false });
+  expect(filled.note).toBe('what is offered: "Rome", "Paris": it is typed, not chosen');
+});
+
+const takesBack = `<input role="combobox" aria-autocomplete="list" aria-label="City" onblur="this.value = ''">
+  <input aria-label="Street">`;
+
+test('a box that takes back what it was typed when it is left is not verified', async ({
+  sharedStage: stage,
+  closing,
+}) => {
+  const agent = await open(stage, closing, takesBack);
+  const fields = [
+    { ref: await agent.ref('combobox "City"'), value: 'Zagreb' },
+    { ref: await agent.ref('textbox "Street"'), value: 'Ilica 1' },
+  ];
+  const { filled } = await agent.do('fill', { fields });
+  expect(filled).toEqual([
+    expect.objectContaining({ value: '', verified: false, note: 'the page took back what was typed' }),
+    expect.objectContaining({ value: 'Ilica 1', verified: true }),
+  ]);
+});
+
+const disabledThings = `<div role="listbox" aria-label="Size"><div role="option" aria-disabled="true" tabindex="0">
+  Large</div></div>
+  <form><input required aria-label="Email"><button disabled>Sign up</button></form>
+  <button disabled id="never">Never</button><button disabled id="soon">Soon</button>
+  <p id="out"></p><script>
+  soon.onclick = () => { out.textContent = 'clicked'; };
+</script>`;
+
+test('what is disabled fails at once where waiting cannot help, and is waited for where it may', async ({
+  sharedStage: stage,
+  closing,
+}) => {
+  const agent = await open(stage, closing, disabledThings);
+  const failing = async (words: string) => agent.failure('click', { ref: await agent.ref(words) });
+  const began = performance.now();
+  const option = await failing('option "Large"');
+  const submit = await failing('button "Sign up"');
+  const took = performance.now() - began;
+  expect(option).toMatchObject({ code: 'TARGET_NOT_READY', outcome: 'not_executed' });
+  expect(option.hint).toContain('Choose another one');
+  expect(submit.hint).toMatch(/Fill textbox "Email" \[e\d+\] required first/);
+  const { text } = await failing('button "Never"');
+  expect(text).toContain('is disabled, and the page did not enable it within 3 s');
+  expect(performance.now() - began - took).toBeGreaterThan(took); // the ones before did not wait
+  const soon = await agent.ref('button "Soon"');
+  await stage.page.evaluate(() =>
+    setTimeout(() => document.querySelector('#soon')?.removeAttribute('disabled'), 800),
+  );
+  expect((await agent.do('click', { ref: soon })).changes).toContain('clicked');
+});

@@ -69,10 +69,10 @@ export class Acting {
   async failure(
     tool: string,
     args: Record<string, unknown>,
-  ): Promise<{ code: unknown; outcome: string; text: string }> {
+  ): Promise<{ code: unknown; outcome: string; text: string; hint: string }> {
     const answer = await this.agent.call(`browser__${tool}`, args);
     expect(answer.failed, answer.text).toBe(true);
-    return { code: answer.code, outcome: answer.facts.outcome, text: answer.text };
+    return { code: answer.code, text: answer.text, ...answer.facts };
   }
 
   async click(words: string, more: Record<string, unknown> = {}): Promise<Effect> {

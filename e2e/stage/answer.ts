@@ -19,7 +19,11 @@ const PageFields = z.strictObject({
 const Outcome = z.enum(['not_executed', 'executed', 'unknown']);
 
 /** The second text item of a failure, which says what the first does not. */
-const Second = z.object({ outcome: Outcome.optional(), attempts: z.number().min(2).optional() });
+const Second = z.object({
+  outcome: Outcome.optional(),
+  attempts: z.number().min(2).optional(),
+  hint: z.string().default(''),
+});
 
 export class Answer {
   readonly failed: boolean;
@@ -70,7 +74,11 @@ export class Answer {
   /** What an agent reads of a failure besides its four fields: in the block of the relay's own, else in the second text. */
   get facts() {
     const second = Second.parse(JSON.parse(this.texts[1] ?? '{}'));
-    return { outcome: Outcome.parse(this.block.outcome ?? second.outcome), attempts: second.attempts ?? 1 };
+    return {
+      outcome: Outcome.parse(this.block.outcome ?? second.outcome),
+      attempts: second.attempts ?? 1,
+      hint: second.hint,
+    };
   }
 
   /** The id by which logs, audit and the page's console name the call. */

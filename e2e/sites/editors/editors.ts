@@ -1,5 +1,6 @@
 // Editors that keep a document of their own: what they hold is told by window.held(name), from their own models.
 
+import { placeholder } from '@codemirror/view';
 import { createEmptyHistoryState, registerHistory } from '@lexical/history';
 import { registerRichText } from '@lexical/rich-text';
 import * as codemirror from 'codemirror';
@@ -66,7 +67,7 @@ function openProseMirror(): void {
 function openCodeMirror(): void {
   const view = new codemirror.EditorView({
     doc: 'old words',
-    extensions: [codemirror.basicSetup],
+    extensions: [codemirror.basicSetup, placeholder('Write code here')],
     parent: place('codemirror'),
   });
   held.set('codemirror', () => view.state.doc.toString());

@@ -4,7 +4,7 @@ import { changes } from './changes.ts';
 import { line } from './dom.ts';
 import { overlaps } from './drawn.ts';
 import { type Line, lines, type Options } from './tree.ts';
-import { cut, named, sayText } from './words.ts';
+import { cut, named, says, sayText } from './words.ts';
 
 /** What a document shows, as far as the budget goes. */
 export interface Look {
@@ -113,9 +113,7 @@ export function find(text: string, role: string): Found {
   const all = lines(document, { everything: true });
   const wanted = line(text).toLowerCase();
   const found = all.filter(
-    (one) =>
-      one.text.toLowerCase().includes(wanted) &&
-      (role === '' || one.text.startsWith(`${role} `) || one.text === role),
+    (one) => says(one.text, wanted) && (role === '' || one.text.startsWith(`${role} `) || one.text === role),
   );
   return {
     lines: found.slice(0, mostFound).map((one) => excerpt(one.text, wanted)),

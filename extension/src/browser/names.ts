@@ -13,6 +13,7 @@ import {
   line,
   tag,
   textOf,
+  within,
 } from './dom.ts';
 import { isInline, styleOf, visible } from './drawn.ts';
 import { known } from './moment.ts';
@@ -263,9 +264,20 @@ function pseudo(element: Element, which: '::before' | '::after'): string {
   ).join('');
 }
 
-/** What stands in an element, as it is written, with its line breaks. */
-export const writtenText = (element: Element): string =>
-  legible(element instanceof HTMLElement ? element.innerText : textOf(element));
+/** What stands in an element, as it is written, with its line breaks: not what an empty editor shows in its place. */
+export const writtenText = (element: Element): string => {
+  if (placeholderIn(element) !== undefined) return '';
+  return legible(element instanceof HTMLElement ? element.innerText : textOf(element));
+};
+
+const placeholders =
+  '.cm-placeholder, [data-slate-placeholder], [contenteditable="false"][class*="placeholder" i][aria-hidden="true"]';
+
+/** The words that an editor draws itself while it is empty. */
+export const placeholderIn = (editor: Element): string | undefined => {
+  const shown = within(editor, placeholders).find(visible);
+  return shown === undefined ? undefined : line(textOf(shown));
+};
 
 /** A word for what has no name: its title, a word of its class or id, the name of its picture, its colour. */
 export function hintOf(element: Element): string {

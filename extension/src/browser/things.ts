@@ -1,7 +1,7 @@
 // What a person can act on, and the words for it: role, name, reference, state and value.
 import { attribute, has, hasSome, holder, matches, tabIndex, tag, textOf } from './dom.ts';
 import { isScroller, pointer, styleOf, visible } from './drawn.ts';
-import { contentName, hintOf, isDisabled, labelsOf, nameOf, writtenText } from './names.ts';
+import { contentName, hintOf, isDisabled, labelsOf, nameOf, placeholderIn, writtenText } from './names.ts';
 import { reference, referenceOf, remember } from './references.ts';
 import { operable, roleOf, textFields, wording } from './roles.ts';
 import { sensitivity } from './secrets.ts';
@@ -176,17 +176,21 @@ export function sayValue(element: Element, role: string): string {
       case 'range':
         return ` = ${quote(element.value)} of ${element.min || '0'} to ${element.max || '100'}`;
       default:
-        return element.value === '' ? sayPlaceholder(element) : ` = ${exactly(element.value)}`;
+        return element.value === ''
+          ? sayPlaceholder(element, element.placeholder)
+          : ` = ${exactly(element.value)}`;
     }
   }
   if (element instanceof HTMLTextAreaElement)
-    return element.value === '' ? sayPlaceholder(element) : ` = ${exactly(element.value)}`;
+    return element.value === ''
+      ? sayPlaceholder(element, element.placeholder)
+      : ` = ${exactly(element.value)}`;
   if (element instanceof HTMLProgressElement)
     return element.position < 0 ? '' : ` = ${element.value} of ${element.max}`;
   if (element instanceof HTMLMeterElement) return ` = ${element.value} of ${element.max}`;
   if (isEditable(element) || (textFields.has(role) && matches(element, ':read-write'))) {
     const text = writtenText(element).replace(/\n$/, '');
-    return text.trim() === '' ? '' : ` = ${exactly(text)}`;
+    return text.trim() === '' ? sayPlaceholder(element, placeholderIn(element)) : ` = ${exactly(text)}`;
   }
   const now = attribute(element, 'aria-valuetext') ?? attribute(element, 'aria-valuenow');
   if (now !== null && now !== '') return ` = ${exactly(now)}`;
@@ -198,8 +202,8 @@ export function sayValue(element: Element, role: string): string {
 const isFilled = (element: Element): boolean =>
   (element instanceof HTMLInputElement || element instanceof HTMLTextAreaElement) && element.value !== '';
 
-function sayPlaceholder(element: HTMLInputElement | HTMLTextAreaElement): string {
-  const said = element.placeholder.trim();
+function sayPlaceholder(element: Element, placeholder = ''): string {
+  const said = placeholder.trim();
   return said === '' || said === nameOf(element) ? '' : ` placeholder ${named(said)}`;
 }
 

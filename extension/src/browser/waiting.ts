@@ -8,7 +8,8 @@ import { pause } from './pausing.ts';
 import { pageText } from './reading/shown.ts';
 import { resolve } from './references.ts';
 import { sensitivity } from './secrets.ts';
-import { cut, quote } from './words.ts';
+import { lines } from './tree.ts';
+import { cut, quote, wordsOf } from './words.ts';
 
 export interface Condition {
   text?: string | undefined; // is displayed
@@ -39,12 +40,14 @@ export async function until(
   observer.observe(document, { subtree: true, childList: true, attributes: true, characterData: true });
   try {
     for (;;) {
-      const seen = holds(condition, performance.now() - Math.max(changedAt, loadedAt()));
+      const lookedAt = performance.now();
+      const seen = holds(condition, lookedAt - Math.max(changedAt, loadedAt()));
       if (seen !== undefined) return seen;
       signal.throwIfAborted();
       const left = from + ms - performance.now();
       if (left <= 0) throw late(condition, saidMs);
-      await pause(Math.min(lookMs, left));
+      // In a large page looking must not take all of the page's time.
+      await pause(Math.min(Math.max(lookMs, performance.now() - lookedAt), left));
       if (performance.now() - changedAt > lookMs * 4)
         await new Promise<void>((resolve) => {
           wake = resolve;
@@ -93,7 +96,9 @@ const displayed = (text: string): boolean => {
   if (body === null) return false;
   const wanted = line(text).toLowerCase();
   const among = (all: string) => line(all).toLowerCase().includes(wanted);
-  return among(body.innerText) || among(pageText()); // with shadow roots
+  if (among(body.innerText) || among(pageText())) return true; // with shadow roots
+  // Names that no text of the page has, such as of buttons that show a picture.
+  return lines(document).some((one) => wordsOf(one.text).some(among));
 };
 
 const isRef = (what: string): boolean => /^(?:f\d+)?e\d+$/.test(what);

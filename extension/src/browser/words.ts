@@ -33,3 +33,33 @@ const mostOfValue = 400;
 
 /** A value exactly as it is, outer blanks and line breaks included. */
 export const exactly = (value: string): string => quote(cut(legible(value), mostOfValue));
+
+const quotes = /"(?:[^"\\]|\\.)*"/g;
+const valueBefore = / = $/;
+const nextOfValues = /^(?: or |, )$/;
+
+/** The words of the page in a line, without what fields hold. */
+export function wordsOf(said: string): string[] {
+  const words: string[] = [];
+  let end = 0;
+  let wasValue = false;
+  for (const { 0: part, index } of said.matchAll(quotes)) {
+    const between = said.slice(end, index);
+    wasValue = valueBefore.test(between) || (wasValue && nextOfValues.test(between));
+    if (!wasValue) words.push(unquote(part));
+    end = index + part.length;
+  }
+  return words;
+}
+
+const unquote = (quoted: string): string =>
+  quoted.slice(1, -1).replaceAll(/\\(.)/g, (_, character) => (character === 'n' ? '\n' : character));
+
+/** Whether a line has some words, also where it escapes them. */
+export const says = (said: string, lowerCase: string): boolean =>
+  said.toLowerCase().includes(lowerCase) ||
+  (said.includes('\\') &&
+    said
+      .toLowerCase()
+      .replaceAll(/\\(["\\[])/g, '$1')
+      .includes(lowerCase));

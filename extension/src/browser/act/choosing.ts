@@ -19,6 +19,7 @@ import {
   type Filled,
   lateMs,
   pick,
+  type Reading,
   type Task,
   textOf,
   untilMs,
@@ -34,6 +35,7 @@ import { stroke } from './typing.ts';
 const optionMs = 3000; // for options that come over the network
 const offeredMs = 100; // for a list to be drawn
 const mostAround = 2000; // characters
+const mostTold = 20; // options
 
 const shownElement = (one: Element) =>
   one.checkVisibility({ visibilityProperty: true }) && one.getClientRects().length > 0;
@@ -74,7 +76,7 @@ function optionsOf(box: Element, before: ReadonlySet<Element>): Element[] {
     }
   const within = (scope: ParentNode) =>
     Array.from(scope.querySelectorAll('[role=option],option')).filter(shownElement);
-  const own = scopes.flatMap(within);
+  const own = Array.from(new Set(scopes)).flatMap(within);
   if (own.length > 0) return own;
   return within(owner).filter((one) => !before.has(one));
 }
@@ -90,8 +92,22 @@ const isAtKeys = (box: Element, option: Element) =>
   attribute(box, 'aria-activedescendant') === option.id || documentFor(option).activeElement === option;
 const isOpen = (box: Element) => attribute(box, 'aria-expanded') === 'true';
 
-/** Chooses in a box that offers options, or types into it; of a list of values one after the other. */
-export async function fillCombobox(task: Task): Promise<Filled> {
+/** Fills a box that offers options, and looks later whether it kept what it was given. */
+export async function fillCombobox(task: Task): Promise<Reading> {
+  const { target } = task;
+  const was = shownIn(task);
+  const filled = await chooseOrType(task);
+  if (!filled.verified || !isTextField(target) || filled.value === was) return { filled };
+  const again = () => {
+    const now = shownIn(task);
+    const tookBack = isConnected(target) && filled.value !== '' && (now === '' || now === was);
+    return tookBack ? answer(task, now, false, 'the page took back what was typed') : filled;
+  };
+  return { filled, again };
+}
+
+// Of a list of values one after the other.
+async function chooseOrType(task: Task): Promise<Filled> {
   const { value, target, page } = task;
   if (!Array.isArray(value)) return chooseOne(task, false);
   const done: Filled[] = [];
@@ -137,21 +153,28 @@ async function chooseOne(task: Task, several: boolean): Promise<Filled> {
     await page.pause(0);
   }
   const offered = () => optionsOf(target, before);
-  const find = () => pick(offered(), wanted, optionText, optionValue);
+  let latest: readonly string[] = []; // the options that it offered last
+  const find = () => {
+    const all = offered();
+    if (all.length > 0) latest = all.slice(0, mostTold).map(optionText);
+    return pick(all, wanted, optionText, optionValue);
+  };
   const exactly = () => offered().some((one) => [optionText(one), optionValue(one)].includes(wanted));
-  // What is offered at once need not be looked for by typing.
-  if (typed !== undefined && !(isOpen(target) && (await eventually(page, offeredMs, exactly)))) {
-    if (isHtml(typed)) focusOn(typed);
-    typeOver(typed, wanted);
-  }
   const expects =
     typed === undefined ||
     attribute(target, 'aria-autocomplete') !== null ||
     attribute(target, 'aria-controls') !== null ||
     attribute(target, 'aria-expanded') !== null;
+  if (typed !== undefined && expects) await eventually(page, offeredMs, () => offered().length > 0);
+  find();
+  // What is offered at once need not be looked for by typing.
+  if (typed !== undefined && !(isOpen(target) && (await eventually(page, offeredMs, exactly)))) {
+    if (isHtml(typed)) focusOn(typed);
+    typeOver(typed, wanted);
+  }
   const found = await eventually(page, expects ? optionMs : lateMs, () => find() !== undefined);
   const option = found ? find() : undefined;
-  if (option === undefined) return notOffered(task, offered(), typed !== undefined && shown() === wanted);
+  if (option === undefined) return notOffered(task, latest, typed !== undefined && shown() === wanted);
   const label = optionText(option);
   const open = textsAround(target);
   const chips = countOf(open, label);
@@ -181,11 +204,12 @@ async function chooseOne(task: Task, several: boolean): Promise<Filled> {
   );
 }
 
-function notOffered(task: Task, offered: readonly Element[], typedIn: boolean): Filled {
-  const some = offered.slice(0, 20).map((one) => JSON.stringify(optionText(one)));
-  if (some.length > 0) return answer(task, shownIn(task), false, `what is offered: ${some.join(', ')}`);
-  const why = `no option was offered${typedIn ? ': it is typed, not chosen' : ''}`;
-  return answer(task, shownIn(task), typedIn && !isOpen(task.target), why);
+// A box that has offered options takes one of them: what is only typed, it may drop when it is left.
+function notOffered(task: Task, latest: readonly string[], typedIn: boolean): Filled {
+  const only = typedIn ? ': it is typed, not chosen' : '';
+  const some = latest.map((one) => JSON.stringify(one)).join(', ');
+  if (some !== '') return answer(task, shownIn(task), false, `what is offered: ${some}${only}`);
+  return answer(task, shownIn(task), typedIn && !isOpen(task.target), `no option was offered${only}`);
 }
 
 // What a box that takes several shows as chosen stands around its field, each by itself.

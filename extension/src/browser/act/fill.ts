@@ -64,7 +64,7 @@ const ways: Record<Kind, (task: Task) => Promise<Reading>> = {
   check: fillCheck,
   radio: fillCheck,
   editor: fillEditor,
-  combobox: async (task) => ({ filled: await fillCombobox(task) }),
+  combobox: fillCombobox,
   listbox: async (task) => ({ filled: await fillListbox(task) }),
   slider: fillSlider,
 };

@@ -73,6 +73,22 @@ function whyDisabled(element: Element): string | undefined {
   return undefined;
 }
 
+const listItems = '[role=option],[role^=menuitem],[role=treeitem],[role=gridcell],td';
+
+const submitters = 'button:not([type]),[type=submit],[type=image]';
+
+/** What would have to be done first, where waiting alone enables nothing: known of items of a list, and of forms. */
+function whatWaitingCannotMend(page: Page, element: Element): string | undefined {
+  if (fits(element, listItems)) return 'Choose another one: lists and calendars rule out some of their items';
+  if (!fits(element, submitters)) return undefined;
+  const form = nearest(element, 'form');
+  if (!(form instanceof windowOf(element).HTMLFormElement) || form.noValidate) return undefined;
+  const missing = Array.from(form.elements).find(
+    (one) => fits(one, ':invalid:not(fieldset)') && isDisplayed(one),
+  );
+  return missing && `Fill ${page.describe(missing)} first: the form is not valid without it`;
+}
+
 /** What stands for a control on the page: its label, where the control itself cannot be seen. */
 function labelsOf(element: Element): Element[] {
   const labels: unknown = Reflect.get(element, 'labels');
@@ -162,12 +178,13 @@ export async function ready(page: Page, ref: string, wants: Wants): Promise<Spot
     if ('spot' in look) return look.spot;
     before = boxOf(look.over ?? target);
     if (look.scroll) bringIntoView(look.over ?? target, blocks[tries++ % blocks.length] ?? 'center');
-    if (performance.now() > until) throw look.why;
+    if (look.final === true || performance.now() > until) throw look.why;
     await page.pause(againMs);
   }
 }
 
-type Look = { spot: Spot } | { why: NotDone; scroll: boolean; over?: Element };
+// A final one stays so, however long one waits.
+type Look = { spot: Spot } | { why: NotDone; scroll: boolean; over?: Element; final?: boolean };
 
 function lookAt(page: Page, target: Element, wants: Wants, before: DOMRect | undefined): Look {
   const named = () => page.describe(target);
@@ -178,8 +195,7 @@ function lookAt(page: Page, target: Element, wants: Wants, before: DOMRect | und
     return { why: not('is not displayed', 'Something has to be opened or scrolled to first'), scroll: false };
   if (wants.enabled) {
     const disabled = whyDisabled(target);
-    if (disabled !== undefined)
-      return { why: not(disabled, 'The page enables it when something else is done first'), scroll: false };
+    if (disabled !== undefined) return { ...notEnabled(page, target, disabled, not), scroll: false };
   }
   const box = boxOf(over);
   const [x, y] = [box.left + box.width / 2, box.top + box.height / 2];
@@ -199,6 +215,18 @@ function lookAt(page: Page, target: Element, wants: Wants, before: DOMRect | und
   const outside = coveredOutside(reached.spot);
   if (outside !== undefined) return { why: coveredBy(page, target, outside), scroll: true, over };
   return reached;
+}
+
+function notEnabled(
+  page: Page,
+  target: Element,
+  disabled: string,
+  not: (what: string, hint?: string) => NotDone,
+): { why: NotDone; final: boolean } {
+  const first = whatWaitingCannotMend(page, target);
+  if (first !== undefined) return { why: not(disabled, first), final: true };
+  const waited = `${disabled}, and the page did not enable it within ${readyMs / 1000} s`;
+  return { why: not(waited, 'The page enables it when something else is done first'), final: false };
 }
 
 // What an animation without an end moves never stands still, and can be clicked all the same.

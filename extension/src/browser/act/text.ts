@@ -1,5 +1,6 @@
 // Putting text into a page: values of fields, text at the caret, and a clipboard of our own, so that the person's is
 // neither read nor changed.
+import { placeholderIn } from '../names.ts';
 import { documentFor, editableOf, isHtml, isTextArea, isTextField, send, windowOf } from './dom.ts';
 
 /** Fields whose change event is still owed, as when a person has typed and not left the field yet. */
@@ -99,6 +100,7 @@ function insertInto(field: HTMLInputElement | HTMLTextAreaElement, text: string)
 
 /** What a person sees in an editor, without the characters that only hold a place. */
 export function shownText(editor: Element): string {
+  if (placeholderIn(editor) !== undefined) return '';
   const text = isHtml(editor) ? editor.innerText : (editor.textContent ?? '');
   return text
     .replace(/[\u200b\ufeff\u2060]/g, '')
