@@ -426,3 +426,19 @@ test('the page is measured by what the browser saw', async ({ at }) => {
   });
   expect(JSON.stringify(measured)).not.toContain('verysecret');
 });
+
+test('while bodies are kept, a request that fails and that nobody handles is still such a one', async ({
+  at,
+}) => {
+  const stage = await at('/plain');
+  await call(stage, 'network', { bodies: true });
+  const heard = await stage.page.evaluate(async () => {
+    const reasons: string[] = [];
+    addEventListener('unhandledrejection', ({ reason }) => reasons.push(String(reason)));
+    await fetch('http://127.0.0.1:1/handled').catch(() => {});
+    void fetch('http://127.0.0.1:1/not-handled');
+    await new Promise((resolve) => addEventListener('unhandledrejection', resolve, { once: true }));
+    return reasons;
+  });
+  expect(heard).toEqual([expect.stringContaining('Failed to fetch')]);
+});

@@ -5,6 +5,7 @@ import {
   deferred,
   defineProperty,
   indexOf,
+  isPromise,
   now,
   ownDescriptor,
   property,
@@ -48,11 +49,12 @@ function bodyOf(about: Omit<Body, 'text' | 'cut' | 'at'>, text: string): Body {
   return { ...about, at: now(), text: slice(text, 0, mostBody), cut: text.length > mostBody };
 }
 
-// Puts a proxy in the place of a method; what it returns puts the old one back, unless the page changed it since.
+// Puts a proxy in the place of a method, which answers what `after` makes of its result. What this returns puts the old
+// one back, unless the page changed it since.
 function front(
   owner: object,
   name: string,
-  after: (self: unknown, values: readonly unknown[], result: unknown) => void,
+  after: (self: unknown, values: readonly unknown[], result: unknown) => unknown,
 ): () => void {
   const before = ownDescriptor(owner, name);
   const original: unknown = before?.value;
@@ -61,11 +63,10 @@ function front(
     if (typeof target !== 'function') return undefined;
     const result: unknown = call(target, self, values);
     try {
-      after(self, values, result);
+      return after(self, values, result);
     } catch {
-      // the page's call is not to fail by it
+      return result; // the page's call is not to fail by it
     }
-    return result;
   };
   const bare: ProxyHandler<object> & { __proto__: null } = { __proto__: null, apply };
   const proxy = new ProxyCtor(original, bare);
@@ -83,37 +84,42 @@ function methodOf([input, init]: readonly unknown[]): string {
 
 /** Hears bodies from now on; what it returns ends that. */
 export function watchBodies(heard: (body: Body) => void): () => void {
+  const heed = (response: unknown, method: string) => {
+    if (!(response instanceof ResponseOfPage) || !isTextual(response)) return;
+    const { url, status } = response;
+    const read = (text: unknown) => heard(bodyOf({ url, method, status }, stringOf(text)));
+    settle(textOf(cloneOf(response)), read, () => {});
+  };
+  // The page gets a promise of its own: a failure that it does not handle is still one that nobody handled.
   const endFetch = front(window, 'fetch', (_, values, result) => {
+    if (!isPromise(result)) return result;
     const method = methodOf(values);
-    const copied = deferred<undefined>();
-    settle(
-      result,
-      (response) => {
-        copied.resolve(undefined);
-        if (!(response instanceof ResponseOfPage) || !isTextual(response)) return;
-        const { url, status } = response;
-        settle(
-          textOf(cloneOf(response)),
-          (text) => heard(bodyOf({ url, method, status }, stringOf(text))),
-          () => {},
-        );
-      },
-      () => {},
-    );
+    const { promise, resolve, reject } = deferred<unknown>();
+    const passOn = (response: unknown) => {
+      try {
+        heed(response, method);
+      } finally {
+        resolve(response);
+      }
+    };
+    settle(result, passOn, reject);
+    return promise;
   });
   const methods = new WeakMap<object, string>();
   const remember = uncurry(WeakMap.prototype.set);
   const recall = uncurry(WeakMap.prototype.get);
-  const endOpen = front(XhrOfPage.prototype, 'open', (self, values) => {
+  const endOpen = front(XhrOfPage.prototype, 'open', (self, values, result) => {
     if (self instanceof XhrOfPage) remember(methods, self, stringOf(values[0]));
+    return result;
   });
-  const endSend = front(XhrOfPage.prototype, 'send', (self) => {
-    if (!(self instanceof XhrOfPage)) return;
+  const endSend = front(XhrOfPage.prototype, 'send', (self, _, result) => {
+    if (!(self instanceof XhrOfPage)) return result;
     listenOf(self, 'loadend', () => {
       const { responseType, responseURL: url, status } = self;
       if (status === 0 || (responseType !== '' && responseType !== 'text')) return;
       heard(bodyOf({ url, method: stringOf(recall(methods, self) ?? 'GET'), status }, self.responseText));
     });
+    return result;
   });
   return () => {
     endFetch();
