@@ -92,7 +92,7 @@ export class UncaughtErrors {
   /** A hook of the plugin threw. */
   hookThrew(hook: string, thrown: unknown): void {
     this.#sort(() =>
-      this.#say('error', `${hook} failed: ${describe(thrown)}`, placesInFile(thrown, this.#file)),
+      this.#say('error', `${hook} failed: ${describe(thrown)}`, placesInFile(thrown, this.#file), true),
     );
   }
 
@@ -161,20 +161,21 @@ export class UncaughtErrors {
     if (isThrownIn(value, this.#file))
       this.#say('rejection', describe(value), placesInFile(value, this.#file));
     else if (ofThisWorld && !hasStack(value) && !(this.#amongPages && this.#isEarly)) {
-      const whose = this.#amongPages ? '; it may also be of a script of the page' : '';
-      const fix = `which has no line: reject with new Error(…), or a ToolError${whose}`;
+      const fix = 'which has no line: reject with new Error(…), or a ToolError';
       this.#say('rejection', `${describe(value)} (${kindOf(value)}, ${fix})`, []);
     }
   }
 
-  #say(kind: Uncaught['kind'], message: string, places: string[]): void {
+  #say(kind: Uncaught['kind'], message: string, places: string[], sure = false): void {
     const latest = this.#latest;
     if (latest === undefined || this.#left <= 0) return;
     this.#left--;
     const start = indexOf(message, uncaughtStart) === 0 ? uncaughtStart.length : 0;
     const more = this.#left > 0 ? '' : ' (more of them are not shown until the next call)';
     const { id, tool, endedAt } = latest;
-    const text = slice(message, start, start + mostCharacters) + more;
+    // A script of the page can give an error any stack it likes, and itself any address.
+    const whose = this.#amongPages && !sure ? ' (another script in the main world could forge this)' : '';
+    const text = slice(message, start, start + mostCharacters) + whose + more;
     const afterMs = endedAt === undefined ? undefined : round(now() - endedAt);
     if (this.#isEarly) {
       this.#tell({ kind: 'early', text, places, id, tool });
