@@ -446,3 +446,21 @@ test('a frame that answers in place of our script takes nothing from the page ar
   expect(theirs.length).toBeLessThanOrEqual(64);
   expect(theirs).not.toContain(`${site.otherPrefix}odd`);
 });
+
+for (const enabled of [true, false])
+  test(`a page is ${enabled ? '' : 'not '}looked at for tools where webmcp.enabled is ${enabled}`, async ({
+    closing,
+  }) => {
+    const stage = await openStage(closing, { ...native, config: { webmcp: { enabled } } });
+    const site = await openToolSite(closing, {
+      '/': `<title>Offers</title><script>
+        window.asked = 0;
+        Object.defineProperty(Document.prototype, 'modelContext', { get() { asked++; return undefined; } });
+      </script>`,
+    });
+    await visit(stage, site.url);
+    await stage.agent.call('browser__snapshot');
+    await stage.agent.call('browser__wait', { idle: true }); // half a second
+    const asked = await stage.page.evaluate(() => Number(Reflect.get(window, 'asked')));
+    expect(asked > 0).toBe(enabled);
+  });

@@ -277,6 +277,7 @@ func (x *handshake) attach(ctx context.Context) (*conn, error) {
 	c.queue.insist(mustEncode(&wire.Welcome{
 		Bundle: h.cfg.BundleHash, PingMs: h.cfg.PingEvery.Milliseconds(),
 		GapMs: h.cfg.ReconnectWait.Milliseconds(), StartMs: h.cfg.StartTime.Milliseconds(),
+		PageToolsOff: h.cfg.PageTools == nil,
 		Limits: wire.Limits{
 			FrameBytes: h.cfg.FrameBytes, ResultBytes: wire.MaxResultBytes, StoredOutcomeBytes: wire.StoredOutcomeBytes,
 		},

@@ -69,7 +69,7 @@ type site struct {
 	offered time.Time         // when its list changed last
 	pause   time.Duration     // until it may change again
 	changed bool              // since then
-	full    bool              // some are left out
+	warned  bool              // that some are left out
 }
 
 // known is a tool of a site, which a page has or had.
@@ -174,10 +174,11 @@ func (b *Book) take(at place, d *document) {
 		var t pageTool
 		left = json.Unmarshal(d.Tools[i], &t) != nil || !b.takeTool(at, d.Origin, s, &t) || left
 	}
-	if left && !s.full {
+	// Once for each site: several tabs of it, and what comes and goes, are no news.
+	if left && !s.warned {
+		s.warned = true
 		b.options.Problem(d.Origin, "some of its tools are left out: there are too many, or their names are unusable")
 	}
-	s.full = left
 }
 
 // takeTool notes one tool; false when it cannot be offered.

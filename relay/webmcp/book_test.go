@@ -210,3 +210,21 @@ func FuzzTell(f *testing.F) {
 		b.Tell("p", 1, json.RawMessage(documents))
 	})
 }
+
+// A page whose tools come and go, in tabs that have too many of them and in tabs that do not, is told of once.
+func TestTooManyToolsAreToldOfOnceForEachSite(t *testing.T) {
+	var told []string
+	b := New(Options{ToolsPerSite: 8, DescriptionBytes: 200, SchemaBytes: 2000,
+		Offer:   func([]registry.PageTool) {},
+		Problem: func(origin, _ string) { told = append(told, origin) }})
+	defer b.Close()
+	const full = `[{"origin":"https://a.example","tools":[],"dropped":1},` +
+		`{"origin":"https://a.example","tools":[{"name":"t","key":"k"}],"dropped":1}]`
+	for range 100 {
+		b.Tell("p", 1, json.RawMessage(full))
+		b.Tell("p", 2, json.RawMessage(`[`+one("https://a.example", "t", "")+`]`))
+	}
+	if len(told) != 1 {
+		t.Errorf("told %d times: %.5q", len(told), told)
+	}
+}

@@ -58,6 +58,8 @@ type Welcome struct {
 	GapMs  int64  `json:"gapMs"`
 	// StartMs may be missing: then it is StartTime.
 	StartMs int64 `json:"startMs,omitempty"`
+	// PageToolsOff says that nobody wants to know which tools pages register.
+	PageToolsOff bool `json:"pageToolsOff,omitempty"`
 }
 
 // Limits are the sizes the relay runs with.

@@ -664,6 +664,10 @@ export interface WelcomeFrame {
    * how long a document may take to start a call; 4000 if missing
    */
   startMs?: number;
+  /**
+   * true: no page is looked at for tools that it registers
+   */
+  pageToolsOff?: boolean;
 }
 
 /** Every frame the relay may send. */

@@ -315,6 +315,7 @@ function replyText(id: string, reply: Reply): string {
 }
 
 async function greet(welcome: FrameOf<'welcome'>): Promise<void> {
+  pageTools.off = welcome.pageToolsOff === true;
   invocations.startMs = welcome.startMs ?? invocations.startMs; // older relays do not say
   conductor.startMs = invocations.startMs;
   injector.patienceMs = invocations.startMs / 2; // what a call prepares has to be ready before

@@ -41,12 +41,16 @@ export class PageTools {
   readonly #looking = new Set<number>();
   readonly #again = new Map<number, string>(); // looked at again in a while, while they show this address
 
+  /** The person has switched tools of pages off: no page is looked at. */
+  off = false;
+
   constructor(parts: Parts) {
     this.#parts = parts;
   }
 
   /** Looks at what tabs offer, and follows that. */
   follow(tabIds: readonly number[]): void {
+    if (this.off) return;
     for (const tabId of tabIds) {
       this.#look(tabId);
       const url = this.#parts.tabs.get(tabId)?.url;
@@ -90,7 +94,7 @@ export class PageTools {
   }
 
   async #look(tabId: number): Promise<void> {
-    if (this.#looking.has(tabId)) return;
+    if (this.off || this.#looking.has(tabId)) return;
     this.#looking.add(tabId);
     try {
       const browser = this.#browser();
