@@ -1,11 +1,13 @@
 package catalog
 
 import (
+	"context"
 	"slices"
 
 	"tabrelay/relay/config"
 	"tabrelay/relay/fault"
 	"tabrelay/relay/install"
+	"tabrelay/relay/store"
 )
 
 // Removable fails for a plugin that the person did not add.
@@ -29,8 +31,26 @@ func (c *Catalog) Remove(name, by string) *fault.Error {
 			fault.WithHint("`tabrelay doctor` looks at the home folder."))
 	}
 	c.options.Log.Info().Str("plugin", name).Str("by", by).Msg("a plugin was removed")
-	_, failure := c.Reload()
+	var failure *fault.Error
+	if c.changes.Do(func() { failure = c.dropHints(name) }) != nil {
+		return stopping()
+	}
+	if failure != nil {
+		return failure
+	}
+	_, failure = c.Reload()
 	return failure
+}
+
+// dropHints forgets what the person said of the tools of a plugin that is gone: it would let agents do more with
+// another one of its name.
+func (c *Catalog) dropHints(name string) *fault.Error {
+	if err := c.options.Store.DropHints(context.Background(), name); err != nil {
+		return fault.New(fault.RegistryError, "The plugin "+name+" is removed, but what you said of its tools is not: "+
+			err.Error(), fault.WithHint("`tabrelay doctor` looks at the disk and the database."))
+	}
+	c.hints = slices.DeleteFunc(slices.Clone(c.hints), func(h store.Hint) bool { return h.Plugin == name })
+	return nil
 }
 
 // DropSettings deletes what the person set for a plugin that is gone, secrets among that.

@@ -46,6 +46,12 @@ func (o *Offline) ChangeClients(secrets *config.Secrets, change func() error) er
 	return err
 }
 
+// ForgetPlugin forgets what was said of a plugin that is removed, so that another one of its name begins anew.
+func (o *Offline) ForgetPlugin(ctx context.Context, plugin, by string) error {
+	return errors.Join(o.Policy.ForgetPlugin(ctx, plugin, by), o.store.DropHints(ctx, plugin),
+		o.store.DropContent(ctx, plugin))
+}
+
 // ForgetProfile forgets that a browser profile was connected.
 func (o *Offline) ForgetProfile(ctx context.Context, id string) error {
 	return o.store.ForgetProfile(ctx, id)

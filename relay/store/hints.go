@@ -20,6 +20,7 @@ const (
 	findHints  = `SELECT plugin, pattern, effect, created, by FROM hints ORDER BY plugin, created, pattern`
 	putHint    = `INSERT OR REPLACE INTO hints (plugin, pattern, effect, created, by) VALUES (?, ?, ?, ?, ?)`
 	removeHint = `DELETE FROM hints WHERE plugin = ? AND pattern = ?`
+	dropHints  = `DELETE FROM hints WHERE plugin = ?`
 )
 
 // Hints returns all hints, the later ones of a plugin after the earlier ones.
@@ -56,6 +57,14 @@ func (s *Store) SetHints(ctx context.Context, hints []Hint) error {
 	})
 	if err != nil {
 		return fmt.Errorf("cannot write the hints about tools down: %w", err)
+	}
+	return nil
+}
+
+// DropHints removes all hints about the tools of a plugin.
+func (s *Store) DropHints(ctx context.Context, plugin string) error {
+	if err := s.do(ctx, func(w *writer) error { return w.exec(dropHints, plugin) }); err != nil {
+		return fmt.Errorf("cannot remove the hints about the tools of %s: %w", plugin, err)
 	}
 	return nil
 }
