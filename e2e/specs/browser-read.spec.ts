@@ -3,6 +3,7 @@
 import { z } from 'zod';
 import { openPages } from '../sites/articles.ts';
 import { openWiki } from '../sites/mediawiki.ts';
+import { openSite } from '../sites/own-pages.ts';
 import { expect, openStage, type Stage, test, visit } from '../stage/test.ts';
 
 const pages = test.extend<{ shop: Stage & { site: string } }>({
@@ -279,4 +280,25 @@ test('a page of a real wiki', async ({ closing }) => {
       expect.objectContaining({ fields: [expect.objectContaining({ type: 'search' })] }),
     ]),
   });
+});
+
+test('finding ends in a page that is too large for the time there is, and says so', async ({
+  sharedStage: stage,
+  closing,
+}) => {
+  const site = await openSite(closing, {
+    huge: `<!doctype html><title>Huge</title><button>First of all</button><div id="rows"></div><script>
+      rows.innerHTML = '<p><b>bold</b> <a href="#">link</a> <i>words</i></p>'.repeat(20000);
+    </script>`,
+  });
+  await visit(stage, `${site}/huge`);
+  const find = async () => (await stage.agent.call('browser__find', { text: 'first of all' })).text;
+  const line = /^button "First of all" \[e\d+\]/;
+  expect(await find()).toMatch(line);
+  const session = await stage.page.context().newCDPSession(stage.page);
+  await session.send('Emulation.setCPUThrottlingRate', { rate: 60 });
+  const slowly = await find();
+  await session.send('Emulation.setCPUThrottlingRate', { rate: 1 });
+  expect(slowly).toMatch(line);
+  expect(slowly).toContain('not all of the page');
 });

@@ -2,6 +2,7 @@
 
 import { z } from 'zod';
 import { openSite } from '../sites/own-pages.ts';
+import { Acting } from '../stage/acting.ts';
 import { stdioAgent } from '../stage/agent.ts';
 import { expect, test, visit } from '../stage/test.ts';
 import { tokens } from '../stage/tokens.ts';
@@ -234,4 +235,28 @@ test('wait and find know what a snapshot tells, and wait knows of no words that 
   }
   expect((await ask('wait', { gone: 'Close the drawer', timeoutMs: 200 })).code).toBe('WAIT_TIMEOUT');
   expect((await ask('wait', { text: 'typed words', timeoutMs: 200 })).code).toBe('WAIT_TIMEOUT');
+});
+
+const posts = `<!doctype html><title>Posts</title><style>
+  .actions { position: relative; left: -9999em } tr:hover .actions { left: 0 }
+  .reader { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%) }
+</style><table><thead><tr><th>Title<th>Date</thead><tbody>
+  <tr id="one"><td><b>First</b> <button class="reader">More</button><div class="actions"><a href="#e">Edit</a> |
+    <button onclick="done.textContent = 'gone'">Trash</button></div><td>Monday
+  <tr><td>Second<td>Tuesday</table><p id="done"></p>`;
+
+test('a row says that a pointer over it shows more, and that can be used then', async ({
+  sharedStage: stage,
+  closing,
+}) => {
+  const site = await openSite(closing, { posts });
+  await visit(stage, `${site}/posts`);
+  const agent = new Acting(stage.agent);
+  const page = await agent.look();
+  const row = /row \[(e\d+)\]: "First" \| "Monday" \(2 more on hover\)/.exec(page)?.[1];
+  expect(row, page).toBeDefined();
+  expect(page).toContain('row: "Second" | "Tuesday"');
+  const shown = await agent.do('pointer', { action: 'hover', ref: row });
+  const trash = /button "Trash" \[(e\d+)\]/.exec(shown.changes ?? '')?.[1];
+  expect((await agent.do('click', { ref: trash })).changes).toContain('+ "gone"');
 });

@@ -44,3 +44,41 @@ test('of very many frames those on the screen are told, and which are not', asyn
   const left = /frame "F200" \[(e\d+)\]\n \(not looked into: ref \1\)/.exec(text)?.[1];
   expect((await stage.agent.call('browser__snapshot', { ref: left })).text).toContain('"inside 200"');
 });
+
+const dialogs: [kind: string, open: string, close: string][] = [
+  ['a dialog of Chrome', 'd.showModal()', 'd.close()'],
+  ['one of the page’s own', 'd.open = true; main.inert = true', 'd.open = false; main.inert = false'],
+  [
+    'one that hides the page from screen readers',
+    "d.open = true; main.setAttribute('aria-hidden', 'true')",
+    "d.open = false; main.removeAttribute('aria-hidden')",
+  ],
+];
+
+for (const [kind, open, close] of dialogs)
+  test(`of the page behind a modal dialog only what changed is told when that closes: ${kind}`, async ({
+    sharedStage: stage,
+    closing,
+  }) => {
+    const rows = Array.from(
+      { length: 30 },
+      (_, n) => `<p id="p${n}">Line ${n} <button>Do ${n}</button></p>`,
+    ).join('');
+    const site = await openSite(closing, {
+      modal: `<!doctype html><title>Modal</title><main id="main">${rows}<button onclick="${open}">Ask</button></main>
+        <dialog id="d" aria-label="Sure" aria-modal="true"><p>Really?</p><button onclick="${close};
+          p3.firstChild.data = 'Line three '; p4.remove()">Yes</button><button>No</button></dialog>`,
+    });
+    await visit(stage, `${site}/modal`);
+    const agent = new Acting(stage.agent);
+    const first = await agent.ref('button "Do 7"');
+    const opened = await agent.click('button "Ask"');
+    expect(opened.changes).toContain('+ dialog "Sure" modal');
+    expect(opened.changes).toMatch(/- \d+ lines behind the dialog, as they were/);
+    expect(opened.changes).not.toContain('Line 7');
+    const yes = /button "Yes" \[(e\d+)\]/.exec(opened.changes ?? '')?.[1];
+    const closed = await agent.do('click', { ref: yes });
+    expect(closed.changes).toMatch(/^~ "Line three"\n- dialog "Sure" modal\n- "Line 4"\n- button "Do 4" .*$/);
+    expect((await agent.look()).trim()).toBe('unchanged');
+    expect((await agent.do('click', { ref: first })).on).toContain('button "Do 7"');
+  });

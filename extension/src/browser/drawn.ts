@@ -118,6 +118,14 @@ function readSeen(element: Element): boolean {
   return hasContents(element);
 }
 
+/** Whether it is moved to where nobody can scroll, as what a page shows only under a pointer often is. */
+export function isMovedAway(element: Element): boolean {
+  if (!isDrawn(element) || isSeen(element)) return false;
+  const { left, top } = scrolledTo();
+  const { width, height, right, bottom } = Element.prototype.getBoundingClientRect.call(element);
+  return width > 1 && height > 1 && (right + left <= 0 || bottom + top <= 0);
+}
+
 // What people have scrolled past, they can scroll back to.
 function isScrolledAway(element: Element, right: number, bottom: number): boolean {
   let [x, y] = [right, bottom];

@@ -1,9 +1,9 @@
 // One document's part of a look at a page. The worker puts the parts of all frames together (worker/looking.ts).
 
-import { changes } from './changes.ts';
 import { line } from './dom.ts';
 import { overlaps } from './drawn.ts';
-import { type Line, lines, type Options } from './tree.ts';
+import { newsOf, type Seen, seenOf } from './news.ts';
+import { type Line, lines, type Options, Time } from './tree.ts';
 import { cut, named, says, sayText } from './words.ts';
 
 /** What a document shows, as far as the budget goes. */
@@ -31,11 +31,6 @@ export interface Request extends Options {
   viewer: string;
 }
 
-interface Seen {
-  text: string;
-  element: WeakRef<Element>;
-}
-
 declare global {
   /** What viewers have been shown, kept beside the code. */
   var tabrelayLooks: Map<string, Seen[]> | undefined;
@@ -48,18 +43,19 @@ export function look(root: Document | Element, key: string, request: Request): L
   const now = lines(root, { ...request, anew: request.full });
   const shown = withHead(now);
   const head = sayHead();
-  const seen = remember(`${request.viewer} ${key} ${request.interactive === true}`, shown, request.from > 0);
+  const way = `${request.viewer} ${key} ${request.interactive === true}`;
+  const seen = remember(way, shown, request.from > 0);
   if (seen !== undefined && !request.full && request.from === 0) {
-    const news = sayChanges(seen, shown);
+    const news = changesFor(way, request, seen, shown);
     if (news.length === 0)
       return { kind: 'unchanged', head, lines: [], frames: framesIn(now, -1), total: now.length };
-    const length = news.reduce((sum, { text }) => sum + text.length + 1, 0);
+    const length = news.reduce((sum, text) => sum + text.length + 1, 0);
     const whole = now.reduce((sum, { text }) => sum + text.length + 1, 0);
     if (length <= whole / 2 && length <= request.characters)
       return {
         kind: 'changes',
         head,
-        lines: news.map(({ text }) => text),
+        lines: news,
         frames: framesIn(now, -1),
         total: now.length,
       };
@@ -82,17 +78,38 @@ export function look(root: Document | Element, key: string, request: Request): L
   };
 }
 
-/** What is different between two looks at this document, in lines. */
-export const difference = (before: readonly Line[], now: readonly Line[]): string[] =>
-  sayChanges(
-    before.map(({ text, element }) => ({ text, element: weakly(element) })),
-    now,
-  ).map(({ text }) => text);
+/** What is different since a moment, in lines. It may be asked several times of the same moment. */
+export const difference = (
+  viewer: string,
+  since: object,
+  before: readonly Line[],
+  now: readonly Line[],
+): string[] => changesFor(wayOf(viewer), since, seenOf(before), now);
+
+// What lies behind a modal dialog, as each viewer was told of it; and how that was at a moment.
+const behind = new Map<string, readonly Seen[]>();
+const behindAt = new WeakMap<object, readonly Seen[]>();
+
+function changesFor(way: string, since: object, before: readonly Seen[], now: readonly Line[]): string[] {
+  const hidden = behindAt.get(since) ?? behind.get(way) ?? [];
+  behindAt.set(since, hidden);
+  const { said, covered } = newsOf(hidden, before, now);
+  behind.delete(way);
+  if (covered.length > 0) behind.set(way, covered);
+  for (const oldest of behind.keys()) {
+    if (behind.size <= mostLooks) break;
+    behind.delete(oldest);
+  }
+  return said;
+}
+
+// As a viewer looks at the whole page.
+const wayOf = (viewer: string): string => `${viewer}  false`;
 
 /** A viewer was told what changed since a moment: where they knew the page as it was then, they know it now. */
 export function told(viewer: string, before: readonly Line[], now: readonly Line[]): void {
   if (root() === undefined) return; // the page emptied itself
-  const key = `${viewer}  false`;
+  const key = wayOf(viewer);
   const seen = globalThis.tabrelayLooks?.get(key)?.slice(1); // without the head
   const knew = seen?.length === before.length && seen.every(({ text }, i) => text === before[i]?.text);
   if (knew) remember(key, withHead(now), false);
@@ -103,14 +120,17 @@ export interface Found {
   lines: string[];
   frames: Frame[];
   total: number;
+  partial: boolean; // the page is so large that only a part was looked through
 }
 
+const findMs = 8000;
 const mostFound = 20; // in one document
 const around = 120; // characters before and behind what was found
 
 /** The things whose line has these words, and this role. */
-export function find(text: string, role: string): Found {
-  const all = lines(document, { everything: true });
+export function find(text: string, role: string, ms = findMs): Found {
+  const time = new Time(ms);
+  const all = lines(document, { everything: true, time });
   const wanted = line(text).toLowerCase();
   const found = all.filter(
     (one) => says(one.text, wanted) && (role === '' || one.text.startsWith(`${role} `) || one.text === role),
@@ -119,6 +139,7 @@ export function find(text: string, role: string): Found {
     lines: found.slice(0, mostFound).map((one) => excerpt(one.text, wanted)),
     frames: framesIn(all, 0),
     total: found.length,
+    partial: time.isOver,
   };
 }
 
@@ -137,47 +158,12 @@ function remember(key: string, now: readonly Line[], goesOn: boolean): Seen[] | 
   const before = looks.get(key);
   if (goesOn && before !== undefined) return before;
   looks.delete(key);
-  looks.set(
-    key,
-    now.map(({ text, element }) => ({ text, element: weakly(element) })),
-  );
+  looks.set(key, seenOf(now));
   for (const oldest of looks.keys()) {
     if (looks.size <= mostLooks) break;
     looks.delete(oldest);
   }
   return before;
-}
-
-const held = new WeakMap<Element, WeakRef<Element>>();
-
-function weakly(element: Element): WeakRef<Element> {
-  let known = held.get(element);
-  if (known === undefined) {
-    known = new WeakRef(element);
-    held.set(element, known);
-  }
-  return known;
-}
-
-// New lines begin with +, those that say something else with ~, and those that are gone with -.
-function sayChanges(seen: readonly Seen[], now: readonly Line[]): { text: string }[] {
-  const { added, gone } = changes(seen, now);
-  const goneOf = new Map<Element, number>();
-  gone.forEach(({ element }, at) => {
-    const one = element.deref();
-    if (one !== undefined) goneOf.set(one, at);
-  });
-  const replaced = new Set<number>();
-  const said = added.map(({ text, element }) => {
-    const at = goneOf.get(element);
-    if (at === undefined || replaced.has(at)) return { text: `+ ${text}` };
-    replaced.add(at);
-    return { text: `~ ${text}` };
-  });
-  const lost = gone.filter((_, at) => !replaced.has(at));
-  for (const { text } of lost.slice(0, 20)) said.push({ text: `- ${cut(text, 80)}` });
-  if (lost.length > 20) said.push({ text: `- ${lost.length - 20} more lines` });
-  return said;
 }
 
 const withHead = (all: readonly Line[]): Line[] => [

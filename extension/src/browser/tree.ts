@@ -14,6 +14,7 @@ export interface Line {
   element: Element;
   ref?: string; // of the thing it begins with
   frame?: boolean; // it is a frame's, whose own lines belong below it
+  modal?: boolean; // it is of a modal dialog
 }
 
 export interface Options {
@@ -23,6 +24,24 @@ export interface Options {
   everything?: boolean;
   /** Nothing is taken from a look before. */
   anew?: boolean;
+  /** How long it may take; what is not written then is left out. */
+  time?: Time;
+}
+
+/** A span of time that ends. */
+export class Time {
+  readonly #until: number;
+  isOver = false;
+
+  constructor(ms: number) {
+    this.#until = performance.now() + ms;
+  }
+
+  /** Whether it has ended by now. */
+  ended(): boolean {
+    this.isOver ||= performance.now() > this.#until;
+    return this.isOver;
+  }
 }
 
 /** The lines of a document, or of what an element holds, the element included. */

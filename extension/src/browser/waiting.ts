@@ -84,10 +84,11 @@ function holds(condition: Condition, quietMs: number): string | undefined {
 }
 
 const mostThings = 3;
+const thingsMs = 1000;
 
 // With what can be acted on there, so that who waited for it need not look for it.
 function there(text: string): string {
-  const things = find(text, '').lines.filter((one) => /\[(?:f\d+)?e\d+\]/.test(one));
+  const things = find(text, '', thingsMs).lines.filter((one) => /\[(?:f\d+)?e\d+\]/.test(one));
   return [`${quote(cut(text, 80))} is there`, ...things.slice(0, mostThings)].join('\n');
 }
 

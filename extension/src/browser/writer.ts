@@ -1,6 +1,16 @@
 // Writes the lines of a page, one for each thing: what is displayed, by role and name, and what can be acted on.
-import { attribute, content, has, hasSome, isElement, isText, line, matches, tag } from './dom.ts';
-import { isCutOff, isDrawn, isScroller, isSeen, isShown, pointer, rendered, visible } from './drawn.ts';
+import { attribute, content, has, hasSome, isElement, isText, line, matches, tag, within } from './dom.ts';
+import {
+  isCutOff,
+  isDrawn,
+  isMovedAway,
+  isScroller,
+  isSeen,
+  isShown,
+  pointer,
+  rendered,
+  visible,
+} from './drawn.ts';
 import { isHidden, isHiddenText, isHiddenThing, isVaried, type Keeper } from './kept.ts';
 import {
   containers,
@@ -56,6 +66,7 @@ export class Writer {
   /** Everything of an element; cursor is the one over what it stands in. */
   visit(element: Element, around: string): void {
     const name = tag(element);
+    if (this.#options.time?.ended() === true) return;
     if (skipped.has(name) || element === globalThis.tabrelayMark) return;
     if (hasSome(element) && (attribute(element, 'aria-hidden') === 'true' || has(element, 'inert'))) return;
     const keeper = this.#muted > 0 || inlineTags.has(name) ? undefined : this.#keeper;
@@ -183,6 +194,8 @@ export class Writer {
     this.flush();
     this.#depth--;
     this.#shorten(at, name);
+    const head = this.lines[at];
+    if (modality && head !== undefined) this.lines[at] = { ...head, modal: true };
   }
 
   // A container with one line in it becomes that line; one with none is left out, unless it has a name.
@@ -264,12 +277,11 @@ export class Writer {
       return;
     }
     const own = thing.acts || attribute(element, 'aria-selected') === 'true';
-    const ref = thing.acts ? ` [${reference(element)}]` : '';
-    this.#line(
-      `row${ref}${own ? sayState(thing) : ''}: ${cells.join(' | ')}`,
-      element,
-      thing.acts ? reference(element) : undefined,
-    );
+    const away = movedAway(element);
+    const ref = thing.acts || away > 0 ? reference(element) : undefined;
+    const more = away > 0 ? ` (${away} more on hover)` : '';
+    const head = `row${ref === undefined ? '' : ` [${ref}]`}${own ? sayState(thing) : ''}`;
+    this.#line(`${head}: ${cells.join(' | ')}${more}`, element, ref);
   }
 
   #picture(element: Element, thing: Thing, cursor: string): void {
@@ -412,3 +424,6 @@ export class Writer {
     this.#line(`… ${others} more, not on the screen [${ref}]`, element, ref);
   }
 }
+
+// Links and buttons of a row that stand outside of the page until a pointer is over the row.
+const movedAway = (row: Element): number => within(row, 'a[href], button').filter(isMovedAway).length;

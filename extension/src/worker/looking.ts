@@ -210,18 +210,25 @@ export function reading(documents: Documents): Performer {
   };
 }
 
-const isFound = shape({ lines: listOf(isText), frames: listOf(isFrame), total: isNumber });
+const isFound = shape({
+  lines: listOf(isText),
+  frames: listOf(isFrame),
+  total: isNumber,
+  partial: isFlag,
+});
 
 /** Finds in all frames of a tab. */
 export function findingIn(documents: Documents): Performer {
   return async (stage) => {
     let spots: Spot[] | undefined;
     let total = 0;
+    let partial = false;
     const lines: string[] = [];
     const visit = async (bridge: Bridge, depth: number): Promise<void> => {
       const found = await stage.part(bridge, 'find', stage.args);
       if (!isFound(found)) throw new Error('The page answered nothing that was found');
       total += found.total;
+      partial ||= found.partial;
       lines.push(...found.lines);
       let unplaced = 0;
       for (const { index } of depth < deepest ? found.frames.slice(0, mostFrames) : []) {
@@ -232,8 +239,9 @@ export function findingIn(documents: Documents): Performer {
       }
     };
     await visit(await stage.top(), 0);
-    if (total === 0) return text('nothing found');
     const more = total > lines.length ? [`… ${total - lines.length} more`] : [];
+    if (total === 0) more.push(partial ? 'nothing found so far' : 'nothing found');
+    if (partial) more.push('(not all of the page: it is so large that looking through it took too long)');
     return text([...lines, ...more].join('\n'));
   };
 }

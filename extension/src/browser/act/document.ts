@@ -36,7 +36,7 @@ export const page: Page = {
     const now = lines(document);
     const calm = (all: readonly Line[]) =>
       all.map((one) => (one.text.includes(' focused') ? { ...one, text: unfocused(one.text) } : one));
-    const changes = difference(calm(since.lines), calm(now));
+    const changes = difference(viewer, since, calm(since.lines), calm(now));
     if (changes.length > maxLines)
       return [...changes.slice(0, maxLines), `… ${changes.length - maxLines} more lines changed`];
     told(viewer, since.lines, now);

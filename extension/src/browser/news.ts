@@ -1,0 +1,83 @@
+// What is different between two looks at a page, in words. What a modal dialog lies over is not gone: it is told again
+// only where it is different once the dialog is closed.
+import { changes } from './changes.ts';
+import { connected } from './dom.ts';
+import { visible } from './drawn.ts';
+import type { Line } from './tree.ts';
+import { cut } from './words.ts';
+
+/** A line that somebody was told, without holding on to its element. */
+export interface Seen {
+  text: string;
+  element: WeakRef<Element>;
+  modal: boolean;
+}
+
+const mostLost = 20; // lines that are gone, each by itself
+const fewBehind = 4; // lines behind a dialog that are told one by one
+
+const held = new WeakMap<Element, WeakRef<Element>>();
+
+function weakly(element: Element): WeakRef<Element> {
+  let known = held.get(element);
+  if (known === undefined) {
+    known = new WeakRef(element);
+    held.set(element, known);
+  }
+  return known;
+}
+
+export const seenOf = (all: readonly Line[]): Seen[] =>
+  all.map(({ text, element, modal = false }) => ({ text, element: weakly(element), modal }));
+
+/** What is different, and what lies behind a modal dialog now. */
+export interface News {
+  said: string[];
+  covered: Seen[];
+}
+
+/** New lines begin with +, those that say something else with ~, and those that are gone with -. */
+export function newsOf(hidden: readonly Seen[], before: readonly Seen[], now: readonly Line[]): News {
+  const open = now.some(({ modal }) => modal === true);
+  const { added, gone } = changes([...hidden, ...before], now);
+  const goneOf = new Map<Element, number>();
+  gone.forEach(({ element }, at) => {
+    const one = element.deref();
+    if (one !== undefined) goneOf.set(one, at);
+  });
+  const replaced = new Set<number>();
+  const said = added.map(({ text, element }) => {
+    const at = goneOf.get(element);
+    if (at === undefined || replaced.has(at)) return `+ ${text}`;
+    replaced.add(at);
+    return `~ ${text}`;
+  });
+  const lost = gone.filter((_, at) => !replaced.has(at));
+  const opened = open && !before.some(({ modal }) => modal);
+  const covered = open ? lost.filter((one) => hidden.includes(one) || (opened && isCovered(one))) : [];
+  const news = covered.length - hidden.length;
+  if (news > fewBehind) said.push(`- ${news} lines behind the dialog, as they were`);
+  const closed = lost.filter(({ modal }) => modal).map(({ element }) => element.deref());
+  const really = lost.filter(
+    (one) =>
+      !hidden.includes(one) &&
+      (news <= fewBehind || !covered.includes(one)) &&
+      (one.modal || !isInside(one, closed)),
+  );
+  const ended = hidden.filter((one) => !open && lost.includes(one));
+  const all = [...really, ...ended];
+  for (const { text } of all.slice(0, mostLost)) said.push(`- ${cut(text, 80)}`);
+  if (all.length > mostLost) said.push(`- ${all.length - mostLost} more lines`);
+  return { said, covered };
+}
+
+// It is there still, and nobody can use it while a dialog is open.
+function isCovered({ element }: Seen): boolean {
+  const at = element.deref();
+  return at !== undefined && connected(at) && visible(at);
+}
+
+const isInside = ({ element }: Seen, dialogs: readonly (Element | undefined)[]): boolean => {
+  const at = element.deref();
+  return at !== undefined && dialogs.some((dialog) => dialog?.contains(at));
+};
