@@ -194,6 +194,10 @@ test('type, hint and data stay fields of their own, within limits', () => {
 test('what was thrown without a message says what it is', () => {
   const said = (thrown: unknown) => serialiseThrown(thrown).message;
   assert.equal(said({ error: 'bad', status: 4 }), '{"error":"bad","status":4}');
+  const request = { headers: { authorization: 'Bearer secret' }, token: 'secret' };
+  assert.equal(said({ status: 4, error: request, ...request }), '{"status":4}');
+  assert.equal(said(request), 'The tool threw an object without a message');
+  assert.ok(String(said({ error: 'x'.repeat(5000) })).length < 400);
   assert.equal(said({}), 'The tool threw an object without a message');
   assert.equal(said(Promise.resolve(1)), 'The tool threw a Promise without a message');
   assert.equal(said(new Response('x')), 'The tool threw a Response without a message');

@@ -28,7 +28,10 @@ const kinds: readonly (readonly [Sensitivity, string])[] = [
 const onlyKeepsChromeAway = (element: Element): boolean =>
   matches(element, '[autocomplete="new-password" i]') &&
   matches(element, '[role="combobox" i], [role="searchbox" i], [type="search" i], [aria-autocomplete]') &&
-  !matches(element, '[type="password" i], input[name*="passw" i], input[id*="passw" i]');
+  !matches(element, '[type="password" i]') &&
+  !/pass|pwd|pin|secret|token|kennwort|contrase|senha/i.test(
+    `${element.id} ${attribute(element, 'name') ?? ''}`,
+  );
 
 const were = new WeakSet<Element>(); // a page that shows what was typed as a password makes it a text field
 

@@ -9,6 +9,7 @@ import {
   isArray,
   isFiniteNumber,
   join,
+  keysOf,
   MapCtor,
   mapGet,
   mapSet,
@@ -72,14 +73,35 @@ export function kindOf(thrown: unknown): string {
   return tag === 'Object' ? 'an object' : `${vowel ? 'an' : 'a'} ${tag}`;
 }
 
-// Of a value without a message: its fields, or what it is where it has none.
+// The fields in which errors of servers and libraries say what is wrong. What else an object has, a request's headers for
+// one, is not for whoever reads the failure.
+const telling = [
+  'error',
+  'error_description',
+  'msg',
+  'detail',
+  'reason',
+  'title',
+  'name',
+  'status',
+  'statusText',
+];
+const fieldInMessage = 300;
+
+// Of a value without a message: what its fields say, or what it is where none says anything.
 function inPlaceOfMessage(thrown: object): string {
   const text = stringOf(thrown);
   if (indexOf(text, '[object ') !== 0) return text;
-  const fields = encodeJson(thrown) ?? '{}';
-  return fields === '{}' || fields === '{"isTrusted":true}'
+  const said: Record<string, unknown> & { __proto__: null } = { __proto__: null };
+  for (let i = 0; i < telling.length && tagOf(thrown) === 'Object'; i++) {
+    const name = telling[i];
+    const value = name === undefined ? undefined : errorField(thrown, name);
+    if (name !== undefined && (typeof value === 'string' || typeof value === 'number'))
+      said[name] = copyField(value, fieldInMessage);
+  }
+  return keysOf(said).length === 0
     ? `The tool threw ${kindOf(thrown)} without a message`
-    : slice(fields, 0, messageBytes);
+    : (encodeJson(said) ?? '');
 }
 
 function messageOf(thrown: unknown): string {

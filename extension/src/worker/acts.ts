@@ -144,7 +144,7 @@ export class Acts {
   readonly #began = (details: chrome.webRequest.OnBeforeRequestDetails): undefined => {
     const { tabId, requestId, type, method, url, initiator } = details;
     if (besides.includes(type)) return;
-    const words = `${method} ${shortened(url)}`;
+    const words = `${method} ${withoutQuery(url)}`;
     const changes = type === 'xmlhttprequest' && !reading.includes(method) && isSameSite(url, initiator);
     for (const act of this.#in(tabId)) {
       act.requests.set(requestId, { words, changes });
@@ -157,9 +157,9 @@ export class Acts {
     if (besides.includes(type)) return;
     for (const act of this.#in(tabId)) {
       if (statusCode >= 400 && type !== 'main_frame')
-        tell(act.failed, `${method} ${shortened(url)}: ${statusCode}`);
+        tell(act.failed, `${method} ${withoutQuery(url)}: ${statusCode}`);
       else if (act.requests.get(requestId)?.changes === true)
-        tell(act.sent, `${method} ${shortened(url)}: ${statusCode}`);
+        tell(act.sent, `${method} ${withoutQuery(url)}: ${statusCode}`);
       if (act.requests.delete(requestId)) this.#count(act);
     }
   };
@@ -168,7 +168,7 @@ export class Acts {
     if (besides.includes(type)) return;
     for (const act of this.#in(tabId)) {
       if (error !== 'net::ERR_ABORTED' && type !== 'main_frame')
-        tell(act.failed, `${method} ${shortened(url)}: ${error}`);
+        tell(act.failed, `${method} ${withoutQuery(url)}: ${error}`);
       if (act.requests.delete(requestId)) this.#count(act);
     }
   };
@@ -211,6 +211,9 @@ function isSameSite(url: string, initiator: string | undefined): boolean {
 }
 
 const shortened = (url: string): string => url.slice(0, 300);
+
+// A request's query can hold a token: that there is one is told, and not what it says.
+const withoutQuery = (url: string): string => shortened(url.replace(/\?.*/s, '?…'));
 
 async function frontOf(tabId: number): Promise<number | undefined> {
   try {
