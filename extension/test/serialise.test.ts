@@ -206,7 +206,7 @@ test('what was thrown without a message says what it is', () => {
   assert.equal(said(undefined), 'undefined');
   const loop: Record<string, unknown> = {};
   loop.self = loop;
-  assert.equal(said(loop), 'The tool threw a value that cannot be shown');
+  assert.equal(said(loop), 'The tool threw an object without a message');
 });
 
 test('the reasons of an error are its causes, and what it stands for', () => {
