@@ -73,8 +73,8 @@ export function kindOf(thrown: unknown): string {
   return tag === 'Object' ? 'an object' : `${vowel ? 'an' : 'a'} ${tag}`;
 }
 
-// The fields in which errors of servers and libraries say what is wrong. What else an object has, a request's headers for
-// one, is not for whoever reads the failure.
+// The fields in which errors of servers and libraries say what is wrong. What else an object has, a request's headers
+// for one, is not for whoever reads the failure.
 const telling = [
   'error',
   'error_description',
