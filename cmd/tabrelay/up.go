@@ -301,6 +301,7 @@ func (u *upCommand) awaitBrowser(
 	ctx context.Context, timeout time.Duration, key <-chan struct{}, alive func() bool,
 ) error {
 	deadline := time.After(timeout)
+	gone := false // at the last look
 	for {
 		if err := u.refresh(ctx); err != nil || u.connected() {
 			return err
@@ -314,8 +315,13 @@ func (u *upCommand) awaitBrowser(
 			return nil
 		case <-time.After(pollInterval):
 		}
-		if !alive() {
+		switch {
+		case alive():
+			gone = false
+		case gone:
 			return failed("the browser ended before it connected")
+		default: // a process has no command line for a moment, while the script that starts it becomes the browser
+			gone = true
 		}
 	}
 }
