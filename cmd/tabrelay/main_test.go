@@ -12,11 +12,13 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"regexp"
 	"strconv"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -35,6 +37,7 @@ func TestMain(m *testing.M) {
 		"delegator": delegator, "packages": packages}
 	if commands[filepath.Base(os.Args[0])] == nil { // it is the tests, not a command of theirs
 		leaveTerminal()
+		heedHangup()
 	}
 	testscript.Main(m, commands)
 }
@@ -47,6 +50,10 @@ func leaveTerminal() {
 		_ = terminal.Close() // nothing was written
 	}
 }
+
+// heedHangup lets the programs of a session hear of a terminal that closes, also where the tests run under nohup, whose
+// ignored signal they would inherit.
+func heedHangup() { signal.Notify(make(chan os.Signal, 1), syscall.SIGHUP) }
 
 // full is a disk without room.
 type full struct{}
