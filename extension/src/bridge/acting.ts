@@ -6,7 +6,7 @@ import { Windows } from './windows.ts';
 
 /** An act that goes on. */
 export interface Watched {
-  busy(): boolean; // requests that began since are under way
+  busy(): boolean; // requests that began since are under way, or were since the last look
   touched(): void; // the page gets its first event
   end(): Promise<News>;
 }
@@ -21,7 +21,7 @@ export class Acting {
   #dialogs: Dialog[] = [];
   #more = 0;
   readonly #windows = new Windows();
-  #open = new Map<number, { requests: number; ready(): void; told(news: News): void }>();
+  #open = new Map<number, { requests: number; stirred: boolean; ready(): void; told(news: News): void }>();
   #last = 0;
 
   constructor(post: (message: FromBridge) => void) {
@@ -39,7 +39,7 @@ export class Acting {
     const news = new Promise<News>((resolve) => {
       told = resolve;
     });
-    const act = { requests: 0, ready: () => {}, told };
+    const act = { requests: 0, stirred: false, ready: () => {}, told };
     const begun = new Promise<void>((resolve) => {
       act.ready = resolve;
     });
@@ -48,7 +48,11 @@ export class Acting {
     await Promise.race([begun, pause(beginMs)]);
     let over: Promise<News> | undefined;
     return {
-      busy: () => act.requests > 0,
+      busy() {
+        const { stirred } = act; // a quick request has begun and ended between two looks
+        act.stirred = false;
+        return stirred || act.requests > 0;
+      },
       touched: () => this.#post({ type: 'touched', number }),
       end: () => (over ??= this.#end(number, news)),
     };
@@ -66,6 +70,7 @@ export class Acting {
       act.told(message.news);
       return;
     }
+    act.stirred ||= message.requests !== act.requests;
     act.requests = message.requests;
     act.ready();
   }
