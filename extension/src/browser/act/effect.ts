@@ -132,7 +132,8 @@ async function quiet(scene: Scene): Promise<void> {
     const now = performance.now();
     if (watch.busy()) busyAt = now;
     const seenAt = signs.answeredAt();
-    const last = seenAt <= typedAt ? 0 : Math.max(seenAt, busyAt); // a page goes on with what it was answered
+    // A page goes on with what it was answered.
+    const last = seenAt <= typedAt ? 0 : Math.max(seenAt, busyAt, signs.fetchedAt());
     if (now - from >= longestMs) return;
     // Where nothing was seen at all, or nothing that is shown, what comes late would be missed.
     if (last > 0 && now - last >= quietMs && isDifferent(scene)) return;

@@ -7,6 +7,7 @@ import { hoverMark } from './hovering.ts';
 export interface Signs {
   lastAt(): number; // when something was seen last; 0: nothing yet
   answeredAt(): number; // the same, without scrolling
+  fetchedAt(): number; // when a request of a script was answered last; 0: none was
   focus(): Element | null; // where the focus has gone, if it moved
   scrolled(): boolean;
   wantsFiles(): Element | undefined; // a field whose list of files the page tried to open
@@ -83,9 +84,16 @@ export function watchSigns(): Signs {
     ['invalid', onInvalid],
   ];
   for (const [type, hear] of heard) addEventListener(type, hear, true);
+  // Quick requests are over before the worker can tell of them.
+  let fetchedAt = 0;
+  const requests = new PerformanceObserver((list) => {
+    if (list.getEntriesByType('resource').some(isOfScript)) fetchedAt = performance.now();
+  });
+  requests.observe({ type: 'resource' });
   return {
     lastAt: () => lastAt,
     answeredAt: () => answeredAt,
+    fetchedAt: () => fetchedAt,
     wantsFiles: () => wantsFiles,
     refused: () =>
       Array.from(refused, ([field, event]) => ({
@@ -104,10 +112,14 @@ export function watchSigns(): Signs {
     title,
     end() {
       observer.disconnect();
+      requests.disconnect();
       for (const [type, hear] of heard) removeEventListener(type, hear, true);
     },
   };
 }
+
+const isOfScript = (entry: PerformanceEntry): boolean =>
+  entry instanceof PerformanceResourceTiming && /^(?:fetch|xmlhttprequest)$/.test(entry.initiatorType);
 
 // What shows the person who acts, and what the pointer is over, is not the page's.
 function ours({ type, addedNodes, removedNodes, attributeName }: MutationRecord): boolean {
