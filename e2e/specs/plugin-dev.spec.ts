@@ -177,8 +177,12 @@ for (const world of ['main', 'isolated'] as const) {
       })
       .toContain(`${from} onActivate failed: Error: onActivate itself`);
     await said(`onActivate itself\n +src/index\\.ts:15:11\n +15 \\| `);
-    await said(`: Error: the promise of onActivate\n +src/index\\.ts:14:25\n +14 \\| `);
-    await said(`: Error: the timer of onActivate\n +src/index\\.ts:12:13\n +12 \\| `);
+    await said(
+      `: Error: the promise of onActivate(?: \\(another script.*)?\n +src/index\\.ts:14:25\n +14 \\| `,
+    );
+    await said(
+      `: Error: the timer of onActivate(?: \\(another script.*)?\n +src/index\\.ts:12:13\n +12 \\| `,
+    );
     await said(
       `in a promise that nobody awaits, .*: no tea left \\(a string, which has no line: reject with`,
     );
