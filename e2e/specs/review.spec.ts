@@ -10,7 +10,7 @@ import { binary, temporaryFolder } from '../stage/paths.ts';
 import { start } from '../stage/process.ts';
 import type { Relay } from '../stage/relay.ts';
 import { openPanel } from '../stage/side-panel.ts';
-import { atTerminal } from '../stage/terminal.ts';
+import { atTerminal, killCommand } from '../stage/terminal.ts';
 import { expect, openStage, type Stage, test } from '../stage/test.ts';
 
 const source = (version: number) => `
@@ -237,7 +237,7 @@ for (const added of [true, false])
     expect(await relay.tabrelay('plugin', 'list')).toMatch(new RegExp(`^${name} .* dev `, 'm'));
 
     // It is killed, not asked to end: what it let run ends with it.
-    await dev.stop('SIGKILL');
+    await killCommand(dev);
     await expect.poll(() => agent.tools()).not.toContain(`${name}__version`);
     expect((await agent.call(`${name}__version`)).block).toMatchObject({ code: 'PLUGIN_NOT_REVIEWED' });
   });

@@ -27,8 +27,15 @@ export async function confirmed(env: Record<string, string>, args: readonly stri
 
 /** Runs a command of the binary where stdin, stdout and stderr are a terminal, and types what is given. */
 export function atTerminal(relay: Relay, closing: Closing, args: readonly string[], typed = ''): Program {
-  const command = [binary, ...args].map(quoted).join(' ');
+  const command = `exec ${[binary, ...args].map(quoted).join(' ')}`;
   const program = start('script', ['-qefc', command, '/dev/null'], { ...relay.env, PAGER: '' }, typed);
   closing.defer(() => program.stop());
   return program;
+}
+
+/** Kills the command itself. To stop its program with SIGKILL only closes its terminal, after which it ends in order. */
+export async function killCommand(program: Program): Promise<void> {
+  const children = await readFile(`/proc/${program.pid}/task/${program.pid}/children`, 'utf8');
+  process.kill(Number(children), 'SIGKILL');
+  await program.ended;
 }
