@@ -7,7 +7,7 @@ import { Windows } from './windows.ts';
 /** An act that goes on. */
 export interface Watched {
   busy(): boolean; // requests that began since are under way, or were since the last look
-  touched(): void; // the page gets its first event
+  touched(on: string): void; // the page gets its first event, and on what
   end(): Promise<News>;
 }
 
@@ -53,7 +53,7 @@ export class Acting {
         act.stirred = false;
         return stirred || act.requests > 0;
       },
-      touched: () => this.#post({ type: 'touched', number }),
+      touched: (on) => this.#post({ type: 'touched', number, on }),
       end: () => (over ??= this.#end(number, news)),
     };
   }

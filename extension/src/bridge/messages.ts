@@ -28,7 +28,7 @@
 //                                        <--  acting  the worker watches, and how many requests are under way
 //                                        <--  lend    dialogs of the tab's other documents are answered, too
 //     answered {dialog}                  -->          in one of these
-//     touched {number}                   -->          it has sent the page an event: from here on something is done
+//     touched {number, on}               -->          it has sent the page an event: from here on something is done
 //     acted {number}                     -->          it is over
 //                                        <--  news    what the worker saw meanwhile
 //     pause {number, ms}                 -->          the page is hidden, and its timers are slow
@@ -159,7 +159,7 @@ export type FromBridge =
   | Followed
   | { type: 'dialog'; open: boolean; dialog?: string | undefined }
   | { type: 'act'; number: number; answer: DialogAnswer }
-  | { type: 'touched'; number: number }
+  | { type: 'touched'; number: number; on: string }
   | { type: 'acted'; number: number }
   | { type: 'answered'; dialog: Dialog }
   | { type: 'pause'; number: number; ms: number }
@@ -272,7 +272,7 @@ const isFollowed: Guard<Followed> = shape({
 const isConsoleGrew = shape({ type: exactly('consoleGrew') });
 const isDialog = shape({ type: exactly('dialog'), open: isFlag, dialog: optional(isText) });
 const isAct = shape({ type: exactly('act'), number: isNumber, answer: isAnswer });
-const isTouched = shape({ type: exactly('touched'), number: isNumber });
+const isTouched = shape({ type: exactly('touched'), number: isNumber, on: isText });
 const isActed = shape({ type: exactly('acted'), number: isNumber });
 const isPause = shape({ type: exactly('pause'), number: isNumber, ms: isNumber });
 const isAnsweredElsewhere = shape({ type: exactly('answered'), dialog: isAnswered });

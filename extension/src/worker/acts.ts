@@ -2,6 +2,7 @@
 // only while something acts.
 import type { Dialog, DialogAnswer, News } from '../bridge/messages.ts';
 import type { Bridge, Bridges } from './bridges.ts';
+import { isSameSite } from './site.ts';
 
 interface Act {
   bridge: Bridge;
@@ -31,7 +32,7 @@ type Completed = chrome.webRequest.OnCompletedDetails;
 export class Acts {
   readonly #bridges: Bridges;
   readonly #acts = new Set<Act>();
-  readonly #touched = new WeakSet<Bridge>();
+  readonly #touched = new WeakMap<Bridge, string>();
 
   constructor(bridges: Bridges) {
     this.#bridges = bridges;
@@ -62,13 +63,13 @@ export class Acts {
   }
 
   /** The page of an act got an event. */
-  touched(bridge: Bridge): void {
-    this.#touched.add(bridge);
+  touched(bridge: Bridge, on: string): void {
+    this.#touched.set(bridge, on);
   }
 
-  /** Whether the act that a document was asked for last has sent it an event. */
-  hasTouched(bridge: Bridge): boolean {
-    return this.#touched.has(bridge);
+  /** What the act that a document was asked for last acts on; undefined: it has sent it no event yet. */
+  actedOn(bridge: Bridge): string | undefined {
+    return this.#touched.get(bridge);
   }
 
   /** The act is over: what was seen is told. */
@@ -203,12 +204,6 @@ function tell(all: string[], one: string): void {
 }
 
 const reading = ['GET', 'HEAD', 'OPTIONS'];
-
-// What a page sends elsewhere is mostly there to count what people do.
-function isSameSite(url: string, initiator: string | undefined): boolean {
-  const site = (address: string) => new URL(address).hostname.split('.').slice(-2).join('.');
-  return initiator !== undefined && URL.canParse(initiator) && site(initiator) === site(url);
-}
 
 const shortened = (url: string): string => url.slice(0, 300);
 

@@ -12,6 +12,11 @@ const goneMs = 300; // for a page to have begun, where the document of an act is
 // What is done at one go: once begun, all of it is done.
 const atOnce = ['click', 'pointer', 'upload'];
 
+function isAtOnce({ frame, args }: Stage): boolean {
+  const oneKey = frame.tool === 'press' && isText(args.keys) && !/\S\s+\S/.test(args.keys);
+  return oneKey || atOnce.includes(frame.tool);
+}
+
 const closed = { closed: true, note: 'It was done, and the tab is closed' };
 
 const isGoneMeanwhile = (why: unknown): boolean => why instanceof Ended && why.code === 'TAB_CHANGED';
@@ -120,7 +125,7 @@ async function documentOf(stage: Stage, documents: Documents): Promise<Bridge> {
 export function performing(
   documents: Documents,
   look: (stage: Stage) => Promise<string>,
-  acts: Pick<Acts, 'expect' | 'hasTouched'>,
+  acts: Pick<Acts, 'expect' | 'actedOn'>,
 ): Performer {
   return async (stage) => {
     const bridge = await documentOf(stage, documents);
@@ -129,9 +134,9 @@ export function performing(
     acts.expect(bridge); // what an earlier act did there says nothing of this one
     try {
       const effect = await stage.part(bridge, stage.frame.tool, stage.args).catch((why: unknown) => {
-        if (!isGoneMeanwhile(why) || !atOnce.includes(stage.frame.tool) || !acts.hasTouched(bridge))
-          throw why;
-        return withoutDocument(stage);
+        const on = acts.actedOn(bridge);
+        if (!isGoneMeanwhile(why) || !isAtOnce(stage) || on === undefined) throw why;
+        return withoutDocument(stage, on);
       });
       if (!isRecord(effect)) return effect;
       const last = Array.isArray(effect.steps) ? effect.steps.at(-1) : effect;
@@ -144,9 +149,10 @@ export function performing(
     }
 
     // The act was done, and took its document away before it could say so: a window closes itself, a frame goes.
-    async function withoutDocument(stage: Stage): Promise<Record<string, unknown>> {
+    async function withoutDocument(stage: Stage, on: string): Promise<Record<string, unknown>> {
       const arrival = await around.arrival(Math.min(goneMs, stage.leftMs));
-      if (arrival.kind === 'closed') return { outcome: 'executed', ...closed };
+      const said = { outcome: 'executed', ...(on !== '' && { on }) };
+      if (arrival.kind === 'closed') return { ...said, ...closed };
       if (arrival.kind === 'arrived') await around.loaded(Math.min(loadMs, stage.leftMs));
       const page = await look(stage).catch(() => undefined);
       const { url, title } = await chrome.tabs.get(stage.tabId);
@@ -154,7 +160,7 @@ export function performing(
       const went = arrived ? 'The tab went to another page' : 'Its frame went away, or to another page';
       const note = `It was done. ${went}`;
       return {
-        outcome: 'executed',
+        ...said,
         note,
         ...(page !== undefined && { page }),
         ...(arrived && { url, title }),

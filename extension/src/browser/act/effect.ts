@@ -44,6 +44,13 @@ export function suggestionsMayCome(): void {
   typedAt = performance.now();
 }
 
+let actedOn = ''; // in words
+
+/** Says what the act goes on to act on, for where its document goes before it can. */
+export function actsOn(words: string): void {
+  actedOn = words;
+}
+
 let unsettled: Scene | undefined; // an act after which the page was to leave
 
 /** What an act says of itself. */
@@ -61,6 +68,7 @@ export async function effectOf<More extends Said>(
 ): Promise<Effect & More> {
   if (unsettled !== undefined) leaveScene(unsettled);
   typedAt = 0;
+  actedOn = '';
   const watch = await page.watch(dialogs);
   const scene: Scene = {
     page,
@@ -71,7 +79,7 @@ export async function effectOf<More extends Said>(
   };
   const sent = eventsSent();
   heedEvents((target) => {
-    if (eventsSent() === sent + 1) watch.touched();
+    if (eventsSent() === sent + 1) watch.touched(actedOn);
     scene.signs.near(target);
   });
   try {

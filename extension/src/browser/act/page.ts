@@ -8,7 +8,7 @@ export type { Dialog, DialogAnswer, News };
 /** What goes on around an act, from its beginning to its end. */
 export interface Watch {
   busy(): boolean; // requests that began since are under way
-  touched(): void; // the page gets its first event
+  touched(on: string): void; // the page gets its first event, and on what
   end(): Promise<News>;
 }
 
