@@ -148,7 +148,7 @@ test('what is not on the screen is counted, and found with a reference', async (
   expect(seen).toMatch(/… 4\d\d more, not on the screen \[e\d+\]/);
   const found = (await agent.call('browser__find', { text: 'buy 400', role: 'button' })).text;
   expect(found).toMatch(/^button "Buy 400" \[e\d+\]$/);
-  expect((await agent.call('browser__find', { text: 'INNER' })).text).toBe('"inner words"');
+  expect((await agent.call('browser__find', { text: 'INNER' })).text).toBe(`text [f1e1]: "inner words"`);
   expect((await agent.call('browser__find', { text: 'not there' })).text).toBe('nothing found');
   const all = /… \d+ more, not on the screen \[(e\d+)\]/.exec(seen)?.[1];
   const rest = await agent.call('browser__snapshot', { ref: all, maxTokens: 50_000 });

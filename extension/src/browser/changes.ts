@@ -6,6 +6,13 @@ import { type Line, lines, type Options } from './tree.ts';
 export interface Changes<Before, After> {
   added: After[];
   gone: Before[];
+  moved: Moved<After>[];
+}
+
+/** A line that stands elsewhere among the others; behind: the one it follows now. */
+export interface Moved<After> {
+  line: After;
+  behind: After | undefined;
 }
 
 /** Compares two lists of lines by what they say. */
@@ -35,7 +42,47 @@ export function changes<Before extends { text: string }, After extends { text: s
     counts.set(one.text, left - 1);
     gone.unshift(one);
   }
-  return { added, gone };
+  const moved = movedIn(before.slice(start, endBefore), after.slice(start, endAfter), after[start - 1]);
+  return { added, gone, moved };
+}
+
+// Of the lines that are in both, the fewest without which the others have kept their order.
+function movedIn<After extends { text: string }>(
+  before: readonly { text: string }[],
+  after: readonly After[],
+  head: After | undefined,
+): Moved<After>[] {
+  const places = new Map<string, number[]>();
+  before.forEach(({ text }, at) => {
+    const known = places.get(text);
+    if (known === undefined) places.set(text, [at]);
+    else known.push(at);
+  });
+  const kept = after.flatMap((line, at) => {
+    const was = places.get(line.text)?.shift();
+    return was === undefined ? [] : [{ line, was, behind: after[at - 1] ?? head }];
+  });
+  const still = longestRising(kept.map(({ was }) => was));
+  return kept.filter((_, at) => !still.has(at)).map(({ line, behind }) => ({ line, behind }));
+}
+
+// The places of a longest part of a list of numbers in which each is higher than the one before.
+function longestRising(numbers: readonly number[]): Set<number> {
+  const ends: number[] = []; // of the rising parts of each length, the place of the lowest end
+  const before: (number | undefined)[] = [];
+  numbers.forEach((number, at) => {
+    let [low, high] = [0, ends.length];
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if ((numbers[ends[middle] ?? 0] ?? 0) < number) low = middle + 1;
+      else high = middle;
+    }
+    before.push(ends[low - 1]);
+    ends[low] = at;
+  });
+  const found = new Set<number>();
+  for (let at = ends.at(-1); at !== undefined; at = before[at]) found.add(at);
+  return found;
 }
 
 /** A moment, to ask later what changed since. Forgotten with `end`. */

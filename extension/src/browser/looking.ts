@@ -1,8 +1,10 @@
 // One document's part of a look at a page. The worker puts the parts of all frames together (worker/looking.ts).
 
+import { changes } from './changes.ts';
 import { line } from './dom.ts';
 import { overlaps } from './drawn.ts';
 import { newsOf, type Seen, seenOf } from './news.ts';
+import { waiting, withReference } from './plain.ts';
 import { type Line, lines, type Options, Time } from './tree.ts';
 import { cut, named, says, sayText } from './words.ts';
 
@@ -106,13 +108,21 @@ function changesFor(way: string, since: object, before: readonly Seen[], now: re
 // As a viewer looks at the whole page.
 const wayOf = (viewer: string): string => `${viewer}  false`;
 
-/** A viewer was told what changed since a moment: where they knew the page as it was then, they know it now. */
+/** A viewer was told what changed since a moment; what changed before that is still to be told. */
 export function told(viewer: string, before: readonly Line[], now: readonly Line[]): void {
   if (root() === undefined) return; // the page emptied itself
   const key = wayOf(viewer);
   const seen = globalThis.tabrelayLooks?.get(key)?.slice(1); // without the head
-  const knew = seen?.length === before.length && seen.every(({ text }, i) => text === before[i]?.text);
-  if (knew) remember(key, withHead(now), false);
+  if (seen === undefined) return;
+  const untold = changes(seen, before);
+  const hidden = new Map<string, number>();
+  for (const { text } of untold.added) hidden.set(text, (hidden.get(text) ?? 0) + 1);
+  const known = seenOf(now).filter(({ text }) => {
+    const left = hidden.get(text) ?? 0;
+    if (left > 0) hidden.set(text, left - 1);
+    return left === 0;
+  });
+  keep(key, [...seenOf(withHead([])), ...untold.gone, ...known]);
 }
 
 /** What was found in a document. */
@@ -135,8 +145,9 @@ export function find(text: string, role: string, ms = findMs): Found {
   const found = all.filter(
     (one) => says(one.text, wanted) && (role === '' || one.text.startsWith(`${role} `) || one.text === role),
   );
+  const told = found.slice(0, mostFound).map((one) => excerpt(withReference(one), wanted));
   return {
-    lines: found.slice(0, mostFound).map((one) => excerpt(one.text, wanted)),
+    lines: told.length > 0 || role !== '' ? told : waiting(wanted),
     frames: framesIn(all, 0),
     total: found.length,
     partial: time.isOver,
@@ -157,13 +168,19 @@ function remember(key: string, now: readonly Line[], goesOn: boolean): Seen[] | 
   const looks = globalThis.tabrelayLooks;
   const before = looks.get(key);
   if (goesOn && before !== undefined) return before;
+  keep(key, seenOf(now));
+  return before;
+}
+
+function keep(key: string, seen: Seen[]): void {
+  globalThis.tabrelayLooks ??= new Map();
+  const looks = globalThis.tabrelayLooks;
   looks.delete(key);
-  looks.set(key, seenOf(now));
+  looks.set(key, seen);
   for (const oldest of looks.keys()) {
     if (looks.size <= mostLooks) break;
     looks.delete(oldest);
   }
-  return before;
 }
 
 const withHead = (all: readonly Line[]): Line[] => [

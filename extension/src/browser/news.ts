@@ -1,6 +1,6 @@
 // What is different between two looks at a page, in words. What a modal dialog lies over is not gone: it is told again
 // only where it is different once the dialog is closed.
-import { changes } from './changes.ts';
+import { changes, type Moved } from './changes.ts';
 import { connected } from './dom.ts';
 import { visible } from './drawn.ts';
 import type { Line } from './tree.ts';
@@ -13,6 +13,7 @@ export interface Seen {
   modal: boolean;
 }
 
+const mostMoved = 6; // lines that stand elsewhere
 const mostLost = 20; // lines that are gone, each by itself
 const fewBehind = 4; // lines behind a dialog that are told one by one
 
@@ -39,7 +40,7 @@ export interface News {
 /** New lines begin with +, those that say something else with ~, and those that are gone with -. */
 export function newsOf(hidden: readonly Seen[], before: readonly Seen[], now: readonly Line[]): News {
   const open = now.some(({ modal }) => modal === true);
-  const { added, gone } = changes([...hidden, ...before], now);
+  const { added, gone, moved } = changes([...hidden, ...before], now);
   const goneOf = new Map<Element, number>();
   gone.forEach(({ element }, at) => {
     const one = element.deref();
@@ -68,7 +69,20 @@ export function newsOf(hidden: readonly Seen[], before: readonly Seen[], now: re
   const all = [...really, ...ended];
   for (const { text } of all.slice(0, mostLost)) said.push(`- ${cut(text, 80)}`);
   if (all.length > mostLost) said.push(`- ${all.length - mostLost} more lines`);
+  if (hidden.length === 0) said.push(...ofOrder(moved));
   return { said, covered };
+}
+
+function ofOrder(moved: readonly Moved<Line>[]): string[] {
+  const said = moved.slice(0, mostMoved).map(({ line, behind }) => `~ ${line.text} (${placeBehind(behind)})`);
+  if (moved.length > mostMoved) said.push(`~ ${moved.length - mostMoved} more lines in another order`);
+  return said;
+}
+
+function placeBehind(line: Line | undefined): string {
+  if (line === undefined) return 'now first';
+  const name = line.ref ?? line.text;
+  return name.length > 80 ? 'moved' : `now after ${name}`;
 }
 
 // It is there still, and nobody can use it while a dialog is open.

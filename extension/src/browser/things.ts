@@ -26,7 +26,7 @@ export function thingOf(element: Element, cursor: string, around: string): Thing
   if (operable.has(role)) {
     // A cell or an option that only shows something is no control.
     const shows = (role === 'gridcell' && tag(element) === 'td') || role === 'row';
-    return { element, role, acts: !shows || cursor !== around || tabIndex(element) >= 0 };
+    return { element, role, acts: !shows || cursor !== around || has(element, 'tabindex') };
   }
   if (role === 'canvas' || role === 'embedded') return { element, role, acts: true };
   if (standsForAnother(element)) return { element, role, acts: true };
@@ -124,7 +124,7 @@ export function sayState({ element, role }: Thing): string {
   const expanded = attribute(element, 'aria-expanded');
   if (expanded === 'true') states.push('expanded');
   if (expanded === 'false') states.push('collapsed');
-  if (tag(element) === 'summary') {
+  if (expanded === null && tag(element) === 'summary') {
     const around = holder(element);
     if (around instanceof HTMLDetailsElement) states.push(around.open ? 'expanded' : 'collapsed');
   }
@@ -231,9 +231,16 @@ export const isPlaceOf = (thing: Thing, inside: Element): boolean =>
 export function describe(element: Element): string {
   const around = holder(element);
   const thing = thingOf(element, pointer(element), around === undefined ? '' : pointer(around));
-  const acts = thing.acts || referenceOf(element) !== undefined;
+  const ref = referenceOf(element);
+  if (thing.role === '' && !thing.acts && ref !== undefined) return `text [${ref}]${sayWords(element)}`;
+  const acts = thing.acts || ref !== undefined;
   const { role } = thing;
   return sayThing({ ...thing, acts, role: role === '' && !acts ? tag(element) : role });
+}
+
+function sayWords(element: Element): string {
+  const words = nameOf(element) || contentName(element);
+  return words === '' ? '' : `: ${quote(cut(words, 80))}`;
 }
 
 /** Whether a label's words are the name of a field that is displayed, so that they need not be said twice. */

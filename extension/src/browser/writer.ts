@@ -1,4 +1,5 @@
 // Writes the lines of a page, one for each thing: what is displayed, by role and name, and what can be acted on.
+import { shownOnHover } from './act/hovering.ts';
 import { attribute, content, has, hasSome, isElement, isText, line, matches, tag, within } from './dom.ts';
 import {
   isCutOff,
@@ -277,7 +278,7 @@ export class Writer {
       return;
     }
     const own = thing.acts || attribute(element, 'aria-selected') === 'true';
-    const away = movedAway(element);
+    const away = waiting(element);
     const ref = thing.acts || away > 0 ? reference(element) : undefined;
     const more = away > 0 ? ` (${away} more on hover)` : '';
     const head = `row${ref === undefined ? '' : ` [${ref}]`}${own ? sayState(thing) : ''}`;
@@ -425,5 +426,7 @@ export class Writer {
   }
 }
 
-// Links and buttons of a row that stand outside of the page until a pointer is over the row.
-const movedAway = (row: Element): number => within(row, 'a[href], button').filter(isMovedAway).length;
+// Links and buttons of a row that are outside of the page, or not displayed, until a pointer is over the row.
+const waiting = (row: Element): number =>
+  within(row, 'a[href], button').filter((one) => isMovedAway(one) || (!visible(one) && shownOnHover(one)))
+    .length;

@@ -1,6 +1,6 @@
 // What a page shows by its styles alone while the pointer is over something. Events do not bring that about: the rules
 // that ask for it are given once more, for elements that carry a mark.
-import { documentFor, upwards, windowOf } from './dom.ts';
+import { documentFor, fits, upwards, windowOf } from './dom.ts';
 
 /** On what our pointer is over. */
 export const hoverMark = 'data-tabrelay-hover';
@@ -86,6 +86,44 @@ function ofSheet(sheet: CSSStyleSheet): string | undefined {
   const { mediaText } = sheet.media;
   return found.trim() === '' || mediaText === '' ? found : `@media ${mediaText} {${found}}`;
 }
+
+// The selectors by which a root's styles ask for a pointer, without asking; known while one look goes over the page.
+let asking: Map<Root, string[]> | undefined;
+
+/** Whether styles of the page show an element only while the pointer is over something. */
+export function shownOnHover(element: Element): boolean {
+  if (asking === undefined) {
+    asking = new Map();
+    queueMicrotask(() => {
+      asking = undefined;
+    });
+  }
+  const root = element.getRootNode();
+  if (!isRoot(root)) return false;
+  const known = asking.get(root) ?? selectorsOf(root);
+  asking.set(root, known);
+  return known.some((selector) => fits(element, selector));
+}
+
+function selectorsOf(root: Root): string[] {
+  const sheet = new CSSStyleSheet();
+  const rules = Array.from([...root.styleSheets, ...root.adoptedStyleSheets], (one) => ofSheet(one) ?? '');
+  sheet.replaceSync(rules.join('\n'));
+  const mark = `[${hoverMark}]`;
+  const found: string[] = [];
+  const collect = (rule: CSSRule) => {
+    if (rule instanceof CSSStyleRule && rule.selectorText.includes(mark) && shows(rule.style))
+      found.push(rule.selectorText.replaceAll(mark, ''));
+    else if (rule instanceof CSSGroupingRule) for (const one of rule.cssRules) collect(one);
+  };
+  for (const rule of sheet.cssRules) collect(rule);
+  return found
+    .flatMap((selector) => [selector, `:is(${selector}) *`])
+    .filter((one) => CSS.supports(`selector(${one})`));
+}
+
+const shows = (style: CSSStyleDeclaration): boolean =>
+  style.visibility === 'visible' || (style.display !== '' && style.display !== 'none');
 
 const asks = (text: string): boolean => text.includes(':hover');
 const marking = (text: string): string => text.replaceAll(':hover', `[${hoverMark}]`);
