@@ -1,8 +1,12 @@
 // Lists of a page's own making: boxes that offer options when they are asked, and lists that show them.
+import { contentName } from '../names.ts';
 import {
   attribute,
   boxOf,
+  displayedIn,
   documentFor,
+  everywhere,
+  fits,
   focusedIn,
   isConnected,
   isElement,
@@ -20,6 +24,7 @@ import {
   lateMs,
   pick,
   type Reading,
+  searching,
   type Task,
   textOf,
   untilMs,
@@ -74,15 +79,16 @@ function optionsOf(box: Element, before: ReadonlySet<Element>): Element[] {
         scope instanceof Document || scope instanceof ShadowRoot ? scope.getElementById(id) : null;
       if (found !== null) scopes.push(found);
     }
-  const within = (scope: ParentNode) =>
-    Array.from(scope.querySelectorAll('[role=option],option')).filter(shownElement);
+  const within = (scope: Element) =>
+    displayedIn(scope).filter((one) => fits(one, '[role=option],option') && shownElement(one));
   const own = Array.from(new Set(scopes)).flatMap(within);
   if (own.length > 0) return own;
-  return within(owner).filter((one) => !before.has(one));
+  return everywhere(owner, '[role=option],option').filter((one) => shownElement(one) && !before.has(one));
 }
 
 const optionText = (one: Element) =>
-  attribute(one, 'aria-label') ?? plain(isHtml(one) ? one.innerText : (one.textContent ?? ''));
+  attribute(one, 'aria-label') ??
+  (plain(isHtml(one) ? one.innerText : (one.textContent ?? '')) || contentName(one));
 const optionValue = (one: Element) => attribute(one, 'data-value') ?? attribute(one, 'value') ?? '';
 
 const isOn = (one: Element) =>
@@ -97,7 +103,7 @@ export async function fillCombobox(task: Task): Promise<Reading> {
   const { target } = task;
   const was = shownIn(task);
   const filled = await chooseOrType(task);
-  if (!filled.verified || !isTextField(target) || filled.value === was) return { filled };
+  if (!isTextField(target) || filled.value === was) return { filled };
   const again = () => {
     const now = shownIn(task);
     const tookBack = isConnected(target) && filled.value !== '' && (now === '' || now === was);
@@ -137,9 +143,7 @@ async function chooseOne(task: Task, several: boolean): Promise<Filled> {
   const { target, value, page, ref } = task;
   const typed = isTextField(target) && !target.readOnly ? target : undefined;
   const wanted = textOf(value);
-  const before = new Set(
-    Array.from(documentFor(target).querySelectorAll('[role=option]')).filter(shownElement),
-  );
+  const before = new Set(everywhere(documentFor(target), '[role=option]').filter(shownElement));
   const shown = () => shownIn(task);
   const was = shown();
   const closed = textsAround(target);
@@ -204,13 +208,18 @@ async function chooseOne(task: Task, several: boolean): Promise<Filled> {
   );
 }
 
-// A box that has offered options takes one of them: what is only typed, it may drop when it is left.
+// A box for choosing takes one of its options: what is only typed, it may drop when it is left. One to search with
+// takes any words.
 function notOffered(task: Task, latest: readonly string[], typedIn: boolean): Filled {
   const only = typedIn ? ': it is typed, not chosen' : '';
   const some = latest.map((one) => JSON.stringify(one)).join(', ');
   if (some !== '') return answer(task, shownIn(task), false, `what is offered: ${some}${only}`);
-  return answer(task, shownIn(task), typedIn && !isOpen(task.target), `no option was offered${only}`);
+  const takesWords = !choosesOnly(task.target) && !isOpen(task.target);
+  return answer(task, shownIn(task), typedIn && takesWords, `no option was offered${only}`);
 }
+
+const choosesOnly = (box: Element): boolean =>
+  fits(box, '[aria-autocomplete=list],[aria-autocomplete=both]') && !fits(box, searching);
 
 // What a box that takes several shows as chosen stands around its field, each by itself.
 function textsAround(box: Element): string[] {
@@ -260,7 +269,8 @@ function typeOver(field: HTMLInputElement | HTMLTextAreaElement, text: string): 
 export async function fillListbox(task: Task): Promise<Filled> {
   const { target, value, page } = task;
   const wanted = Array.isArray(value) ? value : [String(value)];
-  const all = () => Array.from(target.querySelectorAll('[role=option],[role=radio]')).filter(shownElement);
+  const all = () =>
+    displayedIn(target).filter((one) => fits(one, '[role=option],[role=radio]') && shownElement(one));
   const found = wanted.map((one) => pick(all(), one, optionText, optionValue));
   const missing = wanted.find((_, i) => found[i] === undefined);
   if (missing !== undefined) {

@@ -1,5 +1,5 @@
 // What acting needs to know of elements besides what ../dom.ts says of them.
-import { closest, holder, shadowRoot } from '../dom.ts';
+import { closest, content, holder, shadowRoot, tag } from '../dom.ts';
 
 export { attribute, connected as isConnected, matches as fits, tag as tagOf } from '../dom.ts';
 
@@ -9,8 +9,54 @@ export const shadowOf = (element: Element): ShadowRoot | null => shadowRoot(elem
 export const parentOf = (node: Node): Element | null => holder(node) ?? null;
 
 const { getBoundingClientRect, getClientRects } = Element.prototype;
-export const boxOf = (element: Element): DOMRect => getBoundingClientRect.call(element);
-export const boxesOf = (element: Element): DOMRect[] => Array.from(getClientRects.call(element));
+
+/** Where an element is drawn; of one without a box of its own, what stands in it. */
+export function boxOf(element: Element): DOMRect {
+  const box = getBoundingClientRect.call(element);
+  return box.width === 0 && box.height === 0 && isBoxless(element)
+    ? contentOf(element).getBoundingClientRect()
+    : box;
+}
+
+export function boxesOf(element: Element): DOMRect[] {
+  const boxes = Array.from(getClientRects.call(element));
+  return boxes.length === 0 && isBoxless(element) ? Array.from(contentOf(element).getClientRects()) : boxes;
+}
+
+/** Whether only what stands in an element is drawn (display: contents). */
+export const isBoxless = (element: Element): boolean =>
+  windowOf(element).getComputedStyle(element).display === 'contents';
+
+function contentOf(element: Element): Range {
+  const range = documentFor(element).createRange();
+  range.selectNodeContents(element);
+  return range;
+}
+
+/** The elements that are displayed in an element, also in shadow roots and slots. */
+export function displayedIn(outer: Element): Element[] {
+  const found: Element[] = [];
+  const below = (element: Element) => {
+    for (const node of content(element))
+      if (isElement(node)) {
+        found.push(node);
+        below(node);
+      }
+  };
+  below(outer);
+  return found;
+}
+
+/** The elements of a document that fit, also in the shadow roots of its custom elements. */
+export function everywhere(root: Document | ShadowRoot, selector: string): Element[] {
+  const found = Array.from(root.querySelectorAll(selector));
+  for (const one of root.querySelectorAll('*')) {
+    if (!tag(one).includes('-')) continue;
+    const inside = shadowOf(one);
+    if (inside !== null) found.push(...everywhere(inside, selector));
+  }
+  return found;
+}
 
 let sent = 0;
 let heed: ((target: EventTarget) => void) | undefined;

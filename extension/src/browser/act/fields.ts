@@ -102,8 +102,9 @@ export function kindOf(element: Element): Kind | undefined {
 /** Whether one types text into it. */
 export const takesText = (at: Element): boolean => isTextField(at) || editableOf(at) !== undefined;
 
-const suggesting =
-  '[type=search],[role=combobox],[role=searchbox],[aria-autocomplete],[autocomplete=off],[role=search] *,search *';
+/** Fields that take any words, whatever they offer. */
+export const searching = '[type=search],[role=searchbox],[role=search] *,search *';
+const suggesting = `${searching},[role=combobox],[aria-autocomplete],[autocomplete=off]`;
 
 /** Whether pages mostly offer something for what is typed into such a field. */
 export const suggests = (at: Element): boolean => takesText(at) && fits(at, suggesting);
@@ -137,7 +138,10 @@ export function check(page: Page, target: Element, value: Value): Kind {
   // One does not type into a box that is for choosing alone.
   const choosing = kind === 'combobox' && attribute(target, 'aria-expanded') !== null;
   if ((isTextField(target) && target.readOnly && !choosing) || attribute(target, 'aria-readonly') === 'true')
-    throw wrong(`${named} is read-only`);
+    throw wrong(
+      `${named} is read-only`,
+      'Click it: where it opens something, such as a calendar, that fills it',
+    );
   if (kind === 'check' || kind === 'radio') asked(named, value);
   if (kind === 'select' && isSelect(target)) optionsFor(named, target, value);
   if (kind === 'slider' && !Number.isFinite(Number(value))) throw wrong(`${named} takes a number`);

@@ -93,16 +93,31 @@ async function fillText(task: Task): Promise<Reading> {
   if (before !== text) replaceValue(target, text);
   // A page that formats, refuses or restores what was typed often does so after the event.
   await page.pause(untilMs);
-  const there = () => isConnected(target) && same();
+  const there = () => isConnected(target) && (same() || isSetApart(target.value, text));
   if (!there()) await eventually(page, lateMs / 2, () => !isConnected(target) || same());
   const again = () => {
     if (!isConnected(target)) return answer(task, '', false, 'the page replaced the field');
     if (same()) return answer(task, target.value, true, objection(target));
+    if (isSetApart(target.value, text))
+      return answer(task, target.value, true, objection(target) ?? 'the page set its characters apart');
     const note =
       target.value === before ? 'the page kept what was there' : 'the page made something else of it';
     return answer(task, target.value, false, note);
   };
   return { filled: again(), again };
+}
+
+// Whether a field holds all that was asked for, in groups, as fields for cards and telephones do. A point, a comma or a
+// sign in front could make another number of it.
+function isSetApart(now: string, text: string): boolean {
+  const between = /[ \u00a0()/-]/;
+  if (/^[-/]/.test(now) || text === '') return false;
+  let at = 0;
+  for (const character of now) {
+    if (text.startsWith(character, at)) at += character.length;
+    else if (!between.test(character)) return false;
+  }
+  return at === text.length;
 }
 
 // What Chrome would tell a person who sends the form like that.
@@ -181,16 +196,17 @@ async function fillSlider(task: Task): Promise<Reading> {
     if (now() === before) await eventually(page, 100, () => now() !== before);
     return now() - before;
   };
-  // Keys whose step is not known are tried once each; a step that goes the wrong way or too far ends it.
+  // Keys whose step is not known are tried once each: some lead nowhere, or the other way where a page is read from
+  // right to left. A step too far ends it.
+  const across = ['ArrowRight', 'ArrowLeft'] as const;
+  const ways = [across, across.toReversed(), ['ArrowUp', 'ArrowDown']];
   for (let n = 0; n < 1000 && isConnected(target) && now() !== wanted; n++) {
     const distance = wanted - now();
-    const step = await press(distance > 0 ? 'ArrowRight' : 'ArrowLeft');
-    if (
-      step === 0 ||
-      Math.sign(step) !== Math.sign(distance) ||
-      Math.abs(wanted - now()) >= Math.abs(distance)
-    )
-      break;
+    const key = ways[0]?.[distance > 0 ? 0 : 1];
+    if (key === undefined) break;
+    const step = await press(key);
+    if (step === 0 || Math.sign(step) !== Math.sign(distance)) ways.shift();
+    else if (Math.abs(wanted - now()) >= Math.abs(distance)) break;
   }
   const again = () => {
     const verified = isConnected(target) && now() === wanted;

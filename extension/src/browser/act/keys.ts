@@ -33,6 +33,9 @@ export const named: Record<string, [code: string, keyCode: number]> = {
 };
 for (let n = 1; n <= 12; n++) named[`F${n}`] = [`F${n}`, 111 + n];
 
+/** Whether a key stands for the character it is named by, also one beyond the first 65,536. */
+export const isCharacter = (key: string): boolean => Array.from(key).length === 1;
+
 const others: Record<string, string> = {
   esc: 'Escape',
   return: 'Enter',
@@ -114,7 +117,7 @@ function readStroke(text: string): Stroke {
 }
 
 function keyName(part: string): string | undefined {
-  if (Array.from(part).length === 1) return part;
+  if (isCharacter(part)) return part;
   const lower = part.toLowerCase();
   return (
     others[lower] ?? modifierNames[lower] ?? Object.keys(named).find((name) => name.toLowerCase() === lower)

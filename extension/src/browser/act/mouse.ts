@@ -1,4 +1,5 @@
 // The events of a pointer, in the order in which a browser sends them.
+import { closeLight } from './closing.ts';
 import {
   documentFor,
   editableOf,
@@ -211,6 +212,7 @@ export function pressAndRelease(spot: Spot, { button, count, modifiers }: Pressi
     const end = still ? hit : documentFor(target).documentElement;
     sendMouse('pointerup', end, spot, more);
     if (compatible) sendMouse('mouseup', end, spot, more);
+    if (still) closeLight(hit);
     if (!isConnected(hit)) return { sent, replaced: true };
     sendMouse(button === 'left' ? 'click' : 'auxclick', hit, spot, more);
     sent++;

@@ -1,6 +1,6 @@
 // Waits until an element can be acted on: displayed, enabled, still, and not covered by another.
 
-import { hintFor, isGone } from '../references.ts';
+import { isGone } from '../references.ts';
 import { cut, named } from '../words.ts';
 import {
   attribute,
@@ -9,12 +9,15 @@ import {
   documentFor,
   elementAt,
   fits,
+  isBoxless,
   isConnected,
   isHtml,
   isInput,
   isSelect,
   isTextArea,
+  isTextField,
   nearest,
+  parentOf,
   plain,
   tagOf,
   upwards,
@@ -50,14 +53,20 @@ export function resolved(page: Page, ref: string): Element {
   if (!isGone(found)) return found;
   const { code, message, successor } = found;
   throw new NotDone(code === 'UNKNOWN_REF' ? 'VALIDATION_ERROR' : code, message, {
-    hint: hintFor(found),
+    hint:
+      successor === undefined
+        ? 'Take a new snapshot, and use a reference of it.'
+        : `Most likely it is now ${successor}: look whether it means the same before using it.`,
     ...(successor !== undefined && { data: { successor } }),
   });
 }
 
 function isDisplayed(element: Element): boolean {
-  const check = element.checkVisibility;
-  return typeof check !== 'function' || check.call(element, { visibilityProperty: true });
+  const asDrawn = { visibilityProperty: true };
+  const { checkVisibility } = Element.prototype;
+  if (checkVisibility.call(element, asDrawn)) return true;
+  const around = isBoxless(element) ? parentOf(element) : null;
+  return around !== null && isDisplayed(around);
 }
 
 /** Why an element takes no input at present. */
@@ -116,6 +125,17 @@ function meansAnother(hit: Element, target: Element): boolean {
   return false;
 }
 
+const edge = 4; // pixels that the box around a field may be larger, for its border
+
+// Some boxes keep the field that takes their keys behind themselves: a person who presses on it meets the box.
+function isBehindItsBox(field: Element, hit: Element): boolean {
+  if (!isTextField(field) || !within(field, hit)) return false;
+  const { opacity, zIndex, pointerEvents } = windowOf(field).getComputedStyle(field);
+  if (opacity !== '0' && Number(zIndex) >= 0 && pointerEvents !== 'none') return false;
+  const [a, b] = [boxOf(field), boxOf(hit)];
+  return Math.abs(a.width - b.width) <= 2 * edge && Math.abs(a.height - b.height) <= 2 * edge;
+}
+
 type Reach = { spot: Spot } | { covering: Element | undefined };
 
 function reach(target: Element, over: Element): Reach {
@@ -129,7 +149,8 @@ function reach(target: Element, over: Element): Reach {
       const hit = elementAt(owner, x, y);
       if (hit === null) continue;
       if (!within(hit, over)) {
-        covering ??= hit;
+        if (isBehindItsBox(over, hit)) inner ??= { target, hit, x, y };
+        else covering ??= hit;
         continue;
       }
       if (!meansAnother(hit, over)) return { spot: { target, hit: over === target ? hit : over, x, y } };
@@ -264,9 +285,6 @@ function standIn(target: Element): Element | undefined {
   const label = control ? labelsOf(target).find(drawn) : undefined;
   if (label !== undefined) return label;
   if (drawn(target)) return target;
-  // An element without a box of its own, like one with display: contents.
-  if (isHtml(target) && windowOf(target).getComputedStyle(target).display === 'contents')
-    return Array.from(target.children).find(drawn);
   return tagOf(target) === 'area' || tagOf(target) === 'option'
     ? (nearest(target, 'map,select') ?? undefined)
     : undefined;
@@ -276,5 +294,6 @@ const isClear = (element: Element) => windowOf(element).getComputedStyle(element
 
 /** Scrolls an element into view without an animation. */
 export function bringIntoView(element: Element, block: ScrollLogicalPosition = 'center'): void {
-  element.scrollIntoView({ block, inline: 'nearest', behavior: 'instant' });
+  const drawn = Array.from(upwards(element)).find((at) => !isBoxless(at));
+  drawn?.scrollIntoView({ block, inline: 'nearest', behavior: 'instant' });
 }

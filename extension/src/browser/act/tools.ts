@@ -1,15 +1,13 @@
 // The tools that act in a page. Each answers with what came of it.
 import { defineTool, ToolError } from '@tabrelay/plugin-sdk';
 import * as s from '@tabrelay/plugin-sdk/schema';
-import { inWords } from '../inwords.ts';
-import { standing } from '../resolved.ts';
 import { sensitivity } from '../secrets.ts';
 import { told } from '../told.ts';
 import { cut } from '../words.ts';
 import * as read from './arguments.ts';
 import { page, tellTo } from './document.ts';
 import { documentFor, editableOf, focusedIn, isHtml, isInput } from './dom.ts';
-import { type Effect, effectOf, type Said, settle, suggestionsMayCome } from './effect.ts';
+import { actsOn, type Effect, effectOf, type Said, settle, suggestionsMayCome } from './effect.ts';
 import { NotDone } from './failure.ts';
 import { check, type Filled, fieldOf, type Reading, suggests, takesText } from './fields.ts';
 import { fill } from './fill.ts';
@@ -168,9 +166,8 @@ const carryOut =
     if (isSettling(args)) return settle();
     say = told(args).trusted === true ? log.debug : undefined;
     const act = () => {
-      const given = inReferences(args);
-      guard(args, [given]);
-      return named(given, deed);
+      guard(args, [args]);
+      return named(args, deed);
     };
     return acting(read.dialogAnswer(args), act, deed === click);
   };
@@ -191,18 +188,9 @@ function guard(args: object, deeds: readonly object[]): void {
 // Does something, and says to what: for the caller, and for who reads later what was done.
 async function named(given: read.Given, deed: Deed): Promise<Said> {
   const on = cut(fieldsOf(given).map(page.describe).join(', '), 300);
+  actsOn(on);
   return { ...(on !== '' && { on }), ...(await deed(given)) };
 }
-
-// References in words are looked up once, when the deed begins.
-const inReferences = (given: read.Given): read.Given =>
-  Object.fromEntries(
-    Object.entries(given).map(([key, value]: [string, unknown]) => {
-      if ((key === 'ref' || key === 'to') && typeof value === 'string') return [key, standing(value)];
-      const isFields = key === 'fields' && Array.isArray(value);
-      return [key, isFields ? value.map((one) => (read.isObject(one) ? inReferences(one) : one)) : value];
-    }),
-  );
 
 // The elements that a deed acts on, as far as they are there.
 function fieldsOf(given: read.Given): Element[] {
@@ -210,7 +198,7 @@ function fieldsOf(given: read.Given): Element[] {
   const refs = own.map((one) =>
     typeof one === 'object' && one !== null ? Reflect.get(one, 'ref') : undefined,
   );
-  const found = refs.flatMap((ref) => (typeof ref === 'string' ? [inWords(ref) ?? page.resolve(ref)] : []));
+  const found = refs.flatMap((ref) => (typeof ref === 'string' ? [page.resolve(ref)] : []));
   const elements = found.filter((one): one is Element => one instanceof Element);
   const focused = focusedIn(document);
   const typed = Reflect.get(given, 'keys') ?? Reflect.get(given, 'text');
@@ -221,6 +209,7 @@ async function several(args: object): Promise<object> {
   if (isSettling(args)) return settle();
   say = undefined;
   const steps = read.steps(args);
+  const guarded = () => steps.map((one) => one.args);
   const done: Effect[] = [];
   for (const [i, { tool, args: own }] of steps.entries()) {
     const deed = deeds[tool];
@@ -229,9 +218,8 @@ async function several(args: object): Promise<object> {
         throw new NotDone('VALIDATION_ERROR', `There is no step ${JSON.stringify(tool)}`);
       const answer = read.dialogAnswer(own) ?? read.dialogAnswer(args);
       const act = () => {
-        const given = inReferences(own);
-        guard(args, i === 0 ? [given, ...steps.slice(1).map((one) => one.args)] : [given]);
-        return named(given, deed);
+        guard(args, i === 0 ? guarded() : [own]);
+        return named(own, deed);
       };
       const effect = await acting(answer, act, deed === click);
       done.push(effect);

@@ -1,4 +1,5 @@
 // Strokes of keys: their events, and what a browser does by itself when a page lets it.
+import { closeTopmost } from './closing.ts';
 import {
   documentFor,
   editableOf,
@@ -14,7 +15,7 @@ import {
   upwards,
   windowOf,
 } from './dom.ts';
-import { named, type Stroke } from './keys.ts';
+import { isCharacter, named, type Stroke } from './keys.ts';
 import { flags, focusOn, sendMouse } from './mouse.ts';
 import { type Clipboard, editContextOf, insertText, settleField, setValue } from './text.ts';
 
@@ -22,7 +23,7 @@ type KeyType = 'keydown' | 'keypress' | 'keyup';
 
 function sendKey(type: KeyType, at: Element, { key, code, keyCode, modifiers }: Stroke): boolean {
   const view = windowOf(at);
-  const character = key === 'Enter' ? 13 : key.length === 1 ? key.charCodeAt(0) : 0;
+  const character = key === 'Enter' ? 13 : isCharacter(key) ? (key.codePointAt(0) ?? 0) : 0;
   const legacy = type === 'keypress' ? { keyCode: character, charCode: character } : { keyCode, charCode: 0 };
   const init: KeyboardEventInit & { charCode: number } = {
     key,
@@ -53,7 +54,7 @@ export function stroke(owner: Document, one: Stroke, clipboard: Clipboard): void
   for (const modifier of held) sendKey('keydown', at, modifier);
   let allowed = sendKey('keydown', at, one);
   const now = keysGoTo(owner);
-  const types = (one.key.length === 1 || one.key === 'Enter') && !command(one);
+  const types = (isCharacter(one.key) || one.key === 'Enter') && !command(one);
   if (allowed && types) allowed = sendKey('keypress', now, one);
   if (allowed) act(keysGoTo(owner), one, clipboard);
   const after = keysGoTo(owner);
@@ -80,7 +81,7 @@ const shift = ({ modifiers }: Stroke) => modifiers.includes('Shift');
 const deeds: Record<string, Deed> = {
   Enter: (at, one) => enter(at, shift(one)),
   Tab: (at, one) => tab(at, shift(one)),
-  Escape: (at) => close(at),
+  Escape: (at) => closeTopmost(at),
   Backspace: (at) => remove(at, true),
   Delete: (at) => remove(at, false),
 };
@@ -91,7 +92,7 @@ for (const key of ['ArrowLeft', 'ArrowRight', 'ArrowUp', 'ArrowDown', 'Home', 'E
 function act(at: Element, one: Stroke, clipboard: Clipboard): void {
   if (command(one)) commands[one.key.toLowerCase()]?.(at, one, clipboard);
   else if (one.modifiers.includes('Alt')) return;
-  else if (one.key.length === 1) type(at, one);
+  else if (isCharacter(one.key)) type(at, one);
   else deeds[one.key]?.(at, one, clipboard);
 }
 
@@ -230,17 +231,6 @@ function tab(at: Element, back: boolean): void {
   if (isTextField(next) && isInput(next)) next.select();
 }
 
-function close(at: Element): void {
-  const owner = documentFor(at);
-  const open = Array.from(owner.querySelectorAll(':modal')).at(-1);
-  if (open !== undefined && open instanceof windowOf(at).HTMLDialogElement) {
-    if (send(open, new (windowOf(at).Event)('cancel', { cancelable: true }))) open.close();
-    return;
-  }
-  const popover = Array.from(owner.querySelectorAll(':popover-open')).at(-1);
-  if (popover !== undefined && isHtml(popover)) popover.hidePopover();
-}
-
 const selectionOf = (at: Element) => documentFor(at).getSelection();
 
 function scrollPage(at: Element, pages: number): void {
@@ -259,11 +249,17 @@ function go(at: Element, one: Stroke): void {
   const backward = ['ArrowLeft', 'ArrowUp', 'Home', 'PageUp'].includes(one.key);
   if (isRadio(at)) nextRadio(at, backward);
   else if (isInput(at) && (at.type === 'range' || (at.type === 'number' && /Up|Down/.test(one.key))))
-    step(at, ['ArrowUp', 'ArrowRight', 'PageUp', 'End'].includes(one.key), one.key);
+    step(
+      at,
+      ['ArrowUp', runsLeft(at) ? 'ArrowLeft' : 'ArrowRight', 'PageUp', 'End'].includes(one.key),
+      one.key,
+    );
   else if (isSelect(at)) choose(at, optionAt(at, one.key, backward));
   else if (isTyping(at)) moveCaret(at, one, backward);
   else scrollBy(at, one.key, backward);
 }
+
+const runsLeft = (at: Element): boolean => windowOf(at).getComputedStyle(at).direction === 'rtl';
 
 function optionAt(at: HTMLSelectElement, key: string, backward: boolean): number {
   const last = at.options.length - 1;
@@ -276,7 +272,10 @@ function moveCaret(at: Element, one: Stroke, backward: boolean): void {
   const far = command(one) ? 'documentboundary' : 'lineboundary';
   const line = /Up|Down/.test(one.key) ? 'line' : 'character';
   const unit = one.key === 'Home' || one.key === 'End' ? far : line;
-  selectionOf(at)?.modify(shift(one) ? 'extend' : 'move', backward ? 'backward' : 'forward', unit);
+  // To the left is forward in a text that runs to the left.
+  const side = one.key === 'ArrowLeft' ? 'left' : one.key === 'ArrowRight' ? 'right' : undefined;
+  const direction = side ?? (backward ? 'backward' : 'forward');
+  selectionOf(at)?.modify(shift(one) ? 'extend' : 'move', direction, unit);
 }
 
 function scrollBy(at: Element, key: string, backward: boolean): void {
