@@ -13,22 +13,24 @@ import (
 // Rights are the settings that say what agents, plugins and programs may do, as far as more of them is a matter for the
 // person. Their form is kept in the database: what is not in an older one has its zero value.
 type Rights struct {
-	Permissions     map[string]map[string]string `json:"permissions"`
-	Unreviewed      bool                         `json:"unreviewed"` // review.required is false
-	ExtensionIDs    []string                     `json:"extensionIds"`
-	AllowedOrigins  []string                     `json:"allowedOrigins"`
-	Ownership       string                       `json:"ownership"`
-	OwnedBy         string                       `json:"ownedBy"`
-	ReadPatterns    []string                     `json:"readPatterns"` // resources.tabs
-	ExcludePatterns []string                     `json:"excludePatterns"`
-	FileRoots       []string                     `json:"fileRoots"`
-	HTTPSHosts      []string                     `json:"httpsHosts"`
-	GitHosts        []string                     `json:"gitHosts"`
-	Providers       map[string][]string          `json:"providers"` // their commands, by scheme
-	MetricsOpen     bool                         `json:"metricsOpen"`
-	TrustedInput    bool                         `json:"trustedInput"`
-	NoPageTools     bool                         `json:"noPageTools"` // webmcp.enabled is false
-	Plugins         map[string]PluginRights      `json:"plugins"`     // those with settings of their own
+	Permissions map[string]map[string]string `json:"permissions"` // those confirmed last
+	// later ones, which allow more than was confirmed: of what all of them say, the strictest is in effect
+	Unconfirmed     []map[string]map[string]string `json:"unconfirmed,omitempty"`
+	Unreviewed      bool                           `json:"unreviewed"` // review.required is false
+	ExtensionIDs    []string                       `json:"extensionIds"`
+	AllowedOrigins  []string                       `json:"allowedOrigins"`
+	Ownership       string                         `json:"ownership"`
+	OwnedBy         string                         `json:"ownedBy"`
+	ReadPatterns    []string                       `json:"readPatterns"` // resources.tabs
+	ExcludePatterns []string                       `json:"excludePatterns"`
+	FileRoots       []string                       `json:"fileRoots"`
+	HTTPSHosts      []string                       `json:"httpsHosts"`
+	GitHosts        []string                       `json:"gitHosts"`
+	Providers       map[string][]string            `json:"providers"` // their commands, by scheme
+	MetricsOpen     bool                           `json:"metricsOpen"`
+	TrustedInput    bool                           `json:"trustedInput"`
+	NoPageTools     bool                           `json:"noPageTools"` // webmcp.enabled is false
+	Plugins         map[string]PluginRights        `json:"plugins"`     // those with settings of their own
 
 	ModelProviders map[string]string `json:"modelProviders"` // where pages may be sent to, in words, by id
 	Workers        map[string]string `json:"workers"`        // programs that may run, in words, by id
@@ -45,6 +47,11 @@ type PluginRights struct {
 func (r *Rights) off(name string) bool {
 	p, known := r.Plugins[name]
 	return p.Off || !known && name == OptIn
+}
+
+// Rules are the permissions confirmed last and those after them.
+func (r *Rights) Rules() []map[string]map[string]string {
+	return append([]map[string]map[string]string{r.Permissions}, r.Unconfirmed...)
 }
 
 // RightsOf takes the rights out of a configuration.
@@ -268,13 +275,13 @@ func with(plugins map[string]Plugin, name string, p Plugin) map[string]Plugin {
 	return plugins
 }
 
-// Loosened lists how the permissions differ, but for what only forbids more: by target and client.
-func (r Rights) Loosened(before Rights) (list []call.Difference) {
+// Loosened lists how permissions differ from earlier ones, but for what only forbids more: by target and client.
+func Loosened(before, after map[string]map[string]string) (list []call.Difference) {
 	rank := map[string]int{"off": 0, "ask": 1, "auto": 2}
 	type key struct{ target, client string }
 	keys := map[key]bool{}
-	for _, one := range []Rights{before, r} {
-		for target, modes := range one.Permissions {
+	for _, one := range []map[string]map[string]string{before, after} {
+		for target, modes := range one {
 			for client := range modes {
 				keys[key{target, client}] = true
 			}
@@ -283,7 +290,7 @@ func (r Rights) Loosened(before Rights) (list []call.Difference) {
 	sorted := slices.SortedFunc(maps.Keys(keys),
 		func(a, b key) int { return cmp.Or(cmp.Compare(a.target, b.target), cmp.Compare(a.client, b.client)) })
 	for _, k := range sorted {
-		was, is := before.Permissions[k.target][k.client], r.Permissions[k.target][k.client]
+		was, is := before[k.target][k.client], after[k.target][k.client]
 		if was == is || is == "off" || was == "auto" || was != "" && is != "" && rank[is] < rank[was] {
 			continue
 		}

@@ -1,7 +1,6 @@
 package policy
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"maps"
@@ -74,8 +73,7 @@ func (p *Policy) Start(ctx context.Context) error {
 		inEffect := config.RightsOf(&v.wanted)
 		if v.Undone != nil {
 			if c := p.grown("The configuration allows more than you left it at", *v.Undone, inEffect); c != nil {
-				p.holdRules(v.Undone.Permissions)
-				v.waits, v.since, inEffect = c, v.began, *v.Undone
+				v.waits, v.since, inEffect = c, v.began, p.held(&v.wanted, v.Undone)
 			} else {
 				v.Undone = nil
 			}
@@ -108,34 +106,19 @@ func (p *Policy) compareStarts(v *rights, inEffect config.Rights) {
 
 // grown is what a configuration lets agents do that another one does not; nil: nothing.
 func (p *Policy) grown(title string, before, after config.Rights) *Change {
-	grown := after.Grown(before)
-	if p.widerRules(before.Permissions, after.Permissions) {
-		grown = append(grown, after.Loosened(before)...)
+	return more(title, &before, &after, p.widerRules(&before, &after))
+}
+
+// more is what a configuration lets agents do that another one does not; nil: nothing. Whether its rules do is known.
+func more(title string, before, after *config.Rights, widerRules bool) *Change {
+	grown := after.Grown(*before)
+	if widerRules {
+		grown = append(grown, loosened(before, after)...)
 	}
 	if len(grown) == 0 {
 		return nil
 	}
 	return NewChange(title, "", grown...)
-}
-
-// beyond is what a configuration that was read again lets agents do that they may not do now; nil: nothing.
-func (p *Policy) beyond(title string, before, after config.Rights) *Change {
-	var rules []call.Difference
-	for _, earlier := range p.rules.Load().bounds() {
-		rules = append(rules, after.Loosened(config.Rights{Permissions: earlier})...)
-	}
-	slices.SortStableFunc(rules, func(a, b call.Difference) int { return cmp.Compare(a.What, b.What) })
-	grown := append(after.Grown(before), rules...)
-	var list []call.Difference
-	for i, d := range grown {
-		if !slices.ContainsFunc(grown[:i], func(said call.Difference) bool { return said.What == d.What }) {
-			list = append(list, d)
-		}
-	}
-	if len(list) == 0 {
-		return nil
-	}
-	return NewChange(title, "", list...)
 }
 
 // keep writes down what is in effect for the next start, and puts it into effect, whether or not that failed. Only
@@ -160,23 +143,21 @@ func (p *Policy) Configure(ctx context.Context, next config.Config) (otherRules 
 	err = p.change(ctx, func(ctx context.Context) error {
 		v := *p.rights.Load()
 		before, wanted := v.InEffect, config.RightsOf(&next)
-		var rulesWait bool
-		otherRules, rulesWait = p.configureRules(next.Permissions)
+		otherRules = p.configureRules(next.Permissions)
 		v.wanted = next
 		bounded := next.Within(before)
 		v.InEffect = config.RightsOf(&bounded)
-		if rulesWait {
-			v.InEffect.Permissions = before.Permissions
-		}
+		v.InEffect.Permissions, v.InEffect.Unconfirmed = p.rules.Load().configured()
 		if v.Before != nil && v.started != nil {
 			if v.started = p.grown(v.started.Title, *v.Before, v.InEffect); v.started == nil {
 				v.Before = nil
 			}
 		}
-		c := p.beyond("config.json was changed to let agents do more", v.InEffect, wanted)
+		c := more("config.json was changed to let agents do more", &v.InEffect, &wanted, len(v.InEffect.Unconfirmed) > 0)
 		switch {
 		case c == nil:
 			v.waits, v.denied, v.Undone = nil, "", nil
+			v.InEffect.Permissions, v.InEffect.Unconfirmed = next.Permissions, nil
 			p.confirmRules() // no more than what was confirmed before is left
 		case v.waits == nil || v.waits.Digest() != c.Digest():
 			v.waits, v.since = c, time.Now()
@@ -211,21 +192,20 @@ func (p *Policy) tellWaiting(c *Change) {
 	p.Confirmed(call.Session{Via: "config"}, c, "waits", byRelay)
 }
 
-// configureRules replaces the rules of the configuration and reports whether they are others, and whether a part of
-// them waits. What waits is bound by what was in effect, which earlier changes may have narrowed: to take one of those
-// back is to allow more, too.
-func (p *Policy) configureRules(next map[string]map[string]string) (changed, waits bool) {
+// configureRules replaces the rules of the configuration and reports whether they are others. What waits is bound by
+// what was in effect, which earlier changes may have narrowed: to take one of those back is to allow more, too.
+func (p *Policy) configureRules(next map[string]map[string]string) (changed bool) {
 	t := p.rules.Load()
 	same := func(a, b map[string]string) bool { return maps.Equal(a, b) }
 	if maps.EqualFunc(t.config, next, same) {
-		return false, t.older != nil
+		return false
 	}
 	rules := newTable(t.personal, next, t.paused)
-	if waits = p.widens(t, rules); waits {
+	if p.widens(t, rules) {
 		p.bind(rules, append([]map[string]map[string]string{t.config}, t.bounds()...))
 	}
 	p.putInEffect(rules)
-	return true, waits
+	return true
 }
 
 // bind bounds rules by those of earlier configurations that forbid something which the others allow.
@@ -250,10 +230,17 @@ func (p *Policy) confirmRules() {
 	}
 }
 
-// holdRules bounds the rules of the configuration by earlier ones: what they allow beyond those waits.
-func (p *Policy) holdRules(earlier map[string]map[string]string) {
+// held bounds a configuration by what a person left it at, and returns what is in effect of it: what it allows beyond
+// that waits, and what it forbids is forbidden.
+func (p *Policy) held(wanted *config.Config, left *config.Rights) config.Rights {
 	t := p.rules.Load()
-	p.putInEffect(newTable(t.personal, t.config, t.paused).within(earlier))
+	rules := newTable(t.personal, t.config, t.paused)
+	p.bind(rules, left.Rules())
+	p.putInEffect(rules)
+	bounded := wanted.Within(*left)
+	inEffect := config.RightsOf(&bounded)
+	inEffect.Permissions, inEffect.Unconfirmed = rules.configured()
+	return inEffect
 }
 
 // answerRights is what the person says about what waits of the configuration, or about what the last start brought.
@@ -312,8 +299,7 @@ func (p *Policy) undo(v *rights) {
 	if v.since, v.started = time.Now(), nil; v.waits != nil {
 		v.denied = v.waits.Digest() // they have just said so
 	}
-	v.keptRights = keptRights{InEffect: before, Undone: &before}
-	p.holdRules(before.Permissions)
+	v.keptRights = keptRights{InEffect: p.held(&v.wanted, &before), Undone: &before}
 }
 
 // change is what waits, or what the last start brought; nil: nothing.

@@ -187,6 +187,12 @@ func (t *table) bounds() (earlier []map[string]map[string]string) {
 	return earlier
 }
 
+// configured are the rules of the configuration that was confirmed last, and of those after it.
+func (t *table) configured() (confirmed map[string]map[string]string, later []map[string]map[string]string) {
+	all := append([]map[string]map[string]string{t.config}, t.bounds()...)
+	return all[len(all)-1], all[:len(all)-1]
+}
+
 // with is the table with other rules of the person.
 func (t *table) with(personal []call.Rule, paused bool) *table {
 	return newTable(personal, t.config, paused).within(t.bounds()...)

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"tabrelay/relay/call"
+	"tabrelay/relay/config"
 	"tabrelay/relay/plugin"
 )
 
@@ -66,9 +67,41 @@ func (p *Policy) ResumeChange() *Change {
 
 // widerRules reports whether the rules of one configuration let anybody do anything that those of another one do not,
 // the person's rules being what they are.
-func (p *Policy) widerRules(before, after map[string]map[string]string) bool {
+func (p *Policy) widerRules(before, after *config.Rights) bool {
 	t := p.rules.Load()
-	return p.widens(newTable(t.personal, before, t.paused), newTable(t.personal, after, t.paused))
+	of := func(r *config.Rights) *table {
+		return newTable(t.personal, r.Permissions, t.paused).within(r.Unconfirmed...)
+	}
+	return p.widens(of(before), of(after))
+}
+
+// loosened lists how the rules that are in effect differ from earlier ones, but for what only forbids more. What some of
+// the later rules still forbid is not in it, unless it is only together with other rules that they no longer do.
+func loosened(before, after *config.Rights) []call.Difference {
+	var all, byEach []call.Difference
+	for _, earlier := range before.Rules() {
+		for _, d := range config.Loosened(earlier, after.Permissions) {
+			if says(all, d.What) {
+				continue
+			}
+			all = append(all, d)
+			forbidden := func(later map[string]map[string]string) bool {
+				return !says(config.Loosened(earlier, later), d.What)
+			}
+			if !slices.ContainsFunc(after.Unconfirmed, forbidden) {
+				byEach = append(byEach, d)
+			}
+		}
+	}
+	if len(byEach) > 0 {
+		all = byEach
+	}
+	slices.SortStableFunc(all, func(a, b call.Difference) int { return cmp.Compare(a.What, b.What) })
+	return all
+}
+
+func says(list []call.Difference, what string) bool {
+	return slices.ContainsFunc(list, func(d call.Difference) bool { return d.What == what })
 }
 
 // said is what the rule about exactly this says, in words.

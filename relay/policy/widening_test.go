@@ -92,11 +92,14 @@ func TestConfigureWaits(t *testing.T) {
 	}
 	p.rules.Store(newTable(nil, rules(map[string]string{"wiki__read": "auto"}), false))
 	mode := func(tool int) call.Mode { m, _ := p.Mode(accessible()[tool]); return m }
-	if changed, waits := p.configureRules(rules(map[string]string{"wiki__read": "off",
-		"wiki__edit": "auto"})); !changed || !waits || mode(0) != call.Off || mode(1) != call.Ask {
-		t.Errorf("changed %t, waits %t: %s %s", changed, waits, mode(0), mode(1))
+	waits := func(next map[string]map[string]string) bool {
+		p.configureRules(next)
+		return p.rules.Load().older != nil
 	}
-	if _, waits := p.configureRules(rules(map[string]string{"wiki": "auto", "wiki__read": "off"})); !waits ||
+	if waits := waits(rules(map[string]string{"wiki__read": "off", "wiki__edit": "auto"})); !waits || mode(0) != call.Off || mode(1) != call.Ask {
+		t.Errorf("waits %t: %s %s", waits, mode(0), mode(1))
+	}
+	if waits := waits(rules(map[string]string{"wiki": "auto", "wiki__read": "off"})); !waits ||
 		mode(1) != call.Ask {
 		t.Errorf("another one: %t %s", waits, mode(1))
 	}
@@ -104,10 +107,10 @@ func TestConfigureWaits(t *testing.T) {
 	if mode(0) != call.Off || mode(1) != call.Auto {
 		t.Errorf("confirmed: %s %s", mode(0), mode(1))
 	}
-	if _, waits := p.configureRules(rules(map[string]string{"wiki__read": "off"})); waits || mode(1) != call.Ask {
+	if waits := waits(rules(map[string]string{"wiki__read": "off"})); waits || mode(1) != call.Ask {
 		t.Errorf("less: %t %s", waits, mode(1))
 	}
-	p.holdRules(rules(nil))
+	p.held(&config.Config{}, &config.Rights{})
 	if mode(0) != call.Off {
 		t.Errorf("held: %s", mode(0))
 	}
@@ -128,7 +131,8 @@ func TestNarrowingWhileOthersWait(t *testing.T) {
 	p.rules.Store(newTable(nil, confirmed, false))
 	for range 2 { // without end: what bounds no more is forgotten
 		for _, next := range []map[string]map[string]string{rules(), rules(Default, "auto"), confirmed} {
-			if _, waits := p.configureRules(next); !waits || mode(0) != call.Ask || mode(1) != call.Off {
+			p.configureRules(next)
+			if waits := p.rules.Load().older != nil; !waits || mode(0) != call.Ask || mode(1) != call.Off {
 				t.Errorf("%v: %s %s, waits: %t", next, mode(0), mode(1), waits)
 			}
 		}
@@ -140,11 +144,37 @@ func TestNarrowingWhileOthersWait(t *testing.T) {
 	p.configureRules(wanted.Permissions)
 	want := []call.Difference{{What: "permissions." + Default, Before: "no rule", After: "auto"},
 		{What: "permissions.wiki__edit", Before: "off", After: "no rule"}}
-	if c := p.beyond("", config.Rights{}, wanted); c == nil || !slices.Equal(c.Differences, want) {
+	var inEffect config.Rights
+	inEffect.Permissions, inEffect.Unconfirmed = p.rules.Load().configured()
+	if c := p.grown("", inEffect, wanted); c == nil || !slices.Equal(c.Differences, want) {
 		t.Errorf("what waits is %v, want %v", c, want)
 	}
 	p.configureRules(rules(Default, "ask", "wiki__edit", "off"))
 	if p.rules.Load().older != nil {
 		t.Error("less than what was in effect waits")
+	}
+}
+
+// What starts is compared with all that bounds it: what only some of the later rules still forbid is not told as allowed.
+func TestLoosenedTogether(t *testing.T) {
+	rules := func(target, mode string) map[string]map[string]string {
+		return map[string]map[string]string{target: {everyClient: mode}}
+	}
+	off, none, edits := rules("wiki", "off"), rules("other", "off"), rules("wiki__edit", "auto")
+	edits["wiki"] = off["wiki"]
+	for name, test := range map[string]struct {
+		before, after config.Rights
+		want          string
+	}{
+		"one still forbids it": {config.Rights{Unconfirmed: []map[string]map[string]string{none}},
+			config.Rights{Unconfirmed: []map[string]map[string]string{rules("wiki__edit", "auto")}},
+			"permissions.other: off → no rule"},
+		"each by a rule of its own": {config.Rights{Permissions: off},
+			config.Rights{Permissions: rules("other", "ask"), Unconfirmed: []map[string]map[string]string{edits}},
+			"permissions.other: no rule → ask; permissions.wiki: off → no rule"},
+	} {
+		if got := NewChange("", "", loosened(&test.before, &test.after)...).difference(); got != test.want {
+			t.Errorf("%s: %s, want %s", name, got, test.want)
+		}
 	}
 }
