@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"strings"
+	"syscall"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -249,6 +250,8 @@ func explain(err error) (message, hint string) {
 		return refused.Message, refused.Hint
 	case errors.As(err, &hinted):
 		return err.Error(), hinted.Hint()
+	case errors.Is(err, syscall.ENOSPC):
+		return err.Error(), "free some disk space, then do it again"
 	}
 	return err.Error(), ""
 }

@@ -1,9 +1,20 @@
 package main
 
 import (
+	"fmt"
+	"os"
 	"strings"
+	"syscall"
 	"testing"
 )
+
+func TestFullDiskIsExplained(t *testing.T) {
+	err := fmt.Errorf("cannot write the extension: %w", &os.PathError{Op: "write", Path: "x", Err: syscall.ENOSPC})
+	if message, hint := explain(err); message != "cannot write the extension: write x: no space left on device" ||
+		hint != "free some disk space, then do it again" {
+		t.Errorf("%s; %s", message, hint)
+	}
+}
 
 // In a narrow terminal, too, no words of others begin where a line of the relay does.
 func TestLongLinesAreBroken(t *testing.T) {

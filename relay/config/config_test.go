@@ -59,6 +59,32 @@ func TestFileAsEditorsLeaveIt(t *testing.T) {
 	}
 }
 
+// A start writes nothing that is there already: on a full disk it could not.
+func TestSchemaIsWrittenOnce(t *testing.T) {
+	home := Home(t.TempDir())
+	stat := func() os.FileInfo {
+		t.Helper()
+		if err := home.Create(); err != nil {
+			t.Fatal(err)
+		}
+		info, err := os.Stat(home.Schema())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return info
+	}
+	first := stat()
+	if !os.SameFile(first, stat()) {
+		t.Error("the schema was written again")
+	}
+	if err := os.WriteFile(home.Schema(), []byte("{}"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if stat().Size() != first.Size() {
+		t.Error("the schema of an earlier version stays")
+	}
+}
+
 func TestFileAndEnvironment(t *testing.T) {
 	c, err := read(t, `// mine
 {

@@ -103,11 +103,13 @@ func (h Home) Create() error {
 	if err := guarded(string(h)); err != nil {
 		return err
 	}
-	_, missing := os.Stat(h.Schema())
-	if err := maybe.WriteFile(h.Schema(), Schema(), 0o600); err != nil {
-		return unwritable(fmt.Errorf("cannot write %s: %w", h.Schema(), err))
+	schema, missing := os.ReadFile(h.Schema())
+	if now := Schema(); missing != nil || !bytes.Equal(schema, now) {
+		if err := maybe.WriteFile(h.Schema(), now, 0o600); err != nil {
+			return unwritable(fmt.Errorf("cannot write %s: %w", h.Schema(), err))
+		}
 	}
-	if missing == nil {
+	if !errors.Is(missing, fs.ErrNotExist) {
 		return nil
 	}
 	f, err := os.OpenFile(h.Config(), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)

@@ -293,7 +293,7 @@ func (s *Secrets) write(c secretsFile) error {
 		err = maybe.WriteFile(s.path, append(data, '\n'), 0o600)
 	}
 	if err != nil {
-		return fmt.Errorf("cannot write the secrets: %w", err)
+		return unwritable(fmt.Errorf("cannot write the secrets: %w", err))
 	}
 	return nil
 }

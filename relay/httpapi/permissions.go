@@ -4,8 +4,10 @@ import (
 	"errors"
 	"net/http"
 	"strconv"
+	"strings"
 
 	"tabrelay/relay/call"
+	"tabrelay/relay/config"
 	"tabrelay/relay/dispatch"
 	"tabrelay/relay/fault"
 	"tabrelay/relay/policy"
@@ -179,7 +181,16 @@ func unanswerable(err error) (int, *fault.Error) {
 	case errors.Is(err, policy.ErrClosed):
 		return says(http.StatusServiceUnavailable, fault.ShuttingDown, "Do it again when the relay runs.")
 	}
-	return says(http.StatusInternalServerError, fault.InternalError, "`tabrelay doctor` looks at the database.")
+	return says(http.StatusInternalServerError, fault.InternalError, databaseHint(err))
+}
+
+// databaseHint is the next step after the database refused something.
+func databaseHint(err error) string {
+	var file *config.FileError
+	if errors.As(err, &file) {
+		return strings.ToUpper(file.Next[:1]) + file.Next[1:] + "."
+	}
+	return "`tabrelay doctor` looks at the database."
 }
 
 func (a *API) showPermissions(w http.ResponseWriter, _ *http.Request) {

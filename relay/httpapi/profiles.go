@@ -27,7 +27,7 @@ func (a *API) showProfiles(w http.ResponseWriter, req *http.Request) {
 	if err != nil {
 		Refuse(w, http.StatusInternalServerError, fault.New(fault.InternalError,
 			"The list of profiles cannot be read: "+err.Error(),
-			fault.WithHint("`tabrelay doctor` looks at the database.")))
+			fault.WithHint(databaseHint(err))))
 		return
 	}
 	connected := map[string]string{}

@@ -107,6 +107,30 @@ func TestPause(t *testing.T) {
 	}
 }
 
+// A stop that cannot be written down is in effect and told, and the next one writes it down.
+func TestPauseOnAFullDisk(t *testing.T) {
+	m := newMemory()
+	var told []string
+	p, err := New(t.Context(), Options{Store: m, Config: answeredWithin(time.Second),
+		Changed: func(topic string) { told = append(told, topic) }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.Close()
+	m.broken = errors.New("the disk is full")
+	if err := p.Pause(t.Context(), true, "panel"); !errors.Is(err, m.broken) || !p.Paused() ||
+		!slices.Equal(told, []string{TopicPermissions, TopicPaused}) {
+		t.Errorf("%v, paused: %t, told of %q", err, p.Paused(), told)
+	}
+	if err := p.Pause(t.Context(), false, "panel"); !errors.Is(err, m.broken) || !p.Paused() {
+		t.Errorf("resumed: %v, paused: %t", err, p.Paused())
+	}
+	m.broken = nil
+	if err := p.Pause(t.Context(), true, "panel"); err != nil || m.switches[pausedSwitch] != "true" || len(told) != 2 {
+		t.Errorf("again: %v, written %q, told of %q", err, m.switches[pausedSwitch], told)
+	}
+}
+
 // What is always allowed is a rule before the call goes on: the next one of its agent is not asked about.
 func TestAlwaysHoldsForTheNextCall(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -200,29 +200,41 @@ func (p *Policy) recordRule(decision, by, detail string) {
 func (p *Policy) Paused() bool { return p.rules.Load().paused }
 
 // Pause stops all agents, or lets them go on. Calls that wait for the person are refused; to end those that run is up
-// to the caller.
+// to the caller. To stop them again writes it down again, in case that failed before.
 func (p *Policy) Pause(ctx context.Context, paused bool, by string) error {
 	return p.change(ctx, func(ctx context.Context) error {
 		t := p.rules.Load()
-		if t.paused == paused {
+		if !paused && !t.paused {
 			return nil
 		}
-		decision, said := "resumed", "Agents may call tools again"
-		if paused {
-			decision, said = "stopped", "Every agent was stopped"
-			p.putInEffect(t.with(t.personal, true)) // even if it cannot be written down
+		if paused && !t.paused {
+			p.putInEffect(t.with(t.personal, true)) // at once, and even if it cannot be written down
 		}
-		if err := p.options.Store.SetSwitch(ctx, pausedSwitch, fmt.Sprint(paused)); err != nil {
-			return fmt.Errorf("the switch was not written down: %w", err)
-		}
-		if !paused {
+		err := p.options.Store.SetSwitch(ctx, pausedSwitch, fmt.Sprint(paused))
+		switch {
+		case err != nil && !paused:
+			return fmt.Errorf("agents do not go on, as that was not written down: %w", err)
+		case err != nil:
+			err = fmt.Errorf("agents are stopped, but only until a restart, as that was not written down: %w", err)
+		case !paused:
 			p.putInEffect(t.with(t.personal, false))
 		}
-		p.record(call.Entry{Kind: call.EntrySwitch, Decision: decision, DecidedBy: by, Detail: said})
-		p.tell(nil, said, map[string]any{"paused": paused, "by": by})
-		p.changed(TopicPaused)
-		return nil
+		if t.paused != paused {
+			p.tellPaused(paused, by)
+		}
+		return err
 	})
+}
+
+// tellPaused tells that all agents were stopped, or go on.
+func (p *Policy) tellPaused(paused bool, by string) {
+	decision, said := "resumed", "Agents may call tools again"
+	if paused {
+		decision, said = "stopped", "Every agent was stopped"
+	}
+	p.record(call.Entry{Kind: call.EntrySwitch, Decision: decision, DecidedBy: by, Detail: said})
+	p.tell(nil, said, map[string]any{"paused": paused, "by": by})
+	p.changed(TopicPaused)
 }
 
 func (p *Policy) changed(topic string) {

@@ -153,7 +153,8 @@ func (p *Policy) Configure(ctx context.Context, next config.Config) (otherRules 
 				v.Before = nil
 			}
 		}
-		c := more("config.json was changed to let agents do more", &v.InEffect, &wanted, len(v.InEffect.Unconfirmed) > 0)
+		rulesWait := len(v.InEffect.Unconfirmed) > 0
+		c := more("config.json was changed to let agents do more", &v.InEffect, &wanted, rulesWait)
 		switch {
 		case c == nil:
 			v.waits, v.denied, v.Undone = nil, "", nil

@@ -75,8 +75,8 @@ func (p *Policy) widerRules(before, after *config.Rights) bool {
 	return p.widens(of(before), of(after))
 }
 
-// loosened lists how the rules that are in effect differ from earlier ones, but for what only forbids more. What some of
-// the later rules still forbid is not in it, unless it is only together with other rules that they no longer do.
+// loosened lists how the rules that are in effect differ from earlier ones, but for what only forbids more. What some
+// of the later rules still forbid is not in it, unless it is only together with other rules that they no longer do.
 func loosened(before, after *config.Rights) []call.Difference {
 	var all, byEach []call.Difference
 	for _, earlier := range before.Rules() {

@@ -96,7 +96,8 @@ func TestConfigureWaits(t *testing.T) {
 		p.configureRules(next)
 		return p.rules.Load().older != nil
 	}
-	if waits := waits(rules(map[string]string{"wiki__read": "off", "wiki__edit": "auto"})); !waits || mode(0) != call.Off || mode(1) != call.Ask {
+	if waits := waits(rules(map[string]string{"wiki__read": "off", "wiki__edit": "auto"})); !waits ||
+		mode(0) != call.Off || mode(1) != call.Ask {
 		t.Errorf("waits %t: %s %s", waits, mode(0), mode(1))
 	}
 	if waits := waits(rules(map[string]string{"wiki": "auto", "wiki__read": "off"})); !waits ||
@@ -155,7 +156,7 @@ func TestNarrowingWhileOthersWait(t *testing.T) {
 	}
 }
 
-// What starts is compared with all that bounds it: what only some of the later rules still forbid is not told as allowed.
+// What one of the rules that are in effect together still forbids is not told as allowed.
 func TestLoosenedTogether(t *testing.T) {
 	rules := func(target, mode string) map[string]map[string]string {
 		return map[string]map[string]string{target: {everyClient: mode}}

@@ -105,9 +105,11 @@ func Open(ctx context.Context, path string, limits Limits, log zerolog.Logger) (
 
 // unusable has the next step for a database that cannot be opened or brought up to date.
 func unusable(err error) error {
-	return &config.FileError{Err: err, Next: "free some disk space if it is full; else put tabrelay.db back from " +
-		"a copy, or move tabrelay.db, tabrelay.db-wal and tabrelay.db-shm away: new ones are made, without the " +
-		"rules, reviews, audit log and results of the past"}
+	if errors.Is(plain(err), errFull) {
+		return errFull
+	}
+	return &config.FileError{Err: err, Next: "put tabrelay.db back from a copy, or move tabrelay.db, tabrelay.db-wal " +
+		"and tabrelay.db-shm away: new ones are made, without the rules, reviews, audit log and results of the past"}
 }
 
 // OnLateOutcome sets the listener for dead letters whose call turned out to be executed or not. It gets the letter's

@@ -123,7 +123,7 @@ func (w *writer) write(first work, queue <-chan work) {
 	}
 	err := w.runBatch()
 	for i, item := range w.batch {
-		item.done(errors.Join(w.errs[i], err))
+		item.done(plain(errors.Join(w.errs[i], err)))
 		w.batch[i] = work{}
 	}
 }
@@ -148,7 +148,8 @@ func (w *writer) transaction(run func() error) error {
 		err = execute(w.commit)
 	}
 	if err != nil {
-		err = errors.Join(err, execute(w.rollback))
+		// After some errors SQLite has rolled back by itself, and says so. What was not keeps the next from beginning.
+		_ = execute(w.rollback)
 	}
 	return err
 }
