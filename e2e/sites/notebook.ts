@@ -13,7 +13,11 @@ const page = (title: string) => `<!doctype html><html><head><title>${title}</tit
   window.app = { store: { user: 'ada' } };
   localStorage.setItem('notes:last', '7');
   document.cookie = 'theme=dark%20blue';
-</script></head><body><h1> Notebook </h1><ul><li>one</li><li>two</li></ul></body></html>`;
+</script></head><body><h1> Notebook </h1><ul><li>one</li><li>two</li></ul>
+<pre>
+first
+  second
+</pre></body></html>`;
 
 // What an old library leaves behind, and an unfriendly page.
 const hostile = `<!doctype html><title>Hostile</title><meta name="user" content="ada"><script>
@@ -25,6 +29,16 @@ const hostile = `<!doctype html><title>Hostile</title><meta name="user" content=
 const late = `<!doctype html><title>Late</title><script>
   setTimeout(() => { document.head.innerHTML += '<meta name="user" content="ada">' }, 400);
 </script>`;
+
+// It is ready for as long as it says so, and no longer: whoever only asks now and then never sees it.
+const telling = `<!doctype html><html data-tells="yes"><title>Telling</title><script>
+  setInterval(() => {
+    const user = Object.assign(document.createElement('meta'), { name: 'user', content: 'ada' });
+    document.head.append(user);
+    document.dispatchEvent(new Event('notes:user'));
+    user.remove();
+  }, 50);
+</script></html>`;
 
 const notes = [
   { id: '1', text: 'buy tea' },
@@ -54,6 +68,10 @@ async function answer(request: IncomingMessage, response: ServerResponse): Promi
       return void html(page('Locked'), { 'content-security-policy': "connect-src 'none'" });
     case '/hostile':
       return void html(hostile);
+    case '/without-storage':
+      return void html(`${page('Without storage')}<script>delete window.localStorage</script>`);
+    case '/telling':
+      return void html(telling);
     case '/late':
       return void html(late);
     case '/signed-out':
@@ -64,6 +82,15 @@ async function answer(request: IncomingMessage, response: ServerResponse): Promi
       return void json(notes.filter((note) => note.text.includes(url.searchParams.get('query') ?? '')));
     case '/api/export':
       return void response.end(notes.map((note) => note.text).join('\n'));
+    case '/api/status':
+      response.setHeader('retry-after', '2');
+      return void json({ error: 'as you asked' }, Number(url.searchParams.get('status')));
+    case '/api/empty':
+      return void response.writeHead(204).end();
+    case '/api/never':
+      return;
+    case '/api/broken':
+      return void response.destroy();
     case '/api/echo':
       return void json({
         method: request.method,

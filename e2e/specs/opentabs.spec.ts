@@ -1,54 +1,11 @@
-// A class-based plugin written for the OpenTabs SDK, built as it is: each of its 29 tools, its hooks, its pre-script
-// and its settings, in a real browser.
+// A class-based plugin written for the OpenTabs SDK, built as it is: its hooks, its pre-script and its settings, in a
+// real browser. What its other helpers do is in opentabs-helpers.spec.ts.
 
-import { readFile, symlink, writeFile } from 'node:fs/promises';
-import path from 'node:path';
 import { openNotebook } from '../sites/notebook.ts';
-import type { Closing } from '../stage/closing.ts';
-import { repository } from '../stage/paths.ts';
-import { mainWorldPlugin, testPlugin } from '../stage/plugin.ts';
+import { addNotes, leaves, settings, visitWithPlugin } from '../stage/opentabs.ts';
+import { mainWorldPlugin } from '../stage/plugin.ts';
 import { publishedForOpenTabs } from '../stage/published.ts';
-import { expect, openStage, type Stage, test, visit } from '../stage/test.ts';
-
-/** Opens the page until its tools run: the browser learns of a new plugin a moment after the relay. */
-async function visitWithPlugin(
-  stage: Stage,
-  url: string,
-  tool: string,
-  args: Record<string, unknown> = { instance: 'north' },
-): Promise<void> {
-  await expect(async () => {
-    await visit(stage, url);
-    const { failed, meta, text } = await stage.agent.call(tool, args);
-    expect(failed, text).toBe(false);
-    expect(JSON.stringify(meta)).not.toContain('"trust"');
-  }).toPass();
-}
-
-async function addNotes(stage: Stage, origin: string, closing: Closing, name: string): Promise<void> {
-  const folder = await testPlugin('opentabs-notes', origin, closing);
-  await symlink(path.join(repository, 'node_modules'), path.join(folder, 'node_modules'));
-  const file = path.join(folder, 'package.json');
-  const text = await readFile(file, 'utf8');
-  await writeFile(file, text.replace('opentabs-plugin-opentabs-notes', `opentabs-plugin-${name}`));
-  await stage.relay.tabrelay('plugin', 'add', folder);
-}
-
-/** Removes a plugin, which hears of it in the open tab. */
-async function leaves({ page, relay }: Stage, name: string): Promise<void> {
-  const left = () => page.evaluate(() => document.documentElement.dataset.deactivated);
-  expect(await left()).toBeUndefined();
-  await relay.tabrelay('plugin', 'remove', name);
-  await expect.poll(left).toBe('yes');
-}
-
-const settings = (north: string, south: string, greeting: string) => [
-  `address={"north":"${north}/","south":"${south}/"}`,
-  `greeting=${greeting}`,
-  'limit=7',
-  'loud=true',
-  'colour=green',
-];
+import { expect, openStage, test, visit } from '../stage/test.ts';
 
 /** What each tool is asked, and what it has to answer. */
 const cases = (origin: string): [tool: string, args: Record<string, unknown>, answer: unknown][] => [
@@ -83,7 +40,7 @@ const cases = (origin: string): [tool: string, args: Record<string, unknown>, an
   ['read_pre_script', {}, { token: 'first-request', installedAt: 'loading' }],
 ];
 
-test('29 tools of an unmodified plugin answer', async ({ closing }) => {
+test('45 tools of an unmodified plugin answer', async ({ closing }) => {
   const [north, south] = [await openNotebook(closing), await openNotebook(closing)];
   const stage = await openStage(closing);
   const { agent, relay } = stage;
@@ -92,7 +49,7 @@ test('29 tools of an unmodified plugin answer', async ({ closing }) => {
     await relay.tabrelay('plugin', 'configure', 'notes', setting);
   }
   await visitWithPlugin(stage, `${north}/`, 'notes__read_url');
-  expect((await agent.tools()).filter((name) => name.startsWith('notes__'))).toHaveLength(29);
+  expect((await agent.tools()).filter((name) => name.startsWith('notes__'))).toHaveLength(45);
 
   const told = (await agent.call('notes__read_events', { instance: 'north' })).value;
   expect(told).toEqual({
@@ -114,7 +71,7 @@ test('29 tools of an unmodified plugin answer', async ({ closing }) => {
   await leaves(stage, 'notes');
 });
 
-test('29 tools of a package as it was published answer', async ({ closing }) => {
+test('45 tools of a package as it was published answer', async ({ closing }) => {
   const [north, south] = [await openNotebook(closing), await openNotebook(closing)];
   const stage = await openStage(closing);
   const { agent, relay } = stage;
@@ -124,7 +81,7 @@ test('29 tools of a package as it was published answer', async ({ closing }) => 
     await relay.tabrelay('plugin', 'configure', 'opentabs-notes', setting);
   }
   await visitWithPlugin(stage, `${north}/`, 'opentabs-notes__read_url');
-  expect((await agent.tools()).filter((name) => name.startsWith('opentabs-notes__'))).toHaveLength(29);
+  expect((await agent.tools()).filter((name) => name.startsWith('opentabs-notes__'))).toHaveLength(45);
   for (const [tool, args, answer] of cases(north)) {
     const { value } = await agent.call(`opentabs-notes__${tool}`, { ...args, instance: 'north' });
     expect(value, tool).toEqual(answer);

@@ -16,14 +16,16 @@ const sdk = path.join(repository, 'plugin-sdk/src');
 /** The functions of the SDK that reach the runtime, as they do it there. */
 const runtime = `
 const shared = () => globalThis.__openTabs;
-let transport = (entry) => console[entry.level](entry.message, ...entry.data);
+let transport = (entry) => console.info(entry.message, ...entry.data);
 (globalThis.__openTabs ??= {})._setLogTransport = (next) => {
   const before = transport;
   transport = next;
   return () => { transport = before; };
 };
-const line = (level) => (message, ...data) => transport({ level, message, data, ts: new Date().toISOString() });
-export const log = { debug: line('debug'), info: line('info'), warn: line('warn'), error: line('error') };
+const plain = (value) => value instanceof Error ? { name: value.name, message: value.message } : value;
+const line = (level) => (message, ...data) =>
+  transport({ level, message, data: data.map(plain), ts: new Date().toISOString() });
+export const log = { debug: line('debug'), info: line('info'), warn: line('warning'), error: line('error') };
 export const getConfig = (key) => shared()?.pluginConfig?.[key];
 export const getPreScriptValue = (key) => shared()?.preScript?.[shared()?._pluginName]?.[key];
 export const notifyReadinessChanged = () => shared()?._notifyReadinessChanged?.();
@@ -39,29 +41,43 @@ ot.adapters ??= {};
 const setTransport = globalThis.__openTabs._setLogTransport;
 const restore = setTransport?.((entry) => window.postMessage({ type: 'opentabs:plugin-logs', entries: [entry] }, '*'));
 ot._notifyReadinessChanged = () => window.postMessage({ type: 'opentabs:readiness-changed' }, '*');
+const told = (hook, ...given) => {
+  try {
+    plugin[hook]?.(...given);
+  } catch (error) {
+    console.error(hook, error);
+  }
+};
 for (const tool of plugin.tools) {
   const handle = tool.handle;
   tool.handle = async (...given) => {
     globalThis.__openTabs._pluginName = ${JSON.stringify(name)};
     const began = performance.now();
-    plugin.onToolInvocationStart?.(tool.name);
+    told('onToolInvocationStart', tool.name);
     let success = false;
     try {
       const answer = await handle.apply(tool, given);
       success = true;
       return answer;
     } finally {
-      plugin.onToolInvocationEnd?.(tool.name, success, performance.now() - began);
+      told('onToolInvocationEnd', tool.name, success, performance.now() - began);
     }
   };
 }
 ot.adapters[${JSON.stringify(name)}] = plugin;
-plugin.onActivate?.();
+told('onActivate');
+let address = location.href;
+const moved = () => {
+  if (location.href === address) return;
+  address = location.href;
+  told('onNavigate', address);
+};
+for (const event of ['popstate', 'hashchange']) window.addEventListener(event, moved);
 for (const change of ['pushState', 'replaceState']) {
   const original = history[change].bind(history);
   history[change] = (...given) => {
     original(...given);
-    plugin.onNavigate?.(location.href);
+    moved();
   };
 }
 const { onDeactivate, teardown } = plugin;

@@ -362,6 +362,24 @@ test('log lines are bounded and carry plain data', async () => {
   assert.match(JSON.stringify(lines[200]), /Only the first 200/);
 });
 
+test('errors and loops in the data of a log line are told', async () => {
+  const { said } = run((_params, ctx) => {
+    const loop: Record<string, unknown> = { name: 'loop' };
+    loop.self = loop;
+    ctx.log.error('failed', new RangeError('too far'));
+    ctx.log.error('twice', { cause: new Error('inner'), tried: 2 });
+    ctx.log.error('loop', loop);
+    return 'ok';
+  });
+  await turn();
+  const data = said.flatMap(([what, line]) => (what === 'log' ? [Reflect.get(Object(line), 'data')] : []));
+  assert.deepEqual(data, [
+    'RangeError: too far',
+    { cause: 'Error: inner', tried: 2 },
+    '{"name":"loop","self":"[see above]"}',
+  ]);
+});
+
 test('a result above the limit is replaced where it is', async () => {
   const { said } = run(() => 'ä'.repeat(600));
   await turn();

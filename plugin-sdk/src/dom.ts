@@ -88,22 +88,26 @@ export function getMetaContent(name: string): string | undefined {
 }
 
 export interface ObserveOptions extends WaitOptions {
-  /** Also look at changed attributes. Default false. */
+  /** Look at changed attributes. Default false. */
   readonly attributes?: boolean;
+  /** Look at added and removed nodes. Default true. */
+  readonly childList?: boolean;
+  /** Look at everything below the element, not only at its own children. Default true. */
+  readonly subtree?: boolean;
 }
 
 /** Calls back on each change below the first element that matches. Returns what ends it; so does the signal. */
 export function observeDOM(
   selector: string,
-  onChange: (changes: MutationRecord[]) => void,
-  { attributes = false, signal }: ObserveOptions = {},
+  onChange: MutationCallback,
+  { attributes = false, childList = true, subtree = true, signal }: ObserveOptions = {},
 ): () => void {
   const element = document.querySelector(selector);
   if (!element) throw ToolError.notFound(`The page has no "${selector}" to observe`);
   const observer = new MutationObserver(onChange);
   const stop = () => observer.disconnect();
   if (signal?.aborted) return stop;
-  observer.observe(element, { childList: true, subtree: true, attributes });
+  observer.observe(element, { attributes, childList, subtree });
   signal?.addEventListener('abort', stop, { once: true });
   return stop;
 }

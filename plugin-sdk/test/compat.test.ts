@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import { z } from 'zod';
 import * as compat from '../src/compat/index.ts';
 import * as preScript from '../src/compat/pre-script.ts';
+import { enter } from '../src/scope.ts';
 
 // The functions that plugins for that SDK are written with.
 const functions = `defineTool
@@ -41,6 +42,42 @@ test('nothing is null where it was null there', () => {
   } finally {
     for (const name of ['document', 'window', 'CSS']) Reflect.deleteProperty(globalThis, name);
   }
+});
+
+test('a condition that throws does not hold yet, and whatever fails is tried again', async () => {
+  let asked = 0;
+  await compat.waitUntil(
+    () => {
+      asked++;
+      if (asked < 3) throw new Error('not yet');
+      return true;
+    },
+    { interval: 1 },
+  );
+  let tries = 0;
+  const failing = async () => {
+    tries++;
+    throw compat.ToolError.notFound('not there');
+  };
+  await assert.rejects(compat.retry(failing, { delay: 1 }), { code: 'NOT_FOUND' });
+  await assert.rejects(compat.retry(failing, { maxAttempts: Number.NaN }), /NaN/);
+  assert.deepEqual([asked, tries], [3, 3]);
+});
+
+test('the log takes any number of values', () => {
+  const lines: unknown[] = [];
+  const write = (...line: unknown[]) => void lines.push(line);
+  const log = { debug: write, info: write, warn: write, error: write };
+  const network = undefined;
+  enter({ settings: {}, preScript: undefined, log, network, readinessChanged: () => {} });
+  compat.log.info('none');
+  compat.log.warn('one', 1);
+  compat.log.error('two', 1, 2);
+  assert.deepEqual(lines, [
+    ['none', undefined],
+    ['one', 1],
+    ['two', [1, 2]],
+  ]);
 });
 
 test('names and patterns are checked', () => {

@@ -11,7 +11,9 @@ import {
   parseJson,
   stringOf,
 } from './primordials.ts';
-import { cut } from './serialise.ts';
+import { cut, describe, legible } from './serialise.ts';
+
+const ErrorCtor = Error;
 
 /** Who listens to a run. */
 export interface Observer {
@@ -49,12 +51,12 @@ function readStep(report: unknown, previous: number): Step {
 function readData(data: unknown): unknown {
   if (data === undefined) return undefined;
   try {
-    const text = encodeJson(data);
+    const text = encodeJson(data, (_, part) => (part instanceof ErrorCtor ? describe(part) : part));
     if (text === undefined) return undefined;
     // Parsed again: only plain data can cross the ports.
     return text.length <= lineBytes ? parseJson(text) : cut(text, lineBytes);
   } catch {
-    return undefined;
+    return cut(legible(data), lineBytes);
   }
 }
 

@@ -12,7 +12,6 @@ export {
   getPageTitle,
   type ObserveOptions as ObserveDOMOptions,
   observeDOM,
-  querySelectorAll,
   type WaitForOptions as WaitForSelectorOptions,
   waitForSelector,
   waitForSelectorRemoval,
@@ -35,25 +34,8 @@ export {
   statusError as httpStatusToToolError,
 } from '../http-error.ts';
 export { buildQueryString, stripUndefined } from '../query.ts';
-export { getConfig, getPreScriptValue, log, notifyReadinessChanged } from '../scope.ts';
-export {
-  clearAuthCache,
-  getLocalStorage,
-  getSessionStorage,
-  removeLocalStorage,
-  removeSessionStorage,
-  setAuthCache,
-  setLocalStorage,
-  setSessionStorage,
-} from '../storage.ts';
-export {
-  type RetryOptions,
-  retry,
-  sleep,
-  type WaitOptions as SleepOptions,
-  type WaitUntilOptions,
-  waitUntil,
-} from '../timing.ts';
+export { getConfig, getPreScriptValue, notifyReadinessChanged } from '../scope.ts';
+export { sleep, type WaitOptions as SleepOptions } from '../timing.ts';
 export type { Setting as ConfigSettingDefinition, Settings as ConfigSchema } from '../tool.ts';
 export {
   defineTool,
@@ -62,6 +44,7 @@ export {
   type ToolDefinition,
 } from '../tool.ts';
 export { type ErrorCategory, ToolError, type ToolErrorOptions } from '../tool-error.ts';
+export { log } from './log.ts';
 export {
   LUCIDE_ICON_NAMES,
   NAME_REGEX,
@@ -70,7 +53,21 @@ export {
   validateUrlPattern,
 } from './names.ts';
 export { OpenTabsPlugin } from './plugin.ts';
-export { findLocalStorageEntry, getAuthCache, getCookie, getMetaContent, getTextContent } from './reading.ts';
+export { getMetaContent, getTextContent, querySelectorAll } from './reading.ts';
+export {
+  clearAuthCache,
+  findLocalStorageEntry,
+  getAuthCache,
+  getCookie,
+  getLocalStorage,
+  getSessionStorage,
+  removeLocalStorage,
+  removeSessionStorage,
+  setAuthCache,
+  setLocalStorage,
+  setSessionStorage,
+} from './storage.ts';
+export { type RetryOptions, retry, type WaitUntilOptions, waitUntil } from './timing.ts';
 
 /** What fetchJSON and its siblings are made of. */
 export const fetchJSONImpl = (url: string, init?: FetchOptions, schema?: StandardSchema): Promise<unknown> =>

@@ -46,8 +46,9 @@ function runtime(name: string): Record<string, unknown> {
 function forward(entry: unknown): void {
   if (!isObject(entry)) return;
   const { level, message, data } = entry;
-  const write = level === 'debug' || level === 'warn' || level === 'error' ? log[level] : log.info;
-  write(String(message), Array.isArray(data) && data.length === 0 ? undefined : data);
+  const write =
+    level === 'warning' ? log.warn : level === 'debug' || level === 'error' ? log[level] : log.info;
+  write(String(message), Array.isArray(data) && data.length < 2 ? data[0] : data);
 }
 
 /** The plugin that a published adapter registers while `run` runs it. */

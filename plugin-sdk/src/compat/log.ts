@@ -1,0 +1,16 @@
+// That SDK's log takes any number of values after the message.
+
+import * as scope from '../scope.ts';
+import type { Log } from '../tool.ts';
+
+const line =
+  (write: Log['info']) =>
+  (message: string, ...values: unknown[]): void =>
+    write(message, values.length > 1 ? values : values[0]);
+
+export const log = {
+  debug: line(scope.log.debug),
+  info: line(scope.log.info),
+  warn: line(scope.log.warn),
+  error: line(scope.log.error),
+} as const;
