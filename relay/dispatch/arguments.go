@@ -48,6 +48,9 @@ func (r *run) checkArguments() *fault.Error {
 	if failure := r.forTab(); failure != nil {
 		return failure
 	}
+	if failure := r.checkSettings(); failure != nil {
+		return failure
+	}
 	input, output, err := r.tool.Schemas()
 	if err != nil {
 		r.Tools.Reject(r.tool, err.Error())
@@ -81,6 +84,22 @@ func (r *run) checkArguments() *fault.Error {
 		return fault.New(fault.ValidationError, "Invalid arguments: "+schema.Explain(problems), options...)
 	}
 	return nil
+}
+
+// checkSettings refuses a call that would meet a plugin without what it says it needs: nobody could guess from how it
+// fails in the page that a setting is missing.
+func (r *run) checkSettings() *fault.Error {
+	if r.tool.Site == nil || len(r.tool.Site.Missing) == 0 {
+		return nil
+	}
+	name, lacking, given := r.tool.Site.Plugin.Manifest.Name, []string(nil), ""
+	for _, setting := range r.tool.Site.Missing {
+		lacking = append(lacking, "setting "+strconv.Quote(setting))
+		given += " " + setting + "=VALUE"
+	}
+	return fault.New(fault.ConfigError,
+		fmt.Sprintf("Plugin %s cannot work without %s", name, strings.Join(lacking, " and ")),
+		fault.WithHint("Ask the person to run: tabrelay plugin configure "+name+given))
 }
 
 // forTab takes the tool of the page in the tab that the call names, where pages of several tabs have tools of that

@@ -230,6 +230,13 @@ var wiki = plugin.Plugin{Hash: strings.Repeat("e", 64), Manifest: plugin.Manifes
 		Annotations: plugin.Annotations{ReadOnlyHint: yes()}}},
 }}
 
+var shop = plugin.Plugin{Hash: strings.Repeat("d", 64), Manifest: plugin.Manifest{
+	Name: "shop", URLPatterns: []string{"https://shop.example/*"}, World: plugin.Isolated,
+	ConfigSchema: json.RawMessage(`{"token":{"type":"string","required":true},"size":{"type":"number","required":true},` +
+		`"limit":{"type":"number","required":true,"default":20},"note":{"type":"string"}}`),
+	Tools: []plugin.Tool{{Name: "order", InputSchema: json.RawMessage(anything)}},
+}}
+
 var builtins = []registry.Tool{
 	{Name: "bridge_health", Unqueued: true, Spec: plugin.Tool{InputSchema: json.RawMessage(anything),
 		Annotations: plugin.Annotations{ReadOnlyHint: yes()}},

@@ -130,7 +130,7 @@ func (waiting) Send(ctx context.Context, _ call.Target, r call.Invocation) (*cal
 func TestRejectedOnce(t *testing.T) {
 	o := options(t, nil, answering{})
 	d := dispatch.New(o)
-	before := len(o.Tools.Snapshot().Tools)
+	before := o.Tools.Snapshot()
 	for i, want := range []fault.Code{fault.RegistryError, fault.UnknownTool} {
 		_, f := d.Do(t.Context(), call.Call{ID: "00", Tool: "demo__broken"})
 		if f == nil || f.Code != want {
@@ -138,9 +138,10 @@ func TestRejectedOnce(t *testing.T) {
 		}
 	}
 	s := o.Tools.Snapshot()
-	if len(s.Tools) != before-1 || len(s.Problems) != 1 || !strings.Contains(s.Problems[0].Reason,
+	added := s.Problems[len(before.Problems):]
+	if len(s.Tools) != len(before.Tools)-1 || len(added) != 1 || !strings.Contains(added[0].Reason,
 		"demo__broken was left out") {
-		t.Errorf("%d tools of %d, problems %v", len(s.Tools), before, s.Problems)
+		t.Errorf("%d tools of %d, new problems %v", len(s.Tools), len(before.Tools), added)
 	}
 	if result, f := d.Do(t.Context(), call.Call{ID: "00", Tool: "bridge_health"}); f != nil {
 		t.Errorf("the others suffer: %v %v", result, f)

@@ -225,7 +225,7 @@ func paragraphs(text string) (list [][]string) {
 
 func options(t testing.TB, tr *transcript, b dispatch.Browser) dispatch.Options {
 	r := registry.New(builtins)
-	if err := r.Replace([]plugin.Plugin{demo, wiki},
+	if err := r.Replace([]plugin.Plugin{demo, wiki, shop},
 		map[string]registry.Configured{"wiki": {Settings: json.RawMessage(`{"site":{"north":"https://north.example/",` +
 			`"south":"https://south.example:8443/app"}}`)}}); err != nil {
 		t.Fatal(err)

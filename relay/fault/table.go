@@ -250,7 +250,7 @@ var decisionRows = []Row{
 			"terminal."},
 	{Code: ConfigError, Category: Validation, Source: SourceConfig, Class: Tool, Type: TypeInternal,
 		Outcome:   NotExecuted,
-		Situation: "Something the call needs is not configured: an agent, a provider, a key.",
+		Situation: "Something the call needs is not configured: a setting of the plugin, an agent, a provider, a key.",
 		Hint:      "Ask the person to complete the configuration; the message names what is missing."},
 	{Code: RegistryError, Category: Internal, Source: SourceInternal, Class: Tool, Type: TypeInternal,
 		Outcome: NotExecuted,

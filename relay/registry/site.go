@@ -40,6 +40,7 @@ type Site struct {
 	EveryPage  bool            // it is for the pages of every site, as far as the person allows
 	Everywhere bool            // the person allows it the pages of every site
 	Secret     bool            // one of them is not for a page that could read it
+	Missing    []string        // settings that the plugin cannot do without and that nobody gave, sorted
 }
 
 // Instance is one of several installations of a web app that a person configured.
@@ -138,6 +139,7 @@ func (s *Site) configure(declared, given json.RawMessage) (faults []string) {
 			kept = append(kept, rawjson.Make(name, json.RawMessage(f.Default)))
 		}
 		if fields[name].Required && rawjson.Get(kept, name) == nil {
+			s.Missing = append(s.Missing, name)
 			faults = append(faults, fmt.Sprintf("needs setting %q; run: tabrelay plugin configure %s %s=VALUE", name,
 				s.Plugin.Manifest.Name, name))
 		}

@@ -199,7 +199,7 @@ var decisionSituations = []Situation{
 		When: "another agent works in the tab", Cause: "Two agents in one form would mix up their work."},
 	{ID: "not-configured", Code: fault.ConfigError, Layer: InResult, Again: No,
 		When:  "something the call needs is not configured",
-		Cause: "A setting, an agent, a provider or a key is missing."},
+		Cause: "A setting of the plugin, an agent, a provider or a key is missing."},
 }
 
 var agentSituations = []Situation{
