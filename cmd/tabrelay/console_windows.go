@@ -3,6 +3,8 @@ package main
 import (
 	"errors"
 	"os"
+
+	"golang.org/x/sys/windows"
 )
 
 // openConsole opens the console of this process.
@@ -15,4 +17,9 @@ func openConsole() (in, out *os.File, err error) {
 		return nil, nil, errors.Join(err, in.Close())
 	}
 	return in, out, nil
+}
+
+// discardTyped forgets what was typed at a console and not read yet. What cannot be forgotten is read later.
+func discardTyped(console *os.File) {
+	_ = windows.FlushConsoleInputBuffer(windows.Handle(console.Fd()))
 }

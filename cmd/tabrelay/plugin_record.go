@@ -10,6 +10,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -104,6 +105,9 @@ func (r *recordSession) run(ctx context.Context, n httpapi.NewRecording) error {
 		return r.noReply(reading, "the recording did not begin", cmp.Or(err, io.ErrUnexpectedEOF))
 	}
 	r.began = *first.Began
+	if file, ok := r.in.(*os.File); ok && r.interactive() {
+		discardTyped(file) // an Enter of before, while a question was open, does not end what begins now
+	}
 	r.notef("Recording tab %d, %s. Do there what agents should be able to do; Enter or Ctrl-C ends it.\n",
 		r.began.TabID, originText(r.began.URL))
 	over := make(chan struct{})

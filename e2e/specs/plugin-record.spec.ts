@@ -74,9 +74,9 @@ blogTest('WordPress: what the editor and a form do becomes tools that do it', as
   await adopt(blogStage, recorded, [nonce, blogPassword, 'Recorded by', 'secret plan', 'Alice']);
 
   const renamed = { postId: id, id, title: 'Renamed by a draft', content: '', status: 'draft' };
-  expect((await agent.call('my-blog__update_wp_post', renamed)).value).toMatchObject({ id, status: 'draft' });
+  expect((await agent.call('my-blog__update_post', renamed)).value).toMatchObject({ id, status: 'draft' });
   const settings = { blogdescription: 'Set by a draft' };
-  const said = await agent.call('my-blog__create_options_update', settings);
+  const said = await agent.call('my-blog__update_options', settings);
   expect(said.value).toMatchObject({ text: expect.stringContaining('Settings saved.') });
   await page.goto(address);
   await expect(page.getByLabel('Tagline')).toHaveValue('Set by a draft');
@@ -103,7 +103,7 @@ test('PocketBase: what the dashboard asks becomes tools with its token', async (
   await adopt(stage, recorded, [token, superuser.email, superuser.password, 'Ursula', 'Berkeley']);
 
   const author = { collectionId: 'authors', name: 'Called by a draft' };
-  expect((await agent.call('my-base__create_collections_record', author)).value).toMatchObject({
+  expect((await agent.call('my-base__create_collection_record', author)).value).toMatchObject({
     name: author.name,
   });
   expect(await pocketbase.send('GET', 'collections/authors/records')).toMatchObject({
@@ -117,6 +117,7 @@ test('DokuWiki: the button that was pressed is pressed in the form that is meant
   await signInToWiki(page, wiki, 'alice');
   const recorded = await record(relay, closing, 'my-wiki', wiki.page('start'));
   const tab = await recordedTab(stage, wiki.page('start'));
+  await tab.waitForLoadState();
   await tab.goto(wiki.page('teas:green'));
   await tab.locator('a.action.create, .create a').first().click();
   await tab.locator('#wiki__text').fill('Sencha of Uji');
@@ -125,7 +126,7 @@ test('DokuWiki: the button that was pressed is pressed in the form that is meant
   await recorded.finish();
   await adopt(stage, recorded, ['Sencha', 'Uji']);
 
-  await agent.call('my-wiki__create_doku_edit', {
+  await agent.call('my-wiki__edit_doku', {
     id: 'teas:green',
     wikitext: 'Saved by a draft',
     summary: '',
@@ -150,6 +151,22 @@ test('a recording says in the tab that it runs, and ends when the tab goes to an
   await recorded.program.ended;
   expect(recorded.program.output()).toContain('The tab went to another site');
   await expect(tab.locator('html > div[aria-hidden=true]')).toHaveCount(0);
+});
+
+test('an Enter typed while the question is open in the panel does not end the recording', async ({
+  stage,
+}) => {
+  const { browser, closing, demo, relay } = stage;
+  const panel = await openPanel(browser);
+  const folder = path.join(await temporaryFolder('draft', closing), 'later');
+  const args = ['plugin', 'record', 'later', '--url', `${demo.url}/`, '--dir', folder];
+  const program = atTerminal(relay, closing, args);
+  await expect(panel.getByRole('button', { name: 'Allow' })).toBeVisible();
+  program.type('\n');
+  await panel.getByRole('button', { name: 'Allow' }).click();
+  await expect.poll(() => program.output()).toContain('GET /');
+  program.type('\n');
+  expect(await program.ended, program.output()).toBe(0);
 });
 
 test('nothing is recorded unless the person agrees', async ({ stage }) => {

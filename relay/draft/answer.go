@@ -2,7 +2,6 @@ package draft
 
 import (
 	"encoding/json"
-	"fmt"
 	"maps"
 	"regexp"
 	"slices"
@@ -129,7 +128,8 @@ var (
 		`deactivat|disabl|unsubscrib|logout|log_?out|logoff|sign_?out|sign_?off)`)
 	changing = regexp.MustCompile(`(?:^|_)(?:edit|add|create|new|save|update|write|lock|unlock|mark|move|rename|set|` +
 		`subscribe|upload|import|publish|approve|assign|star|send)(?:$|_)`)
-	graphQLRead = regexp.MustCompile(`^\s*(?:query|\{)`)
+	graphQLRead = regexp.MustCompile(`^\s*(?:query\b|\{)`)
+	graphQLDoes = regexp.MustCompile(`\b(?:mutation|subscription)\b`)
 )
 
 // annotations are the hints of a tool. Only what its method promises is taken for reading.
@@ -155,20 +155,18 @@ func (b *build) annotations() string {
 		return "{ readOnlyHint: true }"
 	case b.e.method == "DELETE" || destroying.MatchString(snake(route)):
 		return "{ destructiveHint: true }"
-	case b.looksReading(route):
+	case b.isGraphQLQuery() && !destroying.MatchString(snake(b.e.graphQL)):
+		b.note("It is a query of GraphQL, which promises that queries only read.")
+		return "{ readOnlyHint: true }"
+	case reading.MatchString(route):
 		b.note("It looks as if it only reads. If so: annotations: { readOnlyHint: true }.")
 	}
 	return "{ readOnlyHint: false, destructiveHint: false }"
 }
 
-func (b *build) looksReading(route string) bool {
-	if b.e.graphQL == "" {
-		return reading.MatchString(route)
-	}
-	body, _ := b.good[0].json()
-	object, _ := body.(map[string]any)
-	query, _ := object["query"].(string)
-	return graphQLRead.MatchString(query)
+// isGraphQLQuery tells an operation that reads, as far as its text is known.
+func (b *build) isGraphQLQuery() bool {
+	return b.e.graphQL != "" && !slices.ContainsFunc(b.good, func(q *request) bool { return !q.isGraphQLQuery() })
 }
 
 // describe says what a tool does, as far as the recording tells.
@@ -202,81 +200,6 @@ func (e *endpoint) address() string {
 		path += " " + name + "=" + strings.ReplaceAll(e.route[name], "*", "…")
 	}
 	return strings.TrimSpace(path + " " + e.graphQL + e.rpc)
-}
-
-var startsWithVerb = regexp.MustCompile(`^(?:get|list|read|search|find|create|add|update|edit|set|delete|` +
-	`remove|send|post|` +
-	`upload|download|open|close|move|copy|rename|mark|export|import|run|start|stop|cancel|reply|comment|assign|` +
-	`compare|` +
-	`count|check|show)(?:_|$)`)
-
-// name makes a tool's name of what it does and to what.
-func (m *maker) name(e *endpoint, kind answerKind) string {
-	nouns, endsInID := e.nouns()
-	verb := map[string]string{"GET": "get", "HEAD": "check", "POST": "create", "PUT": "update", "PATCH": "update",
-		"DELETE": "delete"}[e.method]
-	if verb == "" {
-		verb = "send"
-	}
-	switch {
-	case kind == asPage && e.method == "GET":
-		verb = "read"
-	case e.method == "GET" && (kind == asList || !endsInID && len(nouns) > 0 && singular(nouns[len(nouns)-1]) !=
-		nouns[len(nouns)-1]):
-		verb = "list"
-	case e.method == "POST" && endsInID:
-		verb = "update"
-	case e.method == "POST" && e.graphQL+e.rpc != "":
-		verb = "send"
-	}
-	if len(nouns) > 0 && verb != "list" {
-		nouns[len(nouns)-1] = singular(nouns[len(nouns)-1])
-	}
-	name := strings.Join(nouns, "_")
-	if !startsWithVerb.MatchString(name) || verb == "read" || verb == "list" || e.method == "GET" {
-		name = strings.Trim(verb+"_"+name, "_")
-	}
-	if len(name) > m.longestName {
-		name = strings.Trim(name[:m.longestName], "_")
-	}
-	if name == verb {
-		name += "_start"
-	}
-	base := name
-	for n := 2; m.names[name]; n++ {
-		name = fmt.Sprintf("%s_%d", base, n)
-	}
-	m.names[name] = true
-	return name
-}
-
-// nouns are the words of an address that say what it is about, at most the last two.
-func (e *endpoint) nouns() (nouns []string, endsInID bool) {
-	if e.graphQL+e.rpc != "" {
-		return words(cmpOr(e.graphQL, e.rpc)), false
-	}
-	segments := slices.Clone(e.segments)
-	for _, name := range slices.Sorted(maps.Keys(e.route)) {
-		segments = append(segments, split(e.route[name])...)
-	}
-	for _, segment := range segments {
-		endsInID = segment == "*" || endsInID && segment == ""
-		bare := hasDot.ReplaceAllString(segment, "")
-		if segment == "*" || segment == "" || prefixes[strings.ToLower(segment)] || version.MatchString(segment) ||
-			looksRandom(segment) {
-			continue
-		}
-		nouns = append(nouns, strings.Join(words(bare), "_"))
-	}
-	nouns = slices.DeleteFunc(nouns, func(n string) bool { return n == "" })
-	if len(nouns) > 2 {
-		nouns = nouns[len(nouns)-2:]
-	}
-	if last := len(nouns) - 1; last > 0 && len(e.route) > 0 && startsWithVerb.MatchString(nouns[last]) &&
-		strings.Contains(nouns[last], "_") {
-		nouns = nouns[last:] // the site itself says what it does, and to what
-	}
-	return nouns, endsInID
 }
 
 // title is a name for people.

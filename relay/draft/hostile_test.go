@@ -18,13 +18,13 @@ func TestGraphQLOperationsAreTools(t *testing.T) {
 	ask("ShowTea", "query", `{"id":"7"}`)
 	ask("RenameTea", "mutation", `{"id":"7","name":"Of Alice"}`)
 	d, _, tools := drafted(t, r)
-	for _, name := range []string{"show_tea", "send_rename_tea"} {
-		if _, ok := tools[name]; !ok && tools["rename_tea"].Name == "" {
-			t.Errorf("there is no %s", name)
+	for name, reads := range map[string]bool{"show_tea": true, "rename_tea": false} {
+		if hint := tools[name].Annotations.ReadOnlyHint; hint == nil || *hint != reads {
+			t.Errorf("%s: %v, want %v", name, hint, reads)
 		}
 	}
-	if index := string(d.files["src/index.ts"]); !strings.Contains(index, "It looks as if it only reads") {
-		t.Error("the query is not said to read only")
+	if index := string(d.files["src/index.ts"]); !strings.Contains(index, "promises that queries only read") {
+		t.Error("the author is not told why the query counts as reading")
 	}
 }
 

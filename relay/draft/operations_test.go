@@ -32,17 +32,16 @@ func TestEachOperationIsATool(t *testing.T) {
 	r.asks("POST", site+"/rpc/", inJSON, `{"op":"listShelves","room":1,"note":""}`, 200, result)
 	r.asks("POST", site+"/rpc/", inJSON, `{"op":"moveShelf","room":1,"shelf":3}`, 200, result)
 	_, _, tools := drafted(t, r)
-	for name, reads := range map[string]bool{"send_tea": false, "add_tea": false, "send_cup_list": false,
-		"send_cup_delete": false, "list_pots": true, "list_lids": true, "get_spoon": false,
-		"send_sell_spoon": false, "list_shelve": false,
-		"move_shelf": false} {
+	for name, reads := range map[string]bool{"list_teas": true, "add_tea": false, "list_cup": false,
+		"delete_cup": false, "list_pots": true, "list_lids": true, "get_spoons": false, "sell_spoon": false,
+		"list_shelves": false, "move_shelf": false} {
 		tool, ok := tools[name]
 		hint := tool.Annotations.ReadOnlyHint
 		if !ok || (hint != nil && *hint) != reads {
 			t.Errorf("%s is there: %v, reads: %v; want %v", name, ok, hint, reads)
 		}
 	}
-	if schema := string(tools["list_shelve"].InputSchema); !strings.Contains(schema, `"note"`) {
+	if schema := string(tools["list_shelves"].InputSchema); !strings.Contains(schema, `"note"`) {
 		t.Errorf("an empty field is no argument: %s", schema)
 	}
 	if len(tools) != 10 {

@@ -19,10 +19,9 @@ var (
 )
 
 // prefixes are segments that say nothing about what an endpoint is for.
-var prefixes = map[string]bool{"api": true, "rest": true, "wp-json": true, "ajax": true, "index.php": true,
-	"cgi-bin": true,
-	"json":    true,
-	"public":  true, "internal": true, "web": true, "_api": true}
+var prefixes = map[string]bool{"api": true, "_api": true, "rest": true, "wp-json": true, "wp": true, "ajax": true,
+	"admin-ajax.php": true, "ajax.php": true, "api.php": true, "index.php": true, "rpc": true, "jsonrpc": true,
+	"jsonrpc.php": true, "graphql": true, "cgi-bin": true, "json": true, "public": true, "internal": true, "web": true}
 
 // isID tells a segment that names one thing among many, by its form alone.
 func isID(segment string) bool {
@@ -111,23 +110,6 @@ func mayVary(segments []string, i int) bool {
 	}
 	before := segments[i-1]
 	return before != "*" && before != "" && !prefixes[before] && !version.MatchString(before)
-}
-
-// singular is a noun in the singular, as far as its ending tells.
-func singular(noun string) string {
-	lower := strings.ToLower(noun)
-	switch {
-	case strings.HasSuffix(lower, "ies") && len(noun) > 4:
-		return noun[:len(noun)-3] + "y"
-	case strings.HasSuffix(lower, "sses"), strings.HasSuffix(lower, "xes"), strings.HasSuffix(lower, "ches"),
-		strings.HasSuffix(lower, "shes"):
-		return noun[:len(noun)-2]
-	case strings.HasSuffix(lower, "ss"), strings.HasSuffix(lower, "us"), strings.HasSuffix(lower, "is"):
-		return noun
-	case strings.HasSuffix(lower, "s") && len(noun) > 2:
-		return noun[:len(noun)-1]
-	}
-	return noun
 }
 
 // words are the words of a name in any style of writing.

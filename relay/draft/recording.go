@@ -76,6 +76,7 @@ type request struct {
 	sinceClick     int64 // milliseconds; -1: there was none
 	submit         *event
 	page           string // that sent it
+	batched        bool   // the page sent it with others, in one request
 }
 
 // found is where a page has a value.
@@ -135,6 +136,7 @@ func Read(events []json.RawMessage) *Recording {
 			r.found = append(r.found, found{e.Value, e.Page, e.Places})
 		}
 	}
+	r.unbatch()
 	return r
 }
 
@@ -262,6 +264,16 @@ func (q *request) json() (value any, ok bool) {
 		return nil, false
 	}
 	return value, json.Unmarshal([]byte(q.body), &value) == nil
+}
+
+// isGraphQLQuery tells a request whose text says that it only reads.
+func (q *request) isGraphQLQuery() bool {
+	text := q.url.Query().Get("query")
+	if body, ok := q.json(); ok {
+		object, _ := body.(map[string]any)
+		text, _ = object["query"].(string)
+	}
+	return graphQLRead.MatchString(text) && !graphQLDoes.MatchString(text)
 }
 
 // answerJSON is the answer as JSON.

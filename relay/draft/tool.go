@@ -81,6 +81,9 @@ func (m *maker) tool(e *endpoint) *tool {
 	t.Code = []string{code}
 	t.Description = b.describe(kind, form != nil)
 	t.Annotations = b.annotations()
+	if slices.ContainsFunc(b.good, func(q *request) bool { return q.batched }) {
+		b.note("The page sent it with others in one request.")
+	}
 	t.Comments = b.comments
 	expect := map[string]any{"output": sampleOutput(kind, sample)}
 	page := map[string]any{"url": m.origin + "/"}

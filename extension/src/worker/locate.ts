@@ -56,7 +56,7 @@ export function locate(values: readonly string[]): Place[][] {
     const at = whole.indexOf(value);
     if (
       at < 1 ||
-      !['"', "'"].includes(whole.charAt(at - 1)) ||
+      !['"', "'", '`'].includes(whole.charAt(at - 1)) ||
       whole.charAt(at - 1) !== whole.charAt(at + value.length)
     )
       return undefined;
