@@ -117,6 +117,7 @@ test('DokuWiki: the button that was pressed is pressed in the form that is meant
   await signInToWiki(page, wiki, 'alice');
   const recorded = await record(relay, closing, 'my-wiki', wiki.page('start'));
   const tab = await recordedTab(stage, wiki.page('start'));
+  await expect.poll(() => recorded.program.output()).toContain('GET /doku.php');
   await tab.waitForLoadState();
   await tab.goto(wiki.page('teas:green'));
   await tab.locator('a.action.create, .create a').first().click();
