@@ -61,6 +61,16 @@ const mistakes: Record<string, { body: string; says: string; code?: string }> = 
     says: '"tea" of the result is a BigInt, and fails: String(it)',
     code: 'INVALID_OUTPUT',
   },
+  getter: {
+    body: "return { get tea(): string { throw new Error('no leaf') } }",
+    says: "throw new Error('no leaf')",
+    code: "INVALID_OUTPUT: The tool's result is not JSON: no leaf",
+  },
+  to_json: {
+    body: "return [{ toJSON() { throw new Error('no pot') } }]",
+    says: "throw new Error('no pot')",
+    code: 'INVALID_OUTPUT',
+  },
   huge: {
     body: "return 'tea'.repeat(10_000_000)",
     says: 'Answer in parts (listPage, textPage of @tabrelay/plugin-sdk/paging), or return only the fields',

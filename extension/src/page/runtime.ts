@@ -59,11 +59,25 @@ function returned(value: unknown, order: CallOrder): Ending {
     // No JSON, and so the relay refuses it by its first line, and keeps it to be read.
     const lineEnd = indexOf(encoded.problem, '\n');
     const reason = cut(lineEnd < 0 ? encoded.problem : slice(encoded.problem, 0, lineEnd), 4096);
-    return { status: 'returned', value: `The tool's result is not JSON: ${reason}\n${legible(value)}` };
+    const message = `The tool's result is not JSON: ${reason}`;
+    return (
+      thrownWhileRead(message, encoded.thrown, order) ?? {
+        status: 'returned',
+        value: `${message}\n${legible(value)}`,
+      }
+    );
   }
   if (fitsIn(encoded.text, order.maxResultBytes)) return { status: 'returned', value: encoded.text };
   const message = `The result has more than ${order.maxResultBytes} bytes (${encoded.text.length} characters)`;
   return refused(true, { code: 'OUTPUT_TOO_LARGE', message, outcome: 'executed' });
+}
+
+/** Where code of the plugin, such as a getter of the result, threw: for whoever follows its calls. */
+function thrownWhileRead(message: string, thrown: unknown, { follow }: CallOrder): Ending | undefined {
+  const places = follow === undefined ? [] : placesInFile(thrown, `/${follow}`);
+  if (places.length === 0) return undefined;
+  const said = { code: 'INVALID_OUTPUT', category: 'internal', retryable: false, outcome: 'executed' };
+  return { status: 'threw', error: { __proto__: null, ...said, message, places } };
 }
 
 // The page takes what an async tool returns, and could put something else in its place, or nothing.

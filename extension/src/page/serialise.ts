@@ -202,14 +202,14 @@ export function serialiseThrown(thrown: unknown): Record<string, unknown> {
   };
 }
 
-/** JSON text of a returned value, or the reason why it has none. No value is null. */
-export function serialiseValue(value: unknown): { text: string } | { problem: string } {
+/** JSON text of a returned value, or the reason why it has none and what was thrown for it. No value is null. */
+export function serialiseValue(value: unknown): { text: string } | { problem: string; thrown?: unknown } {
   try {
     const text = encodeJson(value);
     if (text !== undefined) return { text };
     return value === undefined ? { text: 'null' } : { problem: `a ${typeof value} has no JSON form` };
   } catch (thrown) {
-    return { problem: messageOf(thrown) };
+    return { problem: messageOf(thrown), thrown };
   }
 }
 
