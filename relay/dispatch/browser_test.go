@@ -232,7 +232,8 @@ var wiki = plugin.Plugin{Hash: strings.Repeat("e", 64), Manifest: plugin.Manifes
 
 var shop = plugin.Plugin{Hash: strings.Repeat("d", 64), Manifest: plugin.Manifest{
 	Name: "shop", URLPatterns: []string{"https://shop.example/*"}, World: plugin.Isolated,
-	ConfigSchema: json.RawMessage(`{"token":{"type":"string","required":true},"size":{"type":"number","required":true},` +
+	ConfigSchema: json.RawMessage(`{"token":{"type":"string","required":true},` +
+		`"size":{"type":"number","required":true},` +
 		`"limit":{"type":"number","required":true,"default":20},"note":{"type":"string"}}`),
 	Tools: []plugin.Tool{{Name: "order", InputSchema: json.RawMessage(anything)}},
 }}

@@ -2,7 +2,8 @@ package draft
 
 import "encoding/json"
 
-// unbatch makes a request of each operation that a page sent with others in one: GraphQL and JSON-RPC have lists of them.
+// unbatch makes a request of each operation that a page sent with others in one: GraphQL and JSON-RPC have lists of
+// them.
 func (r *Recording) unbatch() {
 	var all []*request
 	for _, q := range r.requests {

@@ -10,10 +10,10 @@ import (
 
 const (
 	readingVerbs = `get|list|read|search|find|filter|lookup|count|check|show|compare|download|export|load|fetch`
-	otherVerbs   = `create|add|update|edit|set|delete|remove|send|post|upload|open|close|move|copy|rename|mark|import|` +
-		`run|start|stop|cancel|reply|comment|assign|save|submit|toggle|enable|disable|activate|deactivate|archive|` +
-		`restore|publish|approve|reject|invite|duplicate|clone|refresh|sync|subscribe|unsubscribe|follow|unfollow|` +
-		`buy|sell|pay|lock|unlock|merge|reset`
+	otherVerbs   = `create|add|update|edit|set|delete|remove|send|post|upload|open|close|move|copy|rename|mark|` +
+		`import|run|start|stop|cancel|reply|comment|assign|save|submit|toggle|enable|disable|activate|` +
+		`deactivate|archive|restore|publish|approve|reject|invite|duplicate|clone|refresh|sync|subscribe|` +
+		`unsubscribe|follow|unfollow|buy|sell|pay|lock|unlock|merge|reset`
 )
 
 var (

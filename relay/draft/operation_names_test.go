@@ -54,9 +54,10 @@ func TestNamesSayWhatIsDone(t *testing.T) {
 func TestBatchesAreTakenApart(t *testing.T) {
 	r := &tape{}
 	data := func(name string, value any) any { return map[string]any{"data": map[string]any{name: value}} }
-	r.asks("POST", site+"/graphql", inJSON, `[{"operationName":"Cups","query":"query Cups($n: Int) { cups(n: $n) { id } }",`+
-		`"variables":{"n":3}},{"operationName":"BuyCup","query":"mutation BuyCup($id: ID!) { buyCup(id: $id) { id } }",`+
-		`"variables":{"id":"9"}}]`, 200, []any{data("cups", []any{map[string]any{"id": "1"}}),
+	r.asks("POST", site+"/graphql", inJSON, `[{"operationName":"Cups","variables":{"n":3},`+
+		`"query":"query Cups($n: Int) { cups(n: $n) { id } }"},{"operationName":"BuyCup","variables":{"id":"9"},`+
+		`"query":"mutation BuyCup($id: ID!) { buyCup(id: $id) { id } }"}]`, 200, []any{
+		data("cups", []any{map[string]any{"id": "1"}}),
 		data("buyCup", map[string]any{"id": "9"})})
 	r.asks("POST", site+"/rpc", inJSON, `[{"jsonrpc":"2.0","method":"getPot","id":1,"params":{"pot":4}},`+
 		`{"jsonrpc":"2.0","method":"sellPot","id":2,"params":{"pot":4}}]`, 200,

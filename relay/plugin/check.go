@@ -23,9 +23,9 @@ const (
 var (
 	verbPrefix = regexp.MustCompile(`^(get|list|read|search|find|create|add|update|edit|set|delete|remove|send|post|` +
 		`upload|download|open|close|move|copy|rename|mark|watch|export|import|run|start|stop|cancel|reply|comment|` +
-		`assign|compare|count|check|show|who|whoami|current|filter|lookup|load|fetch|save|submit|toggle|enable|disable|` +
-		`activate|deactivate|archive|restore|publish|approve|reject|invite|duplicate|clone|refresh|sync|subscribe|` +
-		`unsubscribe|follow|unfollow|buy|sell|pay|lock|unlock|merge|reset)`)
+		`assign|compare|count|check|show|who|whoami|current|filter|lookup|load|fetch|save|submit|toggle|` +
+		`enable|disable|activate|deactivate|archive|restore|publish|approve|reject|invite|duplicate|clone|refresh|` +
+		`sync|subscribe|unsubscribe|follow|unfollow|buy|sell|pay|lock|unlock|merge|reset)`)
 	writingPrefix = regexp.MustCompile(`^(create|add|update|edit|set|delete|remove|send|post|upload|move|rename|` +
 		`reply|comment|assign|save|submit|archive|restore|publish|approve|reject|buy|sell|pay|merge|reset)_?`)
 )
