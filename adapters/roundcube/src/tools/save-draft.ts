@@ -7,8 +7,8 @@ export const saveDraft = defineTool({
   name: 'save_draft',
   displayName: 'Save draft',
   description:
-    'Puts a plain-text message into the drafts, where the person finds, changes and sends it. ' +
-    'Nothing is sent.',
+    'Writes a mail without sending it: a plain-text message in the drafts, where the person finds, ' +
+    'changes and sends it.',
   annotations: { readOnlyHint: false, destructiveHint: false },
   input: s.parameters(composed),
   output: sentOutput,
