@@ -57,6 +57,15 @@ test('an object with a string code is a ToolError, whoever made it', () => {
   });
 });
 
+test('a message that is cut says how long it was', () => {
+  const long = 'ä'.repeat(5_000_000);
+  const said = plain(serialiseThrown(new Error(long)));
+  assert.equal(said.messageBytes, 10_000_000);
+  assert.ok(JSON.stringify(said.message).length <= 32_768);
+  assert.equal(plain(serialiseThrown({ code: 'LONG', message: long })).messageBytes, 10_000_000);
+  assert.equal('messageBytes' in serialiseThrown(new Error('short')), false);
+});
+
 test('anything else is an internal error with its message', () => {
   assert.deepEqual(serialiseThrown(new TypeError('no')), { ...internal, message: 'no' });
   assert.deepEqual(serialiseThrown('text'), { ...internal, message: 'text' });

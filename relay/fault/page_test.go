@@ -96,6 +96,19 @@ func TestLongPageErrorIsCut(t *testing.T) {
 	}
 }
 
+// What the page has cut before is told with the size that it had.
+func TestSizeOfAMessageThatThePageCut(t *testing.T) {
+	for bytes, want := range map[string]string{`10000000`: "10000000", `7`: "24576", `"x"`: "24576", `1e99`: "24576",
+		`-1`: "24576", `null`: "24576"} {
+		_, repairs := FromPage(json.RawMessage(`{"code":"FOO","retryable":false,"messageBytes":` + bytes +
+			`,"message":"` + strings.Repeat("x", 24576) + `"}`))
+		if want := "message of " + want + " bytes was cut: at most 8192 are passed on"; len(repairs) != 1 ||
+			repairs[0] != want {
+			t.Errorf("%s: %q, want %q", bytes, repairs, want)
+		}
+	}
+}
+
 // FuzzFromPage holds up the invariants of the text whatever bytes a page sends.
 func FuzzFromPage(f *testing.F) {
 	files, err := filepath.Glob("testdata/page/*.txtar")

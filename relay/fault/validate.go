@@ -59,6 +59,11 @@ func FromPage(raw json.RawMessage) (e *Error, repairs []string) {
 		if value, ok := repair(name, old); ok {
 			given[name] = value
 		}
+		if message, _ := old.(string); name == "message" && len(message) > maxMessageBytes {
+			repairs = append(repairs, fmt.Sprintf("message of %d bytes was cut: at most %d are passed on",
+				readMessageBytes(text, message), maxMessageBytes))
+			continue
+		}
 		repairs = append(repairs, describe(name, old, given[name], wrong[name]))
 	}
 	e = fromValidFields(given)
@@ -246,9 +251,6 @@ func describe(name string, old, now any, why string) string {
 	if now == nil {
 		return fmt.Sprintf("%s %s was dropped: %s", name, quote(old), why)
 	}
-	if text, _ := old.(string); name == "message" && len(text) > maxMessageBytes {
-		return fmt.Sprintf("message of %d bytes was cut: at most %d are passed on", len(text), maxMessageBytes)
-	}
 	if quote(old) == quote(now) { // the difference is what neither log nor agent may see
 		return fmt.Sprintf("%s became %s: a stack trace, a path, a secret or invisible characters were removed", name,
 			quote(now))
@@ -292,6 +294,15 @@ func readTrace(raw json.RawMessage) (line, problem string) {
 		return "", "traceLine was dropped: it is not the path, line and column of a URL"
 	}
 	return line, ""
+}
+
+// readMessageBytes is how long a message was that the page may have cut already.
+func readMessageBytes(raw json.RawMessage, message string) int64 {
+	var thrown struct {
+		MessageBytes int64 `json:"messageBytes"`
+	}
+	_ = json.Unmarshal(raw, &thrown) // then it says nothing of it
+	return max(int64(len(message)), thrown.MessageBytes)
 }
 
 // mostPlaces is how many frames of a stack are kept.

@@ -124,15 +124,22 @@ const carried: readonly (readonly [name: string, most: number])[] = [
   ['hint', hintBytes],
 ];
 
+/** Takes the message over; of one that had to be cut, the relay says how many bytes it had. */
+function addMessage(error: Record<string, unknown>, thrown: unknown): Record<string, unknown> {
+  const whole = messageOf(thrown);
+  const kept = cut(whole, messageBytes);
+  defineProperty(error, 'message', { value: kept, enumerable: true });
+  if (kept.length < whole.length)
+    defineProperty(error, 'messageBytes', { value: utf8Length(whole), enumerable: true });
+  return error;
+}
+
 function copyToolError(thrown: Record<string, unknown>): Record<string, unknown> | undefined {
   const code = errorField(thrown, 'code');
   if (typeof code !== 'string') return undefined;
   // Without a prototype: a page may have put a setter named like one of our fields on Object.prototype.
-  const error: Record<string, unknown> = {
-    __proto__: null,
-    code: copyField(code, fieldBytes),
-    message: cut(messageOf(thrown), messageBytes),
-  };
+  const error: Record<string, unknown> = { __proto__: null, code: copyField(code, fieldBytes) };
+  addMessage(error, thrown);
   for (let i = 0; i < carried.length; i++) {
     const field = carried[i];
     if (field === undefined) continue;
@@ -194,12 +201,7 @@ export function serialiseThrown(thrown: unknown): Record<string, unknown> {
   } catch {
     // A getter of the thrown object threw; it is not a ToolError.
   }
-  return {
-    code: 'INTERNAL_ERROR',
-    category: 'internal',
-    retryable: false,
-    message: cut(messageOf(thrown), messageBytes),
-  };
+  return addMessage({ code: 'INTERNAL_ERROR', category: 'internal', retryable: false }, thrown);
 }
 
 /** JSON text of a returned value, or the reason why it has none and what was thrown for it. No value is null. */
