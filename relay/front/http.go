@@ -51,18 +51,22 @@ func (f *Front) serveHTTP(w http.ResponseWriter, r *http.Request) {
 	case r.Method == http.MethodPost:
 		f.post(w, r)
 	case r.Method != http.MethodGet && r.Method != http.MethodDelete:
-		w.Header().Set("Allow", "POST, GET, DELETE")
-		writeText(w, http.StatusMethodNotAllowed, r.Method+" is not supported")
+		notAllowed(w, r, "POST, GET, DELETE", "This path takes POST, GET and DELETE.")
 	case modern: // which has no sessions: nothing to listen on and nothing to delete
-		w.Header().Set("Allow", http.MethodPost)
-		writeText(w, http.StatusMethodNotAllowed, r.Method+" is not supported in this protocol version; listen with "+
-			"subscriptions/listen")
+		notAllowed(w, r, http.MethodPost, "This protocol version has no sessions: send POST, and listen with "+
+			"subscriptions/listen.")
 	case unknownVersion(w, r, nil):
 	case r.Method == http.MethodGet:
 		f.getStream(w, r)
 	default:
 		f.deleteSession(w, r)
 	}
+}
+
+func notAllowed(w http.ResponseWriter, r *http.Request, allowed, hint string) {
+	w.Header().Set("Allow", allowed)
+	writeJSON(w, http.StatusMethodNotAllowed, refuse(nil, fault.New(fault.InvalidRequest,
+		"The method "+clip.Runes(r.Method, 40)+" is not supported here", fault.WithHint(hint)), false))
 }
 
 // unknownVersion refuses a legacy request whose header names a version that does not exist.
@@ -80,7 +84,8 @@ func unknownVersion(w http.ResponseWriter, r *http.Request, id []byte) bool {
 // post takes one message.
 func (f *Front) post(w http.ResponseWriter, r *http.Request) {
 	if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || kind != "application/json" {
-		writeText(w, http.StatusUnsupportedMediaType, "The Content-Type must be application/json")
+		writeJSON(w, http.StatusUnsupportedMediaType, refuse(nil, fault.New(fault.InvalidRequest,
+			"The message is not sent as JSON", fault.WithHint("Send the header Content-Type: application/json.")), false))
 		return
 	}
 	body, status, fail := f.readBody(w, r)
@@ -256,11 +261,17 @@ func (f *Front) exchange(ctx context.Context, w http.ResponseWriter, r *http.Req
 		x.beat(keepAlive)
 		defer x.stopBeat()
 	} else if m.method == string(mcp.MethodSubscriptionsListen) {
-		writeText(w, http.StatusNotAcceptable, "The client must accept text/event-stream")
+		notAcceptable(w, m.id)
 		return
 	}
 	f.serve(ctx, p, x, m)
 	out.end()
+}
+
+// notAcceptable refuses to whom only an event stream could answer, and who takes none.
+func notAcceptable(w http.ResponseWriter, id []byte) {
+	writeJSON(w, http.StatusNotAcceptable, refuse(id, fault.New(fault.InvalidRequest,
+		"The client does not accept an event stream", fault.WithHint("Send the header Accept: text/event-stream.")), false))
 }
 
 // accepts reports whether the client takes answers of this kind.

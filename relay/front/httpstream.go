@@ -21,7 +21,7 @@ func (f *Front) getStream(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if !accepts(r, "text/event-stream") {
-		writeText(w, http.StatusNotAcceptable, "The client must accept text/event-stream")
+		notAcceptable(w, nil)
 		return
 	}
 	ctx, end := context.WithCancel(r.Context())
@@ -186,8 +186,4 @@ func writeJSON(w http.ResponseWriter, status int, r response) error {
 	w.WriteHeader(status)
 	_, err := w.Write(r.body)
 	return err
-}
-
-func writeText(w http.ResponseWriter, status int, text string) {
-	http.Error(w, text, status)
 }
