@@ -161,6 +161,7 @@ func beginStream(w http.ResponseWriter) {
 	h.Set("Content-Type", "text/event-stream")
 	h.Set("Cache-Control", "no-cache")
 	h.Set("X-Accel-Buffering", "no")
+	limitWrite(w)
 	w.WriteHeader(http.StatusOK)
 	_ = http.NewResponseController(w).Flush()
 }
@@ -173,16 +174,26 @@ func writeEvent(w http.ResponseWriter, message []byte) error {
 		event = append(make([]byte, 0, len(before)+len(message)+len(after)), before...)
 		event = append(append(event, message...), after...)
 	}
+	limitWrite(w)
 	if _, err := w.Write(event); err != nil {
 		return err
 	}
 	return http.NewResponseController(w).Flush()
 }
 
+// writeTime is how long a client may take nothing of what is written to it, before its connection is ended. A session
+// whose client has only stopped reading would be in use without end.
+const writeTime = 30 * time.Second
+
+func limitWrite(w http.ResponseWriter) {
+	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(writeTime)) // where there is none, it can wait
+}
+
 func writeJSON(w http.ResponseWriter, status int, r response) error {
 	h := w.Header()
 	h.Set("Content-Type", "application/json")
 	h.Set("Content-Length", strconv.Itoa(len(r.body)))
+	limitWrite(w)
 	w.WriteHeader(status)
 	_, err := w.Write(r.body)
 	return err
