@@ -40,6 +40,7 @@ const settle = async () => {
 
 beforeEach(async () => {
   mock.timers.enable({ apis: ['setTimeout', 'Date'] });
+  mock.method(performance, 'now', () => Date.now());
   sent = [];
   const records = new Records({
     get: async () => ({ epoch: 'e' }),
@@ -52,7 +53,10 @@ beforeEach(async () => {
   departures = new Departures(inflight);
   bridge = new Bridge(port(), 1, 'D', 0);
 });
-afterEach(() => mock.timers.reset());
+afterEach(() => {
+  mock.timers.reset();
+  mock.restoreAll();
+});
 
 test('a call ends once, and is known until its outcome is acknowledged', () => {
   const call = inflight.admit(frame('a'), bridge, 'started');

@@ -118,13 +118,22 @@ async function connected(): Promise<Link> {
   return link;
 }
 
+let setMs: number; // by how much the system's clock was set
+
 beforeEach(() => {
   mock.timers.enable({ apis: ['setTimeout', 'setInterval', 'Date'] });
+  const ticked = Date.now;
+  setMs = 0;
+  mock.method(performance, 'now', () => ticked());
+  mock.method(Date, 'now', () => ticked() + setMs);
   sockets = [];
   events = [];
   pairing = { address: '127.0.0.1:7', secret };
 });
-afterEach(() => mock.timers.reset());
+afterEach(() => {
+  mock.timers.reset();
+  mock.restoreAll();
+});
 
 test('greets, verifies, proves, and reads frames in order', async () => {
   const link = await dialled();
@@ -245,6 +254,19 @@ test('pings, and gives a silent relay up', async () => {
   assert.equal(last().closedWith, 4000);
   last().listener.closed(1006, 'too late to matter');
   assert.equal(events.filter((event) => event === 'waiting').length, 1);
+});
+
+test('a relay that answers is not silent because the clock was set', async () => {
+  const link = await connected();
+  for (const jump of [3_600_000, -3_600_000]) {
+    mock.timers.tick(20_000);
+    setMs += jump;
+    last().listener.message('{"type":"pong"}');
+    mock.timers.tick(10_000);
+    assert.equal(link.connected, true);
+    mock.timers.tick(10_000);
+    last().listener.message('{"type":"pong"}');
+  }
 });
 
 test('answers a ping of the relay at once', async () => {

@@ -55,7 +55,8 @@ type conn struct {
 
 	answering sync.WaitGroup // goroutines that work on them; added to by run only
 
-	heard   atomic.Int64  // when the last message came, in Unix nanoseconds
+	began   time.Time
+	heard   atomic.Int64  // when the last message came, in nanoseconds since began: clocks are set
 	ready   atomic.Bool   // the tabs are known
 	life    chan struct{} // one slot: a message came
 	probing atomic.Int32  // how many wait for life
@@ -76,8 +77,8 @@ func newConn(b *browser, socket *Socket, hello wire.Hello, log zerolog.Logger) *
 		protocol: protocol, asking: make(chan struct{}, panelRequests),
 		b: b, socket: socket, hello: hello, queue: newQueue(), log: log, ended: make(chan struct{}),
 		pong: mustEncode(&wire.Pong{}), life: make(chan struct{}, 1), stopping: make(chan struct{}),
+		began: time.Now(),
 	}
-	c.heard.Store(time.Now().UnixNano())
 	return c
 }
 
@@ -191,7 +192,7 @@ func (c *conn) take(ctx context.Context, message []byte) {
 
 // alive notes that the peer said something.
 func (c *conn) alive() {
-	c.heard.Store(time.Now().UnixNano())
+	c.heard.Store(int64(time.Since(c.began)))
 	if c.probing.Load() > 0 {
 		select {
 		case c.life <- struct{}{}:
@@ -240,7 +241,7 @@ func (c *conn) sendLoop(ctx context.Context) {
 			c.socket.Close(c.code, c.reason)
 			return
 		case <-watch.C:
-			switch silent := time.Since(time.Unix(0, c.heard.Load())); {
+			switch silent := time.Since(c.began) - time.Duration(c.heard.Load()); {
 			case silent > wire.SilentAfter(every):
 				c.log.Info().Dur("silent", silent).Msg("the extension says nothing any more; its connection is dropped")
 				c.socket.Drop()

@@ -50,7 +50,7 @@ var decidedBy = map[string]string{
 // pending is one approval that waits for the person.
 type pending struct {
 	id           string
-	asked, until time.Time
+	asked, until time.Time          // of the clock that nobody sets
 	answer       chan call.Decision // has room for the one that counts
 
 	call   *question // of a call; nil: of a change
@@ -98,7 +98,7 @@ var (
 
 // add puts an approval into the queue. room says why there is none for it.
 func (p *Policy) add(one *pending, room func(open map[string]*pending) *fault.Error) *fault.Error {
-	one.asked = time.Now().UTC()
+	one.asked = time.Now()
 	one.until, one.answer = one.asked.Add(p.options.Config.Approvals.Timeout), make(chan call.Decision, 1)
 	q := &p.approvals
 	q.mu.Lock()
@@ -112,7 +112,7 @@ func (p *Policy) add(one *pending, room func(open map[string]*pending) *fault.Er
 	for one.id = newID(); q.open[one.id] != nil; one.id = newID() {
 	}
 	if c := one.call; c != nil {
-		c.ID, c.Asked, c.Until, c.First = one.id, one.asked, one.until, !q.asked[c.Client]
+		c.ID, c.Asked, c.Until, c.First = one.id, one.asked.UTC(), one.until.UTC(), !q.asked[c.Client]
 		if q.asked == nil {
 			q.asked = map[string]bool{}
 		}

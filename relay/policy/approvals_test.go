@@ -83,6 +83,30 @@ func TestQuestionsAreBounded(t *testing.T) {
 	})
 }
 
+// A question, and what becomes of it when it is missed, ends by a clock that nobody sets.
+func TestQuestionsDoNotEndByTheSystemsClock(t *testing.T) {
+	cfg := answeredWithin(time.Minute)
+	cfg.Approvals.Missed = 10 * time.Minute
+	p, err := New(t.Context(), Options{Store: newMemory(), Config: cfg})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.Close()
+	one := &pending{call: p.newQuestion(pay())}
+	if failure := p.add(one, func(map[string]*pending) *fault.Error { return nil }); failure != nil {
+		t.Fatal(failure)
+	}
+	p.keepMissed(one)
+	for _, one := range []*pending{one, p.approvals.missed[0].pending} {
+		if one.until == one.until.Round(0) {
+			t.Errorf("it ends at %s of the system's clock", one.until)
+		}
+		if told := one.call.Until; told != told.Round(0) || told.Location() != time.UTC {
+			t.Errorf("people are told %s", told)
+		}
+	}
+}
+
 // The switch survives a restart; what is asked meanwhile is refused.
 func TestPause(t *testing.T) {
 	m := newMemory()

@@ -58,7 +58,7 @@ func (p *Policy) Ask(
 		tell = func(string) {}
 	}
 	step := func() {
-		left := int(time.Until(q.Until).Round(time.Second).Seconds())
+		left := int(time.Until(one.until).Round(time.Second).Seconds())
 		tell(fmt.Sprintf("Waiting for the person to allow %s%s (%d s left)", named(q.Approval), place(q.Approval),
 			left))
 	}

@@ -109,7 +109,8 @@ func (p *Policy) Changes() []PendingChange {
 	list := []PendingChange{}
 	for _, one := range p.waiting() {
 		if c := one.change; c != nil {
-			list = append(list, PendingChange{one.id, ChangeAsked, c, c.Digest(), one.from, one.asked, &one.until})
+			until := one.until.UTC()
+			list = append(list, PendingChange{one.id, ChangeAsked, c, c.Digest(), one.from, one.asked.UTC(), &until})
 		}
 	}
 	return append(list, p.rights.Load().shown()...)

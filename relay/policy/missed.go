@@ -49,9 +49,10 @@ func (p *Policy) keepMissed(one *pending) {
 		return
 	}
 	kept := *one.call
-	kept.Until, kept.Missed = one.until.Add(lasts), true
+	until := one.until.Add(lasts)
+	kept.Until, kept.Missed = until.UTC(), true
 	kept.Choices = []string{"once"}
-	m := &missed{pending: &pending{id: one.id, asked: one.asked, until: kept.Until, call: &kept}}
+	m := &missed{pending: &pending{id: one.id, asked: one.asked, until: until, call: &kept}}
 	q := &p.approvals
 	q.mu.Lock()
 	if q.shut {

@@ -7,6 +7,7 @@ import { isRecord } from '../page/guards.ts';
 import type { Ending, Line, RefusalCode } from '../page/order.ts';
 import type { CallFrame, FromExtension, PluginInfo } from '../protocol/frames.generated.ts';
 import type { Bridge, Bridges } from './bridges.ts';
+import { elapsedMs } from './clock.ts';
 import { isElsewhere, orderOf } from './document.ts';
 import { logFrame, progressFrame } from './frames.ts';
 import type { Inflight, OpenCall } from './inflight.ts';
@@ -79,7 +80,7 @@ export class Stage {
   readonly args: Record<string, unknown>;
   readonly signal: AbortSignal;
   readonly #conductor: Conductor;
-  readonly #began = Date.now();
+  readonly #began = elapsedMs();
   origin: string | undefined; // of the document that answers, where that is not the tab's
   parts = 0;
   started = false;
@@ -100,7 +101,7 @@ export class Stage {
 
   /** How long the call may still take. */
   get leftMs(): number {
-    return Math.max(1, this.frame.timeoutMs - (Date.now() - this.#began));
+    return Math.max(1, this.frame.timeoutMs - (elapsedMs() - this.#began));
   }
 
   /** Something happens from here on that cannot be taken back. */
@@ -178,7 +179,7 @@ export class Conductor {
 
   #place(call: OpenCall, { tabId }: CallFrame): Place {
     const url = this.#parts.bridges.top(tabId)?.url ?? this.#parts.tabs.get(tabId)?.url ?? '';
-    return { origin: URL.canParse(url) ? new URL(url).origin : '', durationMs: Date.now() - call.beganAt };
+    return { origin: URL.canParse(url) ? new URL(url).origin : '', durationMs: elapsedMs() - call.beganAt };
   }
 
   /** Ends a call that is conducted here; false for any other. */

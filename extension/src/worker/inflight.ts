@@ -3,6 +3,7 @@ import type { OutcomeMessage, Place } from '../bridge/messages.ts';
 import type { Ending, Outcome, RefusalCode } from '../page/order.ts';
 import type { CallFrame } from '../protocol/frames.generated.ts';
 import type { Bridge } from './bridges.ts';
+import { elapsedMs } from './clock.ts';
 import { outcomeText } from './frames.ts';
 import type { Outcomes, Records } from './records.ts';
 
@@ -71,7 +72,7 @@ export class Inflight {
       timer: undefined,
       tabClosed: false,
       conducted: false,
-      beganAt: Date.now(),
+      beganAt: elapsedMs(),
     };
     this.#open.set(frame.id, call);
     for (const listener of this.#listeners) listener.began(call);
@@ -94,9 +95,9 @@ export class Inflight {
     if (!this.#open.delete(id)) return;
     clearTimeout(call.timer);
     if (ending.status === 'refused' && ending.refusal.outcome === 'unknown' && call.bridge?.gone === false) {
-      this.#abandoned.set(id, { call, bridge: call.bridge, at: Date.now() });
+      this.#abandoned.set(id, { call, bridge: call.bridge, at: elapsedMs() });
     }
-    const where = place ?? { origin: '', durationMs: Date.now() - call.beganAt };
+    const where = place ?? { origin: '', durationMs: elapsedMs() - call.beganAt };
     this.#outcomes.add(id, outcomeText(id, ending, where, this.#records.epoch), call.bridge);
     for (const listener of this.#listeners) listener.ended(call, ending);
   }
@@ -134,7 +135,7 @@ export class Inflight {
     for (;;) {
       const occupant = this.#occupant(tabId);
       if (occupant === undefined) return { free: true, givenUpMs: 0 };
-      const givenUpMs = Date.now() - occupant.at;
+      const givenUpMs = elapsedMs() - occupant.at;
       const left = graceMs - givenUpMs;
       if (left <= 0) return { free: false, givenUpMs };
       await new Promise<void>((resolve) => {

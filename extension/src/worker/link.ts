@@ -1,6 +1,7 @@
 // The one WebSocket to the relay: dial, greet, stay, and dial again for ever. A newer dial makes every event of an
 // older socket void (generation).
 import type { FromExtension, FromRelay } from '../protocol/frames.generated.ts';
+import { elapsedMs } from './clock.ts';
 import { type FrameOf, frameText, readFrame } from './frames.ts';
 import { type Greeting, type Identity, startGreeting } from './greeting.ts';
 import type { Pairing } from './pairing.ts';
@@ -131,7 +132,7 @@ export class Link {
       opened: () => greeting.hello(),
       message: (text) => {
         if (!current()) return;
-        this.#heard = Date.now();
+        this.#heard = elapsedMs();
         if (this.#open) return this.#read(text);
         // Proofs take time; what arrives meanwhile keeps its place.
         inSequence = inSequence.then(() => {
@@ -174,7 +175,7 @@ export class Link {
   #keepAlive(pingMs: number): void {
     clearInterval(this.#keepalive);
     this.#keepalive = setInterval(() => {
-      const asked = Date.now();
+      const asked = elapsedMs();
       const generation = this.#generation;
       this.send({ type: 'ping' });
       setTimeout(() => {

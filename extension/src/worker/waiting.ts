@@ -1,5 +1,6 @@
 // Waits until something is so in a tab, over as many of its pages as come meanwhile.
 import { isNumber, isText } from '../page/guards.ts';
+import { elapsedMs } from './clock.ts';
 import { Ended, type Performer, text } from './conductor.ts';
 import type { Documents } from './looking.ts';
 
@@ -11,28 +12,28 @@ const roundMs = 400; // then frames that came meanwhile are asked, too
 export function waitingIn(documents: Documents): Performer {
   return async (stage) => {
     const { timeoutMs, ...condition } = stage.args;
-    const began = Date.now();
+    const began = elapsedMs();
     const until = began + Math.min(isNumber(timeoutMs) ? timeoutMs : standardMs, stage.leftMs - 1000);
     const ref = [condition.ref, condition.gone].filter(isText).find((one) => /^(?:f\d+)?e\d+$/.test(one));
     for (;;) {
       try {
         const words = ref === undefined && (isText(condition.text) || isText(condition.gone));
         const all = words ? await documents.all(stage) : [await documents.of(stage, ref)];
-        const left = Math.max(leastMs, until - Date.now());
+        const left = Math.max(leastMs, until - elapsedMs());
         const ms = all.length > 1 ? Math.min(left, roundMs) : left;
-        const _ = { waitedMs: Date.now() + ms - began };
+        const _ = { waitedMs: elapsedMs() + ms - began };
         const asked = all.map((one) => stage.part(one, 'wait', { ...condition, timeoutMs: ms, _ }));
         // A text is there in one of the documents, or gone from all.
         const seen = await (isText(condition.gone) ? everyOne(asked) : firstOf(asked));
         return text(isText(seen) ? seen : 'it is so');
       } catch (why) {
         if (!(why instanceof Ended)) throw why;
-        if (why.code === 'WAIT_TIMEOUT' && Date.now() < until && !stage.signal.aborted) continue;
+        if (why.code === 'WAIT_TIMEOUT' && elapsedMs() < until && !stage.signal.aborted) continue;
         const left = ['DOCUMENT_CHANGED', 'FRAME_GONE', 'TAB_CHANGED'].includes(why.code);
         if (left && condition.gone !== undefined && ref !== undefined) return text(`${ref} is gone`);
         // Another page is coming: the condition may hold there.
         const coming = ['TAB_CHANGED', 'INJECTION_FAILED', 'ADAPTER_NOT_READY'].includes(why.code);
-        if (!coming || ref !== undefined || Date.now() >= until || stage.signal.aborted) throw why;
+        if (!coming || ref !== undefined || elapsedMs() >= until || stage.signal.aborted) throw why;
         await new Promise((resolve) => setTimeout(resolve, againMs));
       }
     }
