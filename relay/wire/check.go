@@ -110,9 +110,10 @@ func (f *Tabs) check() error {
 	return nil
 }
 
+// Only tabs with web pages are told. An address of another kind would be shown to people and agents as one to open.
 func (t *Tab) check() error {
-	if t.ID < 0 || t.URL == "" {
-		return fmt.Errorf("tab %d has the url %q", t.ID, t.URL)
+	if t.ID < 0 || !strings.HasPrefix(t.URL, "https://") && !strings.HasPrefix(t.URL, "http://") {
+		return fmt.Errorf("the url of tab %d is not one of a web page", t.ID)
 	}
 	return nil
 }
