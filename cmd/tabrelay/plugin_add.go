@@ -250,6 +250,8 @@ func (a *app) removePlugin(ctx context.Context, name string) error {
 	}
 	if _, running := join.Running(ctx, a.home); running && entry != nil {
 		_, err = a.exchange(ctx, http.MethodDelete, "/api/v1/plugins/"+url.PathEscape(name), nil)
+	} else if entry == nil {
+		err = install.Remove(a.home.Plugins(), name) // which says so
 	} else {
 		err = a.removePluginOffline(ctx, name)
 	}
@@ -261,14 +263,15 @@ func (a *app) removePlugin(ctx context.Context, name string) error {
 }
 
 func (a *app) removePluginOffline(ctx context.Context, name string) error {
-	if err := install.Remove(a.home.Plugins(), name); err != nil {
-		return err
-	}
 	offline, err := a.openOffline(ctx)
 	if err != nil {
 		return err
 	}
+	// What it may do goes first: a plugin whose files could not be removed has nothing allowed then.
 	if err := errors.Join(offline.ForgetPlugin(ctx, name, policy.ByTerminal), offline.Close()); err != nil {
+		return err
+	}
+	if err := install.Remove(a.home.Plugins(), name); err != nil {
 		return err
 	}
 	if slices.Contains(catalog.PluginNames(a.home), name) {
@@ -279,7 +282,8 @@ func (a *app) removePluginOffline(ctx context.Context, name string) error {
 
 // goneWith says what went with a plugin that was removed, and what stays.
 func (a *app) goneWith(entry *plugin.Entry) string {
-	gone, stay := []string{"what you allowed for it without asking"}, "rules that ask or forbid stay"
+	gone := []string{"what you allowed for it without asking", "what you said of its tools"}
+	stay := "rules that ask or forbid stay"
 	if !slices.Contains(catalog.PluginNames(a.home), entry.Name) { // else the one in the binary goes by them
 		gone = append(gone, "its settings")
 	}
@@ -288,7 +292,8 @@ func (a *app) goneWith(entry *plugin.Entry) string {
 	} else {
 		stay = entry.Dir + " and " + stay
 	}
-	return strings.Join(gone, " and ") + "; " + stay
+	last := len(gone) - 1
+	return strings.Join(gone[:last], ", ") + " and " + gone[last] + "; " + stay
 }
 
 func (a *app) pluginUse() *cobra.Command {

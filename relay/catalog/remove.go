@@ -3,7 +3,10 @@ package catalog
 import (
 	"context"
 	"slices"
+	"strings"
+	"time"
 
+	"tabrelay/relay/call"
 	"tabrelay/relay/config"
 	"tabrelay/relay/fault"
 	"tabrelay/relay/install"
@@ -32,7 +35,7 @@ func (c *Catalog) Remove(name, by string) *fault.Error {
 	}
 	c.options.Log.Info().Str("plugin", name).Str("by", by).Msg("a plugin was removed")
 	var failure *fault.Error
-	if c.changes.Do(func() { failure = c.dropHints(name) }) != nil {
+	if c.changes.Do(func() { failure = c.dropHints(name, by) }) != nil {
 		return stopping()
 	}
 	if failure != nil {
@@ -44,13 +47,30 @@ func (c *Catalog) Remove(name, by string) *fault.Error {
 
 // dropHints forgets what the person said of the tools of a plugin that is gone: it would let agents do more with
 // another one of its name.
-func (c *Catalog) dropHints(name string) *fault.Error {
-	if err := c.options.Store.DropHints(context.Background(), name); err != nil {
+func (c *Catalog) dropHints(name, by string) *fault.Error {
+	dropped, err := c.options.Store.DropHints(context.Background(), name)
+	if err != nil {
 		return fault.New(fault.RegistryError, "The plugin "+name+" is removed, but what you said of its tools is not: "+
 			err.Error(), fault.WithHint("`tabrelay doctor` looks at the disk and the database."))
 	}
 	c.hints = slices.DeleteFunc(slices.Clone(c.hints), func(h store.Hint) bool { return h.Plugin == name })
+	if len(dropped) > 0 {
+		c.options.Audit(Forgotten(name, dropped, by))
+	}
 	return nil
+}
+
+// Forgotten is what the person said of the tools of a plugin that was removed, as the audit log has it.
+func Forgotten(plugin string, hints []store.Hint, by string) call.Entry {
+	said := make([]string, len(hints))
+	for i, h := range hints {
+		said[i] = h.Pattern + " " + h.Effect
+	}
+	return call.Entry{
+		At: time.Now(), Kind: call.EntryReview, Plugin: plugin, Decision: "forgotten", DecidedBy: by,
+		Detail: "the plugin " + plugin + " was removed, and with it what was said of its tools: " +
+			strings.Join(said, ", "),
+	}
 }
 
 // DropSettings deletes what the person set for a plugin that is gone, secrets among that.

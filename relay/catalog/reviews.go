@@ -22,7 +22,7 @@ import (
 type Store interface {
 	Hints(ctx context.Context) ([]store.Hint, error)
 	SetHints(ctx context.Context, hints []store.Hint) error
-	DropHints(ctx context.Context, plugin string) error
+	DropHints(ctx context.Context, plugin string) ([]store.Hint, error)
 	Reviews(ctx context.Context) ([]store.Review, error)
 	AddReview(ctx context.Context, r store.Review, content []byte) error
 	KeepContent(ctx context.Context, plugin, hash string, content []byte) error

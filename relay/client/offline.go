@@ -48,8 +48,11 @@ func (o *Offline) ChangeClients(secrets *config.Secrets, change func() error) er
 
 // ForgetPlugin forgets what was said of a plugin that is removed, so that another one of its name begins anew.
 func (o *Offline) ForgetPlugin(ctx context.Context, plugin, by string) error {
-	return errors.Join(o.Policy.ForgetPlugin(ctx, plugin, by), o.store.DropHints(ctx, plugin),
-		o.store.DropContent(ctx, plugin))
+	dropped, err := o.store.DropHints(ctx, plugin)
+	if len(dropped) > 0 {
+		o.log.Record(catalog.Forgotten(plugin, dropped, by))
+	}
+	return errors.Join(err, o.Policy.ForgetPlugin(ctx, plugin, by), o.store.DropContent(ctx, plugin))
 }
 
 // ForgetProfile forgets that a browser profile was connected.

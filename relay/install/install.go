@@ -141,9 +141,9 @@ func (c *Candidate) Install(replace bool) error {
 		return err
 	}
 	if before != nil && before.Pin != nil && before.Dir != dir {
-		return os.RemoveAll(before.Dir)
+		err = os.RemoveAll(before.Dir)
 	}
-	return nil
+	return errors.Join(err, c.lock.Close())
 }
 
 // move gives the unpacked folder its name. A folder of that name has the same content, or was tampered with.
@@ -155,7 +155,7 @@ func (c *Candidate) move(dir string) error {
 		return fmt.Errorf("the plugin cannot be put in its place: %w", err)
 	}
 	c.dir, c.Plugin.Dir = dir, dir
-	return c.lock.Close()
+	return nil
 }
 
 // Installed returns an installed plugin, and where a newer one of it is looked for: a package's name, or a file.

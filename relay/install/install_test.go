@@ -178,6 +178,46 @@ func TestATarballIsAFile(t *testing.T) {
 	}
 }
 
+// An installation that was killed before the plugin was listed leaves nothing behind either, and nothing that is listed
+// goes, nor anything where no list says what is.
+func TestRemoveUnlisted(t *testing.T) {
+	home, r := t.TempDir(), newRegistry(t)
+	r.tarballs["1.0.0"] = tea(t, "1.0.0", "list")
+	p, err := r.configured(t, "").Fetch(t.Context(), Spec{Name: "tea"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := Prepare(t.Context(), home, p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	unlisted := filepath.Join(home, packagesDir, "coffee-0123456789ab")
+	folders := func(when string, want int) {
+		t.Helper()
+		if err := os.MkdirAll(unlisted, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := RemoveUnfinished(home); err != nil {
+			t.Error(err)
+		}
+		if entries, err := os.ReadDir(filepath.Join(home, packagesDir)); err != nil || len(entries) != want {
+			t.Errorf("%s: %v, %v, want %d", when, entries, err, want)
+		}
+	}
+	folders("while one is installed", 2)
+	if err := c.Install(false); err != nil {
+		t.Fatal(err)
+	}
+	folders("later", 1)
+	if entry, err := plugin.Find(home, "tea"); err != nil || entry == nil || entry.Plugin == nil {
+		t.Errorf("installed: %+v, %v", entry, err)
+	}
+	if err := os.Remove(filepath.Join(home, "plugins.json")); err != nil {
+		t.Fatal(err)
+	}
+	folders("without a list", 2)
+}
+
 // What an installation left that was killed goes with the next start, and what is being installed stays.
 func TestRemoveUnfinished(t *testing.T) {
 	home, r := filepath.Join(t.TempDir(), "[a]"), newRegistry(t) // a pattern for no other folder than itself

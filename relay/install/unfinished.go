@@ -10,6 +10,8 @@ import (
 	"strings"
 
 	"github.com/gofrs/flock"
+
+	"tabrelay/relay/plugin"
 )
 
 // newPrefix begins the names of folders that hold a plugin while it is being installed.
@@ -29,16 +31,15 @@ func hold(home string) (*flock.Flock, error) {
 	return lock, nil
 }
 
-// RemoveUnfinished deletes what installations left behind that were killed. It does nothing while a plugin is being
-// installed.
+// RemoveUnfinished deletes what installations left behind that were killed: folders that are new still, and those that
+// the list of plugins does not have. It does nothing while a plugin is being installed.
 func RemoveUnfinished(home string) error {
 	parent := filepath.Join(home, packagesDir)
 	entries, err := os.ReadDir(parent)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
-	left := slices.DeleteFunc(entries, func(e fs.DirEntry) bool { return !strings.HasPrefix(e.Name(), newPrefix) })
-	if err != nil || len(left) == 0 {
+	if err != nil || len(entries) == 0 {
 		return err
 	}
 	lock := installing(home)
@@ -46,8 +47,19 @@ func RemoveUnfinished(home string) error {
 	if err != nil || !free {
 		return err
 	}
-	for _, e := range left {
-		err = errors.Join(err, os.RemoveAll(filepath.Join(parent, e.Name())))
+	listed, err := plugin.Folders(home)
+	known := func(e fs.DirEntry) bool {
+		// without a list that can be read, nothing says that a folder is no plugin's
+		return err != nil || len(listed) == 0 || slices.ContainsFunc(listed, func(dir string) bool {
+			return filepath.Base(dir) == e.Name()
+		})
 	}
+	var failed error
+	for _, e := range entries {
+		if strings.HasPrefix(e.Name(), newPrefix) || !known(e) {
+			failed = errors.Join(failed, os.RemoveAll(filepath.Join(parent, e.Name())))
+		}
+	}
+	err = failed
 	return errors.Join(err, lock.Close())
 }

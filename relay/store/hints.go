@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"slices"
 	"time"
 )
 
@@ -61,10 +62,14 @@ func (s *Store) SetHints(ctx context.Context, hints []Hint) error {
 	return nil
 }
 
-// DropHints removes all hints about the tools of a plugin.
-func (s *Store) DropHints(ctx context.Context, plugin string) error {
-	if err := s.do(ctx, func(w *writer) error { return w.exec(dropHints, plugin) }); err != nil {
-		return fmt.Errorf("cannot remove the hints about the tools of %s: %w", plugin, err)
+// DropHints removes all hints about the tools of a plugin, and returns them.
+func (s *Store) DropHints(ctx context.Context, plugin string) (dropped []Hint, err error) {
+	all, err := s.Hints(ctx)
+	if err == nil {
+		err = s.do(ctx, func(w *writer) error { return w.exec(dropHints, plugin) })
 	}
-	return nil
+	if err != nil {
+		return nil, fmt.Errorf("cannot remove the hints about the tools of %s: %w", plugin, err)
+	}
+	return slices.DeleteFunc(all, func(h Hint) bool { return h.Plugin != plugin }), nil
 }
