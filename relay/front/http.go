@@ -85,7 +85,8 @@ func unknownVersion(w http.ResponseWriter, r *http.Request, id []byte) bool {
 func (f *Front) post(w http.ResponseWriter, r *http.Request) {
 	if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || kind != "application/json" {
 		writeJSON(w, http.StatusUnsupportedMediaType, refuse(nil, fault.New(fault.InvalidRequest,
-			"The message is not sent as JSON", fault.WithHint("Send the header Content-Type: application/json.")), false))
+			"The message is not sent as JSON",
+			fault.WithHint("Send the header Content-Type: application/json.")), false))
 		return
 	}
 	body, status, fail := f.readBody(w, r)
@@ -271,7 +272,8 @@ func (f *Front) exchange(ctx context.Context, w http.ResponseWriter, r *http.Req
 // notAcceptable refuses to whom only an event stream could answer, and who takes none.
 func notAcceptable(w http.ResponseWriter, id []byte) {
 	writeJSON(w, http.StatusNotAcceptable, refuse(id, fault.New(fault.InvalidRequest,
-		"The client does not accept an event stream", fault.WithHint("Send the header Accept: text/event-stream.")), false))
+		"The client does not accept an event stream",
+		fault.WithHint("Send the header Accept: text/event-stream.")), false))
 }
 
 // accepts reports whether the client takes answers of this kind.
