@@ -53,6 +53,7 @@ export function reference(element: Element): string {
   if (known !== undefined) return known;
   const ref = `${table.prefix}${table.next++}`;
   of.set(element, ref);
+  if (table.byRef.size >= sweepAt) sweep();
   table.byRef.set(ref, { element: new WeakRef(element), said: '' });
   return ref;
 }
@@ -112,14 +113,16 @@ function successorOf(said: string): string | undefined {
   return found;
 }
 
-const sweepAbove = 20_000;
+const leastSwept = 20_000;
+let sweepAt = leastSwept;
 
-/** Forgets what was described of elements that are long gone, when there are very many. */
-export function sweep(): void {
+// Forgets what was described of elements that are long gone, when there are very many: pages that draw themselves anew
+// all the time would fill the memory. What is gone is still known as gone by its number.
+function sweep(): void {
   const { byRef } = state().table;
-  if (byRef.size <= sweepAbove) return;
   for (const [ref, known] of byRef) {
-    if (byRef.size <= sweepAbove / 2) return;
+    if (byRef.size <= leastSwept / 2) break;
     if (known.element.deref() === undefined) byRef.delete(ref);
   }
+  sweepAt = Math.max(leastSwept, 2 * byRef.size);
 }
