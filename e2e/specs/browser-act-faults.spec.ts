@@ -83,7 +83,8 @@ test('a page that draws itself anew all the time: no act on a wrong element', as
   sharedStage: stage,
   closing,
 }) => {
-  test.setTimeout(900_000);
+  const acts = Number(process.env.TABRELAY_ACTS ?? 100);
+  test.setTimeout(180_000 + acts * 500);
   const { url } = await openActSite(closing);
   await visit(stage, `${url}/redrawn`);
   const page = await new Acting(stage.agent).look({ full: true, maxTokens: 20_000 });
@@ -92,7 +93,7 @@ test('a page that draws itself anew all the time: no act on a wrong element', as
     ref,
   }));
   expect(refs).toHaveLength(20);
-  const rounds = Number(process.env.TABRELAY_ACTS ?? 100) / 20;
+  const rounds = acts / 20;
   let done = 0;
   for (let n = 0; n < rounds; n++) {
     const steps = refs.map(({ ref }) => ({ tool: 'click', ref }));
