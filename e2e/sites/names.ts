@@ -156,6 +156,11 @@ export const widgets: readonly (readonly [what: string, html: string, lines: str
     'tablist "Views"\n tab "One" [e1] selected\n tab "Two" [e2]\ntabpanel "One": "Words"',
   ],
   [
+    'words with nothing but blanks between them',
+    '<p><b>One</b> <i>two</i>\n<span>three</span><b>four</b> <a href=/>five</a></p>',
+    '"One two threefour" link "five" [e1]',
+  ],
+  [
     'a row that is clicked, with an icon',
     '<div style="cursor:pointer">Inbox<div class=flag style="width:20px;height:20px"></div></div>',
     'clickable "Inbox" [e2]\n "Inbox" clickable "flag" [e1]',

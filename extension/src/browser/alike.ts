@@ -1,13 +1,11 @@
 // Elements that style sheets cannot tell apart, but for their place among siblings: of the same tag and class, in
 // parents that are alike. Pages of ten thousand elements have a hundred kinds of them, and what is asked of the style
 // of one need not be asked of all.
-import { attribute, hasSome, holder, tag } from './dom.ts';
+import { attribute, attributes, holder, tag } from './dom.ts';
 import { Kind, known } from './moment.ts';
 
 // Attributes that hardly any style sheet asks for.
 const silent = new Set('href src srcset for datetime colspan rowspan'.split(' '));
-
-const names = (element: Element): string[] => Element.prototype.getAttributeNames.call(element);
 
 /** The kind of an element; of its own where it has a style or an id of its own. */
 export function kindOf(element: Element): Kind {
@@ -21,11 +19,10 @@ export function kindOf(element: Element): Kind {
 
 function kindIn(around: Kind, element: Element): Kind {
   let key = tag(element);
-  if (hasSome(element))
-    for (const name of names(element)) {
-      if (name === 'id' || name === 'style') return new Kind();
-      if (!silent.has(name)) key += ` ${name}=${attribute(element, name)}`;
-    }
+  for (const name of attributes(element)) {
+    if (name === 'id' || name === 'style') return new Kind();
+    if (!silent.has(name)) key += ` ${name}=${attribute(element, name)}`;
+  }
   let kind = around.inside.get(key);
   if (kind === undefined) {
     kind = new Kind();

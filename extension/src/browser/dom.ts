@@ -1,6 +1,6 @@
 // What the browser says of an element. A page can name the fields of a form so that they stand in for its members
 // (`<input name="localName">`), so members are read as the prototypes of this world define them, which no page reaches.
-import { type Kind, known, readInto } from './moment.ts';
+import { focusedAtOnce, type Kind, known, readInto, remembered } from './moment.ts';
 
 type Getter = (this: unknown) => unknown;
 
@@ -13,33 +13,53 @@ function getter(prototype: object, name: string): Getter {
 const readName = getter(Element.prototype, 'localName');
 const readParent = getter(Node.prototype, 'parentNode');
 const readFirst = getter(Node.prototype, 'firstChild');
+const readFirstElement = getter(Element.prototype, 'firstElementChild');
 const readNext = getter(Node.prototype, 'nextSibling');
 const readRoot = getter(Element.prototype, 'shadowRoot');
 const readSlot = getter(Element.prototype, 'assignedSlot');
 const readTextSlot = getter(Text.prototype, 'assignedSlot');
 const readConnected = getter(Node.prototype, 'isConnected');
 const readTabIndex = getter(HTMLElement.prototype, 'tabIndex');
-const readType = getter(Node.prototype, 'nodeType');
 const readText = getter(Node.prototype, 'textContent');
-
-/** Which of the two kinds of nodes it is that are displayed. */
-export const isElement = (node: Node): node is Element => readType.call(node) === 1;
-export const isText = (node: Node): boolean => readType.call(node) === 3;
+const readValue = getter(Node.prototype, 'nodeValue');
+const readActive = getter(Document.prototype, 'activeElement');
 
 /** The name of its tag, in lower case. */
 export function tag(element: Element): string {
+  const about = remembered(element);
+  if (about === undefined) return readTag(element);
+  about.tag ??= readTag(element);
+  return about.tag;
+}
+
+function readTag(element: Element): string {
   const name = readName.call(element);
   return typeof name === 'string' ? name.toLowerCase() : '';
 }
 
+const none: readonly never[] = [];
+
+/** The names of its attributes. */
+export function attributes(element: Element): readonly string[] {
+  const about = known(element);
+  about.attributes ??= Element.prototype.hasAttributes.call(element)
+    ? Element.prototype.getAttributeNames.call(element)
+    : none;
+  return about.attributes;
+}
+
+// Most attributes that are asked for are not there, which is known without Chrome once their names were read.
+const mayHave = (element: Element, name: string): boolean =>
+  remembered(element) === undefined || attributes(element).includes(name);
+
 export const attribute = (element: Element, name: string): string | null =>
-  Element.prototype.getAttribute.call(element, name);
+  mayHave(element, name) ? Element.prototype.getAttribute.call(element, name) : null;
 
 /** Whether it has any attribute. */
-export const hasSome = (element: Element): boolean => Element.prototype.hasAttributes.call(element);
+export const hasSome = (element: Element): boolean => attributes(element).length > 0;
 
 export const has = (element: Element, name: string): boolean =>
-  Element.prototype.hasAttribute.call(element, name);
+  mayHave(element, name) && Element.prototype.hasAttribute.call(element, name);
 
 export const matches = (element: Element, selector: string): boolean =>
   Element.prototype.matches.call(element, selector);
@@ -64,13 +84,15 @@ export function tabIndex(element: Element): number {
 
 /** Its shadow root, also a closed one. */
 export function shadowRoot(element: Element): ShadowRoot | undefined {
+  const about = known(element);
+  if (about.root === undefined) about.root = mayHaveShadow(element) ? readShadow(element, about.kind) : null;
+  return about.root ?? undefined;
+}
+
+function readShadow(element: Element, kind: Kind | undefined): ShadowRoot | null {
   const open = readRoot.call(element);
   if (open instanceof ShadowRoot) return open;
-  const about = known(element);
-  if (about.root === undefined)
-    about.root =
-      element instanceof HTMLElement && mayHaveShadow(element) ? closedRoot(element, about.kind) : null;
-  return about.root ?? undefined;
+  return element instanceof HTMLElement ? closedRoot(element, kind) : null;
 }
 
 const asked = 3;
@@ -88,41 +110,62 @@ function closedRoot(element: HTMLElement, kind: Kind | undefined): ShadowRoot | 
 const hosts = new Set(
   'article aside blockquote body div footer h1 h2 h3 h4 h5 h6 header main nav p section span'.split(' '),
 );
-const mayHaveShadow = (element: HTMLElement): boolean => {
+const mayHaveShadow = (element: Element): boolean => {
   const name = tag(element);
   return hosts.has(name) || name.includes('-');
 };
 const isCustom = (element: HTMLElement): boolean => tag(element).includes('-');
 
-/** The nodes that are displayed in an element: those of its shadow root, and what is put into a slot. */
-export function content(element: Element): readonly Node[] {
+/** What is displayed in an element: the elements and texts of its shadow root, and what is put into a slot. */
+export function content(element: Element): readonly (Element | string)[] {
   const about = known(element);
-  about.content ??= readContent(element);
+  if (about.content === undefined) {
+    about.content = readContent(element);
+    for (const one of about.content) if (typeof one !== 'string') known(one).holder = element;
+  }
   return about.content;
 }
 
-function readContent(element: Element): readonly Node[] {
+function readContent(element: Element): readonly (Element | string)[] {
   const root = shadowRoot(element);
   if (root !== undefined) {
     readInto(root);
-    return childNodes(root);
+    return childrenOf(root);
   }
   if (element instanceof HTMLSlotElement) {
     const given = element.assignedNodes();
-    if (given.length > 0) return given;
+    if (given.length > 0) return given.flatMap((node) => displayed(node) ?? []);
   }
-  return childNodes(element);
+  if (readFirstElement.call(element) !== null) return childrenOf(element);
+  const text = textOf(element);
+  return text === '' ? none : [text];
 }
 
 // From one to the next is the way that costs Chrome least.
-function childNodes(node: Node): readonly Node[] {
-  const all: Node[] = [];
-  for (let at = readFirst.call(node); at instanceof Node; at = readNext.call(at)) all.push(at);
+function childrenOf(node: Node): readonly (Element | string)[] {
+  const all: (Element | string)[] = [];
+  for (let at = readFirst.call(node); at instanceof Node; at = readNext.call(at)) {
+    const one = displayed(at);
+    if (one !== undefined) all.push(one);
+  }
   return all;
+}
+
+function displayed(node: Node): Element | string | undefined {
+  if (node instanceof Element) return node;
+  const text = node instanceof Text ? readValue.call(node) : undefined;
+  return typeof text === 'string' ? text : undefined;
 }
 
 /** The element that a node is displayed in: of a slotted one, the slot. */
 export function holder(node: Node): Element | undefined {
+  const about = node instanceof Element ? remembered(node) : undefined;
+  if (about === undefined) return readHolder(node);
+  if (about.holder === undefined) about.holder = readHolder(node) ?? null;
+  return about.holder ?? undefined;
+}
+
+function readHolder(node: Node): Element | undefined {
   if (node instanceof Element || node instanceof Text) {
     const slot = node instanceof Element ? readSlot.call(node) : readTextSlot.call(node);
     if (slot instanceof Element) return slot;
@@ -131,6 +174,18 @@ export function holder(node: Node): Element | undefined {
   if (parent instanceof ShadowRoot) return parent.host;
   return parent instanceof Element ? parent : undefined;
 }
+
+/** The element that has the focus, and the hosts in whose shadow it stands: the outermost first. */
+export const focused = (): readonly Element[] =>
+  focusedAtOnce(() => {
+    const all: Element[] = [];
+    let at: unknown = readActive.call(document);
+    while (at instanceof Element) {
+      all.push(at);
+      at = shadowRoot(at)?.activeElement;
+    }
+    return all;
+  });
 
 /** The scope in which ids are looked up: its document or shadow root. */
 export function byId(element: Element, id: string): Element | undefined {
@@ -153,8 +208,11 @@ export function legible(text: string): string {
   });
 }
 
-const spaced = /\s\s|[^\S ]/;
+const tidy = /^[!-~]+(?: [!-~]+)*$/;
+const blank = /^\s*$/;
 
 /** On one line, blanks collapsed. */
-export const line = (text: string): string =>
-  legible(spaced.test(text) ? text.replaceAll(/\s+/g, ' ') : text).trim();
+export const line = (text: string): string => {
+  if (tidy.test(text)) return text;
+  return blank.test(text) ? '' : legible(text.replaceAll(/\s+/g, ' ')).trim();
+};

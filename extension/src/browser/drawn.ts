@@ -1,7 +1,7 @@
 // How the browser draws an element: whether a person can see it, and whether more is in it than it shows.
 
 import { kindOf } from './alike.ts';
-import { holder } from './dom.ts';
+import { content, holder } from './dom.ts';
 import { type Cutting, isPage, known, scrolledTo } from './moment.ts';
 
 /** Its style as the browser computed it. */
@@ -105,6 +105,7 @@ export function isSeen(element: Element): boolean {
 }
 
 function readSeen(element: Element): boolean {
+  if (hasWords(element) && visible(element) && isFlowing(element)) return true;
   const { left, top } = scrolledTo();
   const box = Element.prototype.getBoundingClientRect.call(element);
   const { width, height } = box;
@@ -135,6 +136,40 @@ function isScrolledAway(element: Element, right: number, bottom: number): boolea
   }
   return x > 0 && y > 0;
 }
+
+const word = /[\p{L}\p{N}]/u;
+const hasWords = (element: Element): boolean =>
+  content(element).some((one) => typeof one === 'string' && word.test(one));
+
+// Nothing moves it, and nothing moves what it stands in, up to the page: words of it are where people see them.
+function isFlowing(element: Element): boolean {
+  const about = known(element);
+  if (about.flowing === undefined) {
+    const kind = kindOf(element);
+    kind.flowing ??= staysInPlace(styleOf(element));
+    const around = kind.flowing ? holder(element) : undefined;
+    about.flowing = kind.flowing && (around === undefined || isFlowing(around));
+  }
+  return about.flowing;
+}
+
+const staysInPlace = (style: CSSStyleDeclaration): boolean =>
+  (style.position === 'static' ||
+    (style.position === 'relative' && isZero(style.left) && isZero(style.top))) &&
+  style.transform === 'none' &&
+  style.translate === 'none' &&
+  style.scale === 'none' &&
+  style.rotate === 'none' &&
+  style.offsetPath === 'none' &&
+  style.float === 'none' &&
+  style.direction === 'ltr' &&
+  style.writingMode === 'horizontal-tb' &&
+  style.display !== 'contents' &&
+  !style.margin.includes('-') &&
+  !style.textIndent.startsWith('-') &&
+  Number.parseFloat(style.fontSize) > 1;
+
+const isZero = (length: string): boolean => length === 'auto' || length === '0px';
 
 // Nothing moves it away from where what stands around it is, or cuts it off.
 function isPlain(element: Element): boolean {

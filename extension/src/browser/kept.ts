@@ -4,7 +4,7 @@
 // names from elsewhere, long lists, scrollers, frames, custom elements) is written anew each time. What is not noticed:
 // a shadow root that a plain element with content gets late, and a style that makes a target of it, or a dot, from
 // afar. A look that asks for the whole writes everything anew.
-import { content, has, hasSome, holder, shadowRoot, within } from './dom.ts';
+import { content, focused, has, hasSome, holder, shadowRoot, within } from './dom.ts';
 import { isCutOff, isDrawn, isSeen, isShown } from './drawn.ts';
 import { rootsRead } from './moment.ts';
 import { labelsOf } from './names.ts';
@@ -64,9 +64,9 @@ export class Keeper {
     const setting = `${innerWidth} ${innerHeight} ${devicePixelRatio} ${sheets}`;
     if (setting !== this.#setting) this.#forget();
     this.#setting = setting;
-    const focused = focusedElement();
-    for (const one of [this.#focused, focused]) if (one !== null) this.#stale(one);
-    this.#focused = focused;
+    const inFocus = focused().at(-1) ?? null;
+    for (const one of [this.#focused, inFocus]) if (one !== null) this.#stale(one);
+    this.#focused = inFocus;
     this.#quiet = [];
     this.#parts = [];
     clearTimeout(this.#rest);
@@ -210,12 +210,6 @@ function firstHidden({ lines, parts }: Kept): Element | undefined {
   }
   for (const element of parts) if (!check.call(element, asPeopleSee) && !isDrawn(element)) return element;
   return undefined;
-}
-
-function focusedElement(): Element | null {
-  let at = document.activeElement;
-  for (let inner = at; inner !== null; inner = (at && shadowRoot(at)?.activeElement) ?? null) at = inner;
-  return at;
 }
 
 // The host whose content is put into other slots than before.

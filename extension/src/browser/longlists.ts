@@ -8,26 +8,23 @@ const leastItems = 12;
 
 /** The items of a long list that are told, and how many are not. */
 export interface Told {
-  items: ReadonlySet<Node>;
+  items: ReadonlySet<Element>;
   others: number;
 }
 
 /** Of a long list the items on the screen, and at least the first ones; undefined for all. */
 export function onScreen(
   element: Element,
-  nodes: ArrayLike<Node>,
+  nodes: readonly (Element | string)[],
   root: Element | undefined,
 ): Told | undefined {
   if (nodes.length <= longList || element === root || !matches(element, listLike)) return undefined;
   if (root !== undefined && closest(element, listLike) === root) return undefined;
   const all: Element[] = [];
-  for (let i = 0; i < nodes.length; i++) {
-    const node = nodes[i];
-    if (node instanceof Element && rendered(node)) all.push(node);
-  }
+  for (const node of nodes) if (typeof node !== 'string' && rendered(node)) all.push(node);
   if (all.length <= longList) return undefined;
   const frame = clip(element);
-  const items = new Set<Node>(all.filter((item) => overlaps(item, frame)));
+  const items = new Set(all.filter((item) => overlaps(item, frame)));
   for (const item of all) {
     if (items.size >= leastItems) break;
     items.add(item);

@@ -4,13 +4,20 @@
 /** What is known of one element. All of them have the same fields from the beginning, which engines read faster. */
 export class Known {
   kind: Kind | undefined = undefined;
+  tag: string | undefined = undefined;
+  attributes: readonly string[] | undefined = undefined; // their names
+  role: string | undefined = undefined;
+  holder: Element | null | undefined = undefined;
+  labels: readonly Element[] | undefined = undefined;
+  disabled: boolean | undefined = undefined;
+  flowing: boolean | undefined = undefined;
   style: CSSStyleDeclaration | undefined = undefined;
   display: number | undefined = undefined;
   seen: boolean | undefined = undefined;
   inSight: boolean | undefined = undefined;
   cut: boolean | undefined = undefined;
   root: ShadowRoot | null | undefined = undefined;
-  content: readonly Node[] | undefined = undefined;
+  content: readonly (Element | string)[] | undefined = undefined;
   name: string | undefined = undefined;
   contentName: string | undefined = undefined;
 }
@@ -28,6 +35,7 @@ export class Kind {
   overflow: string | undefined = undefined;
   inline: boolean | undefined = undefined;
   plain: boolean | undefined = undefined; // nothing moves it out of sight or cuts it off
+  flowing: boolean | undefined = undefined; // nothing moves it away from what stands around it
   cutting: Cutting | undefined = undefined;
   added: readonly [before: string, after: string] | undefined = undefined;
   rootless = 0; // how many had no closed shadow root
@@ -43,6 +51,7 @@ interface Moment {
   last: Element | undefined; // asked about, of which is known:
   about: Known;
   roots: ShadowRoot[]; // whose content was read
+  focused: readonly Element[] | undefined;
 }
 
 let moment: Moment | undefined;
@@ -60,6 +69,7 @@ export function atOnce<T>(read: () => T): T {
     last: undefined,
     about: new Known(),
     roots: [],
+    focused: undefined,
   };
   try {
     return read();
@@ -69,8 +79,11 @@ export function atOnce<T>(read: () => T): T {
 }
 
 /** Where to keep what is read of an element. */
-export function known(element: Element): Known {
-  if (moment === undefined) return new Known();
+export const known = (element: Element): Known => remembered(element) ?? new Known();
+
+/** What is known of an element; undefined where nothing is remembered. */
+export function remembered(element: Element): Known | undefined {
+  if (moment === undefined) return undefined;
   if (moment.last === element) return moment.about;
   let found = moment.of.get(element);
   if (found === undefined) {
@@ -90,6 +103,13 @@ export function isPage(element: Element): boolean {
 
 /** The content of a shadow root was read: what changes in it can change what is told. */
 export const readInto = (root: ShadowRoot): unknown => moment?.roots.push(root);
+
+/** The element that has the focus, and the hosts in whose shadow it stands. */
+export function focusedAtOnce(read: () => readonly Element[]): readonly Element[] {
+  if (moment === undefined) return read();
+  moment.focused ??= read();
+  return moment.focused;
+}
 
 /** The shadow roots whose content was read. */
 export const rootsRead = (): readonly ShadowRoot[] => moment?.roots ?? [];

@@ -1,20 +1,7 @@
 // The accessible name of an element: https://www.w3.org/TR/accname-1.2/, and what HTML-AAM adds to it.
 
 import { kindOf } from './alike.ts';
-import {
-  attribute,
-  byId,
-  closest,
-  content,
-  has,
-  isElement,
-  isText,
-  legible,
-  line,
-  tag,
-  textOf,
-  within,
-} from './dom.ts';
+import { attribute, byId, closest, content, legible, line, tag, textOf, within } from './dom.ts';
 import { isInline, styleOf, visible } from './drawn.ts';
 import { known } from './moment.ts';
 import { namedByContent, roleOf, textFields } from './roles.ts';
@@ -26,9 +13,11 @@ interface Walk {
   inside: boolean; // part of the name of another element
   hidden: boolean; // that element is referred to and not displayed: then neither need its parts be
   budget: { left: number }; // characters: a name is not a document
+  level: number; // of elements in elements
 }
 
 const maxName = 2000;
+const deepest = 200;
 
 /** The accessible name of an element, on one line; '' when it has none. */
 export function nameOf(element: Element): string {
@@ -57,6 +46,7 @@ const start = (): Walk => ({
   inside: false,
   hidden: false,
   budget: { left: maxName },
+  level: 0,
 });
 
 function referredText(element: Element, ids: string, walk: Walk): string {
@@ -71,7 +61,7 @@ function referredText(element: Element, ids: string, walk: Walk): string {
 }
 
 function compute(element: Element, walk: Walk): string {
-  if (walk.seen.has(element) || walk.budget.left <= 0) return '';
+  if (walk.seen.has(element) || walk.budget.left <= 0 || walk.level > deepest) return '';
   if (walk.inside && !walk.hidden && isHidden(element)) return '';
   if (!walk.referred) {
     const ids = attribute(element, 'aria-labelledby');
@@ -167,8 +157,8 @@ const titleOrPlaceholder = (element: Element): string =>
   '';
 
 function childText(element: Element, name: string, walk: Walk): string {
-  for (const child of Array.from(content(element)))
-    if (child instanceof Element && tag(child) === name)
+  for (const child of content(element))
+    if (typeof child !== 'string' && tag(child) === name)
       return compute(child, { ...walk, inside: true, hidden: walk.hidden || name === 'title' });
   return '';
 }
@@ -178,7 +168,13 @@ function childText(element: Element, name: string, walk: Walk): string {
 let labelled: Map<Node, Map<Element, Element[]>> | undefined;
 
 /** The labels of a field. */
-export function labelsOf(element: Element): Element[] {
+export function labelsOf(element: Element): readonly Element[] {
+  const about = known(element);
+  about.labels ??= readLabels(element);
+  return about.labels;
+}
+
+function readLabels(element: Element): readonly Element[] {
   if (labelled === undefined) {
     labelled = new Map();
     queueMicrotask(() => {
@@ -186,18 +182,18 @@ export function labelsOf(element: Element): Element[] {
     });
   }
   const root = Node.prototype.getRootNode.call(element);
-  let known = labelled.get(root);
-  if (known === undefined) {
-    known = new Map();
-    labelled.set(root, known);
+  let ofRoot = labelled.get(root);
+  if (ofRoot === undefined) {
+    ofRoot = new Map();
+    labelled.set(root, ofRoot);
     for (const label of root instanceof Document || root instanceof ShadowRoot
       ? root.querySelectorAll('label')
       : []) {
       const { control } = label;
-      if (control !== null) known.set(control, [...(known.get(control) ?? []), label]);
+      if (control !== null) ofRoot.set(control, [...(ofRoot.get(control) ?? []), label]);
     }
   }
-  return known.get(element) ?? [];
+  return ofRoot.get(element) ?? [];
 }
 
 function labels(element: Element, walk: Walk): string {
@@ -222,17 +218,16 @@ function fromContent(element: Element, walk: Walk): string {
   for (let i = 0; i < nodes.length && walk.budget.left > 0; i++) {
     const node = nodes[i];
     if (node === undefined) continue;
-    if (isText(node)) {
-      const part = (node.nodeValue ?? '').slice(0, walk.budget.left);
+    if (typeof node === 'string') {
+      const part = node.slice(0, walk.budget.left);
       walk.budget.left -= part.length;
       text += part;
       continue;
     }
-    if (!isElement(node)) continue;
     const name = tag(node);
     if (name === 'br') text += ' ';
     if (unread.has(name)) continue;
-    const part = compute(node, { ...walk, inside: true });
+    const part = compute(node, { ...walk, inside: true, level: walk.level + 1 });
     const inline = textLevel.has(name) ? isInline(node) : name === 'slot' || name === 'img' || isInline(node);
     text += inline ? part : ` ${part} `;
   }
@@ -331,8 +326,3 @@ function words(name: string): string {
 /** The value of a field is in its name where its name is written inside of it. */
 export const isLabelOf = (element: Element): Element | undefined =>
   element instanceof HTMLLabelElement ? (element.control ?? undefined) : undefined;
-
-export const isDisabled = (element: Element): boolean =>
-  Element.prototype.matches.call(element, ':disabled') ||
-  (attribute(element, 'aria-disabled') === 'true' && !has(element, 'disabled')) ||
-  closest(element, '[aria-disabled="true"]') !== null;

@@ -1,5 +1,6 @@
 // The role of an element: what its author says, or what HTML-AAM makes of it (https://www.w3.org/TR/html-aam-1.0/).
-import { attribute, byId, closest, content, has, tabIndex, tag } from './dom.ts';
+import { attribute, byId, closest, has, tabIndex, tag } from './dom.ts';
+import { remembered } from './moment.ts';
 
 const roles = new Set(
   (
@@ -80,6 +81,13 @@ const global = ['aria-label', 'aria-labelledby', 'aria-live', 'aria-describedby'
 
 /** Its role; '' for one that only holds others. Where ARIA has no role, the word a person would use. */
 export function roleOf(element: Element): string {
+  const about = remembered(element);
+  if (about === undefined) return readRole(element);
+  about.role ??= readRole(element);
+  return about.role;
+}
+
+function readRole(element: Element): string {
   const said = attribute(element, 'role');
   if (said !== null) {
     for (const word of said.toLowerCase().split(/\s+/)) {
@@ -181,6 +189,3 @@ export function isDataTable(table: Element): boolean {
   const { rows } = table instanceof HTMLTableElement ? table : { rows: [] };
   return rows.length > 1 && (rows[0]?.cells.length ?? 0) > 1;
 }
-
-/** Whether something is in it that is displayed. */
-export const isEmpty = (element: Element): boolean => content(element).length === 0;

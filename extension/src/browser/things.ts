@@ -1,7 +1,8 @@
 // What a person can act on, and the words for it: role, name, reference, state and value.
-import { attribute, has, hasSome, holder, matches, tabIndex, tag, textOf } from './dom.ts';
+import { attribute, focused, has, hasSome, holder, matches, tabIndex, tag, textOf } from './dom.ts';
 import { isScroller, pointer, styleOf, visible } from './drawn.ts';
-import { contentName, hintOf, isDisabled, labelsOf, nameOf, placeholderIn, writtenText } from './names.ts';
+import { atOnce, known } from './moment.ts';
+import { contentName, hintOf, labelsOf, nameOf, placeholderIn, writtenText } from './names.ts';
 import { reference, referenceOf, remember } from './references.ts';
 import { operable, roleOf, textFields, wording } from './roles.ts';
 import { sensitivity } from './secrets.ts';
@@ -37,7 +38,7 @@ export function thingOf(element: Element, cursor: string, around: string): Thing
   if (name === 'html' || name === 'body') return { element, role, acts: false };
   const own =
     points ||
-    (tabIndex(element) >= 0 && has(element, 'tabindex') && !isScroller(element)) ||
+    (has(element, 'tabindex') && tabIndex(element) >= 0 && !isScroller(element)) ||
     handlers.some((handler) => has(element, handler)) ||
     (name === 'a' && isScripted(element)) ||
     attribute(element, 'draggable') === 'true';
@@ -140,6 +141,22 @@ export function sayState({ element, role }: Thing): string {
   return said + sayValue(control, role);
 }
 
+/** Whether it is disabled, or in something that is. */
+export const isDisabled = (element: Element): boolean =>
+  (mayBeDisabled(tag(element)) && matches(element, ':disabled')) || inDisabled(element);
+
+const controls = new Set('button fieldset input optgroup option select textarea'.split(' '));
+const mayBeDisabled = (name: string): boolean => controls.has(name) || name.includes('-');
+
+function inDisabled(element: Element): boolean {
+  const about = known(element);
+  if (about.disabled === undefined) {
+    const around = attribute(element, 'aria-disabled') === 'true' ? null : holder(element);
+    about.disabled = around === null || (around !== undefined && inDisabled(around));
+  }
+  return about.disabled;
+}
+
 // Only what a person has been told: a required field is invalid from the beginning.
 const isInvalid = (element: Element): boolean =>
   (element instanceof HTMLInputElement ||
@@ -147,11 +164,7 @@ const isInvalid = (element: Element): boolean =>
     element instanceof HTMLSelectElement) &&
   matches(element, ':user-invalid');
 
-function isFocused(element: Element): boolean {
-  const root = Node.prototype.getRootNode.call(element);
-  if (!(root instanceof Document || root instanceof ShadowRoot)) return false;
-  return root.activeElement === element && element !== document.body;
-}
+const isFocused = (element: Element): boolean => focused().includes(element) && element !== document.body;
 
 const mostOptions = 12;
 
@@ -228,15 +241,16 @@ export const isPlaceOf = (thing: Thing, inside: Element): boolean =>
   thingName(thing) === nameOf(inside);
 
 /** One element in one line: role, name, reference, state and value; also of one that cannot be acted on. */
-export function describe(element: Element): string {
-  const around = holder(element);
-  const thing = thingOf(element, pointer(element), around === undefined ? '' : pointer(around));
-  const ref = referenceOf(element);
-  if (thing.role === '' && !thing.acts && ref !== undefined) return `text [${ref}]${sayWords(element)}`;
-  const acts = thing.acts || ref !== undefined;
-  const { role } = thing;
-  return sayThing({ ...thing, acts, role: role === '' && !acts ? tag(element) : role });
-}
+export const describe = (element: Element): string =>
+  atOnce(() => {
+    const around = holder(element);
+    const thing = thingOf(element, pointer(element), around === undefined ? '' : pointer(around));
+    const ref = referenceOf(element);
+    if (thing.role === '' && !thing.acts && ref !== undefined) return `text [${ref}]${sayWords(element)}`;
+    const acts = thing.acts || ref !== undefined;
+    const { role } = thing;
+    return sayThing({ ...thing, acts, role: role === '' && !acts ? tag(element) : role });
+  });
 
 function sayWords(element: Element): string {
   const words = nameOf(element) || contentName(element);

@@ -3,7 +3,7 @@ import { holder, matches } from './dom.ts';
 import { pointer } from './drawn.ts';
 import { forget, keeping } from './kept.ts';
 import { atOnce } from './moment.ts';
-import { Writer } from './writer.ts';
+import { type Deep, Writer } from './writer.ts';
 
 export { describe } from './things.ts';
 
@@ -53,7 +53,8 @@ function write(root: Document | Element, options: Options): Line[] {
   const usual = root === document && options.interactive !== true && options.everything !== true;
   const keeper = usual ? keeping() : undefined;
   keeper?.begin();
-  const writer = new Writer(options, root instanceof Document ? undefined : root, keeper);
+  const deep: Deep[] = [];
+  const writer = new Writer(options, root instanceof Document ? undefined : root, keeper, deep);
   if (root instanceof Document) {
     const top = modal(root) ?? root.body ?? root.documentElement;
     if (top !== null) writer.visit(top, '');
@@ -62,6 +63,10 @@ function write(root: Document | Element, options: Options): Line[] {
     writer.visit(root, around === undefined ? '' : pointer(around));
   }
   writer.flush();
+  for (const { element, around } of deep) {
+    writer.visit(element, around);
+    writer.flush();
+  }
   keeper?.done();
   return writer.lines;
 }

@@ -3,11 +3,12 @@ import { ToolError } from '@tabrelay/plugin-sdk';
 import { connected, line } from './dom.ts';
 import { visible } from './drawn.ts';
 import { find } from './looking.ts';
-import { isDisabled, writtenText } from './names.ts';
+import { writtenText } from './names.ts';
 import { pause } from './pausing.ts';
 import { pageText } from './reading/shown.ts';
 import { resolve } from './references.ts';
 import { sensitivity } from './secrets.ts';
+import { isDisabled } from './things.ts';
 import { lines } from './tree.ts';
 import { cut, quote, wordsOf } from './words.ts';
 

@@ -1,6 +1,6 @@
 // Writes the lines of a page, one for each thing: what is displayed, by role and name, and what can be acted on.
 import { shownOnHover } from './act/hovering.ts';
-import { attribute, content, has, hasSome, isElement, isText, line, matches, tag, within } from './dom.ts';
+import { attribute, content, has, hasSome, line, matches, tag, within } from './dom.ts';
 import {
   isCutOff,
   isDrawn,
@@ -48,20 +48,31 @@ interface Piece {
   ref?: string;
 }
 
+const deepest = 300; // elements in elements, before the stack is too small
+
+/** What is written later, because it is nested too deeply. */
+export interface Deep {
+  element: Element;
+  around: string;
+}
+
 export class Writer {
   readonly lines: Line[] = [];
   readonly #options: Options;
   readonly #root: Element | undefined;
   readonly #keeper: Keeper | undefined;
+  readonly #deep: Deep[];
   #depth = 0;
+  #level = 0; // of elements in elements, as opposed to lines in lines
   #run: Piece[] = [];
   #owner: Element | undefined; // of the run
   #muted = 0; // within words that were said already
 
-  constructor(options: Options, root: Element | undefined, keeper: Keeper | undefined) {
+  constructor(options: Options, root: Element | undefined, keeper: Keeper | undefined, deep: Deep[] = []) {
     this.#options = options;
     this.#root = root;
     this.#keeper = keeper;
+    this.#deep = deep;
   }
 
   /** Everything of an element; cursor is the one over what it stands in. */
@@ -70,6 +81,11 @@ export class Writer {
     if (this.#options.time?.ended() === true) return;
     if (skipped.has(name) || element === globalThis.tabrelayMark) return;
     if (hasSome(element) && (attribute(element, 'aria-hidden') === 'true' || has(element, 'inert'))) return;
+    if (this.#level >= deepest) {
+      this.#defer(element, around);
+      return;
+    }
+    this.#level++;
     const keeper = this.#muted > 0 || inlineTags.has(name) ? undefined : this.#keeper;
     const kept = keeper?.of(element, around, this.#depth);
     if (kept !== undefined) {
@@ -79,6 +95,16 @@ export class Writer {
     else {
       this.flush();
       keeper.keep(element, around, this.#depth, this.lines, () => this.#write(element, name, around));
+    }
+    this.#level--;
+  }
+
+  #defer(element: Element, around: string): void {
+    if (this.#options.everything === true) this.#deep.push({ element, around });
+    else if (rendered(element)) {
+      this.flush();
+      const ref = reference(element);
+      this.#line(`… more, nested very deeply [${ref}]`, element, ref);
     }
   }
 
@@ -137,8 +163,7 @@ export class Writer {
     const whole = holdsAll(role);
     const holds =
       drawing || whole || wording.has(role) || namedByContent.has(role) || wrapsFields(role, element);
-    const inside = holds && element.childElementCount + (element.shadowRoot === null ? 0 : 1) > 0;
-    const below = inside || holds ? this.#below(element, cursor, rowLike(tag(element), role)) : [];
+    const below = holds ? this.#below(element, cursor, rowLike(tag(element), role)) : [];
     const refs = below.filter(({ ref, text }) => ref !== undefined || / \[(?:f\d+)?e\d+\]/.test(text));
     const [only] = refs;
     if (refs.length === 1 && only !== undefined && isPlaceOf(thing, only.element)) {
@@ -160,8 +185,9 @@ export class Writer {
 
   // The lines of what is in an element, on their own.
   #below(element: Element, cursor: string, icons: boolean): Line[] {
-    const inner = new Writer(this.#options, this.#root, this.#keeper);
+    const inner = new Writer(this.#options, this.#root, this.#keeper, this.#deep);
     inner.#depth = this.#depth;
+    inner.#level = this.#level;
     inner.#children(element, cursor, icons);
     inner.flush();
     // They become a part of its line, or of one around it.
@@ -252,11 +278,9 @@ export class Writer {
     this.flush();
     const cells: string[] = [];
     let alone = false; // things of a row that is none stand for themselves
-    const nodes = content(element);
     this.#keeper?.enter(element);
-    for (let i = 0; i < nodes.length; i++) {
-      const cell = nodes[i];
-      if (!(cell instanceof Element)) continue;
+    for (const cell of content(element)) {
+      if (typeof cell === 'string') continue;
       if (!rendered(cell) || attribute(cell, 'aria-hidden') === 'true') continue;
       const role = attribute(cell, 'role');
       if (!/^t[dh]$/.test(tag(cell)) && !/cell|header/.test(role ?? '')) alone = true;
@@ -325,11 +349,9 @@ export class Writer {
     const nodes = content(element);
     this.#keeper?.enter(element);
     const told = this.#options.everything === true ? undefined : onScreen(element, nodes, this.#root);
-    for (let i = 0; i < nodes.length; i++) {
-      const node = nodes[i];
-      if (node === undefined) continue;
-      if (isText(node)) this.#text(node, element);
-      else if (isElement(node)) {
+    for (const node of nodes) {
+      if (typeof node === 'string') this.#text(node, element);
+      else {
         if (told !== undefined && !told.items.has(node)) continue;
         if (icons && this.#icon(node, cursor)) continue;
         this.visit(node, cursor);
@@ -359,22 +381,25 @@ export class Writer {
     return true;
   }
 
-  #text(node: Node, element: Element): void {
+  #text(text: string, element: Element): void {
     if (this.#muted > 0 || this.#options.interactive === true) return;
-    const words = line(node.nodeValue ?? '');
-    if (words === '') return;
+    const words = line(text);
+    const last = this.#run.at(-1);
+    if (words === '') {
+      if (last !== undefined && last.thing === undefined && !last.text.endsWith(' ')) last.text += ' ';
+      return;
+    }
     if (!isShown(element)) {
       if (isDrawn(element)) this.#keeper?.pass(element, isHiddenText);
       return;
     }
     if (element instanceof HTMLDetailsElement && !element.open) return;
     this.#own(element);
-    const last = this.#run.at(-1);
     if (last !== undefined && last.thing === undefined)
-      last.text += /^\s/.test(node.nodeValue ?? '') || / $/.test(last.text) ? ` ${words}` : words;
+      last.text += /^\s/.test(text) || / $/.test(last.text) ? ` ${words}` : words;
     else this.#run.push({ text: words, inline: true });
     const end = this.#run.at(-1);
-    if (end?.thing === undefined && end !== undefined && /\s$/.test(node.nodeValue ?? '')) end.text += ' ';
+    if (end?.thing === undefined && end !== undefined && /\s$/.test(text)) end.text += ' ';
   }
 
   #push(piece: Piece): void {
