@@ -103,6 +103,36 @@ test('a click is a person’s where that was asked for, once, and the debugger i
   expect(await stage.relay.tabrelay('status')).toContain("with Chrome's debugger");
 });
 
+test('a page that never answers, and a worker that is killed, leave nothing attached', async ({
+  closing,
+}) => {
+  const stage = await openStage(closing, { config: { plugins, trustedInput: true } });
+  const { agent, page } = stage;
+  const strict = `${await openDevSite(closing)}/strict`;
+  await visit(stage, strict);
+  await page.evaluate(() => {
+    setTimeout(() => {
+      const until = Date.now() + 10_000; // longer than the call may take
+      while (Date.now() < until);
+    });
+  });
+  const busy = await agent.call('browser__evaluate', { code: "document.title = 'late'", timeoutMs: 1000 });
+  expect([busy.failed, busy.facts.outcome === 'executed']).toEqual([true, false]);
+  await expect.poll(() => isAttached(stage.browser), { timeout: 20_000 }).toBe(false);
+
+  const width = () => page.evaluate(() => innerWidth);
+  const usual = await width();
+  await agent.call('browser__emulate', { viewport: { width: 400, height: 700 } });
+  await expect.poll(width).toBe(400);
+  const session = await stage.browser.newCDPSession(page);
+  await session.send('ServiceWorker.enable');
+  await session.send('ServiceWorker.stopAllWorkers');
+  await expect
+    .poll(async () => (await agent.call('browser__emulate', {})).said, { timeout: 30_000 })
+    .toMatchObject({ emulating: false });
+  await expect.poll(width).toBe(usual);
+});
+
 test('without it nothing is done, and the person is told how to get it', async ({ closing }) => {
   const stage = await openStage(closing, { config: { plugins } });
   await visit(stage, `${await openDevSite(closing)}/plain`);

@@ -1,5 +1,5 @@
 // Chrome's debugger, which only the trusted flavour of the extension has: attached for one act, and let go after it.
-import { Ended } from './conductor.ts';
+import { Ended, type Stage } from './conductor.ts';
 
 /** Sends one command to the page. */
 export type Command = (method: string, params?: Record<string, unknown>) => Promise<Record<string, unknown>>;
@@ -26,7 +26,22 @@ const forget = ({ tabId = 0 }: chrome.debugger.DebuggerSession): void => {
   attached.delete(tabId);
 };
 
+let cleared: Promise<void> | undefined;
+
+/** Lets go of tabs that a worker before this one was attached to: Chrome keeps that when a worker is killed. */
+export function letGo(): Promise<void> {
+  cleared ??= hasDebugger() ? detachAll() : Promise.resolve();
+  return cleared;
+}
+
+async function detachAll(): Promise<void> {
+  const targets = await chrome.debugger.getTargets().catch(() => []);
+  const tabs = targets.flatMap(({ attached: debugged, tabId }) => (debugged && tabId ? [tabId] : []));
+  await Promise.all(tabs.map((tabId) => chrome.debugger.detach({ tabId }).catch(() => {}))); // another one's
+}
+
 async function attach(tabId: number): Promise<void> {
+  await letGo();
   if (!chrome.debugger.onDetach.hasListener(forget)) chrome.debugger.onDetach.addListener(forget);
   const needed = attached.get(tabId) ?? 0;
   attached.set(tabId, needed + 1);
@@ -36,7 +51,6 @@ async function attach(tabId: number): Promise<void> {
   } catch (why) {
     attached.delete(tabId);
     const message = why instanceof Error ? why.message : String(why);
-    if (/already attached/i.test(message)) return void attached.set(tabId, 1); // by us, before this worker began
     throw Ended.as('DEBUGGER_REFUSED', `Chrome does not let the extension attach its debugger: ${message}`, {
       category: 'validation',
       hint: 'A policy of this computer, or another program that debugs the tab, may forbid it: ask the person.',
@@ -54,23 +68,37 @@ async function detach(tabId: number): Promise<void> {
   await chrome.debugger.detach({ tabId }).catch(() => {}); // the tab is gone, or the person closed the bar
 }
 
+// A page that is busy answers nothing: once the call is over, nothing is waited for.
 const commandOf =
-  (tabId: number): Command =>
+  (tabId: number, signal: AbortSignal): Command =>
   async (method, params = {}) => {
-    const answer: unknown = await chrome.debugger.sendCommand({ tabId }, method, params);
-    return typeof answer === 'object' && answer !== null ? { ...answer } : {};
+    let end = () => {};
+    const over = new Promise<never>((_, reject) => {
+      end = () => reject(new Error('the call is over'));
+      if (signal.aborted) end();
+      else signal.addEventListener('abort', end);
+    });
+    try {
+      const answer: unknown = await Promise.race([
+        over,
+        chrome.debugger.sendCommand({ tabId }, method, params),
+      ]);
+      return typeof answer === 'object' && answer !== null ? { ...answer } : {};
+    } finally {
+      signal.removeEventListener('abort', end);
+    }
   };
 
 /** Does something with the debugger attached, and lets go of the tab at once. */
 export async function debugging<T>(
-  tabId: number,
+  { tabId, signal }: Pick<Stage, 'tabId' | 'signal'>,
   what: string,
   work: (send: Command) => Promise<T>,
 ): Promise<T> {
   if (!hasDebugger()) throw needsDebugger(what);
   await attach(tabId);
   try {
-    return await work(commandOf(tabId));
+    return await work(commandOf(tabId, signal));
   } finally {
     await detach(tabId);
   }

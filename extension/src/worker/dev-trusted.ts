@@ -8,7 +8,7 @@ import { describe } from './dev-value.ts';
 const mostPdf = 6 * 1024 * 1024; // of its Base64: a result has 10 MiB at the most
 
 export const printing: Performer = (stage) =>
-  debugging(stage.tabId, 'A PDF of the page', async (send) => {
+  debugging(stage, 'A PDF of the page', async (send) => {
     const { landscape = false, background = true, pages } = stage.args;
     const { data } = await send('Page.printToPDF', {
       landscape,
@@ -79,7 +79,7 @@ export const emulating: Performer = async (stage) => {
   const before = holds(tabId);
   await hold(tabId);
   try {
-    await debugging(tabId, 'Emulation', (send) => apply(send, wanted));
+    await debugging(stage, 'Emulation', (send) => apply(send, wanted));
   } catch (why) {
     if (!before) await release(tabId);
     if (why instanceof Ended) throw why;
@@ -138,7 +138,7 @@ async function toldOf(send: Command, result: unknown): Promise<Record<string, un
 /** Runs code where the page forbids that text becomes code; nothing of it has run before. */
 export async function evaluateAnyway(stage: Stage): Promise<unknown> {
   const code = isText(stage.args.code) ? stage.args.code : '';
-  return debugging(stage.tabId, 'Code in this page', async (send) => {
+  return debugging(stage, 'Code in this page', async (send) => {
     const { origin } = await shownBy(stage);
     if (stage.signal.aborted) throw Ended.before('CANCELLED', 'The call was cancelled');
     const elsewhere = `elsewhere ${crypto.randomUUID()}`;

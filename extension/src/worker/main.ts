@@ -10,6 +10,7 @@ import { bundleHash } from './bundle.ts';
 import { type Reply, runCommand } from './commands.ts';
 import { Conductor, type Parts as ConductorParts, type Performer } from './conductor.ts';
 import { Consoles } from './consoles.ts';
+import { letGo } from './debugger.ts';
 import { DevPages, evaluating, inDocument, readingConsole } from './dev.ts';
 import { cookies } from './dev-cookies.ts';
 import { downloads } from './dev-downloads.ts';
@@ -308,6 +309,7 @@ const invocations = new Invocations({
   send,
 });
 const recovery = new Recovery({ bridges, records, outcomes, inflight, invocations, send });
+void letGo();
 
 function replyText(id: string, reply: Reply): string {
   if ('payload' in reply) return frameText({ type: 'reply', id, ok: true }, reply.payload);

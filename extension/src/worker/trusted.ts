@@ -32,7 +32,7 @@ async function clickAt(stage: Stage, documentId: string, place: unknown): Promis
   if (!isPlace(place)) return;
   const { x, y, button, count } = place;
   const modifiers = place.modifiers.reduce((sum, name) => sum + (bits.get(name) ?? 0), 0);
-  await debugging(stage.tabId, 'A trusted click', async (send) => {
+  await debugging(stage, 'A trusted click', async (send) => {
     const at = { x, y, modifiers };
     await send('Input.dispatchMouseEvent', { type: 'mouseMoved', ...at });
     const now = await chrome.webNavigation.getFrame({ tabId: stage.tabId, frameId: 0 });
