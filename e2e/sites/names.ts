@@ -214,7 +214,7 @@ export const widgets: readonly (readonly [what: string, html: string, lines: str
     'a grid',
     `<table role=grid aria-label=Dates><tr><th>Mo<th>Tu
 <tr><td tabindex=0 aria-selected=true>1<td tabindex=-1>2</table>`,
-    'grid "Dates"\n row: "Mo" | "Tu"\n row: gridcell "1" [e1] selected | "2"',
+    'grid "Dates"\n row: "Mo" | "Tu"\n row: gridcell "1" [e1] selected | gridcell "2" [e2]',
   ],
   ['a switch', '<span role=switch tabindex=0 aria-checked=true>Dark</span>', 'switch "Dark" [e1] checked'],
   [
