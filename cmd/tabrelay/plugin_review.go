@@ -298,7 +298,11 @@ func sheetText(s review.Sheet, whole bool) string {
 	line("")
 	for _, t := range s.Tools {
 		about, _, _ := strings.Cut(t.Description, "\n")
-		line("  %-9s %-28s %s", t.Change, t.Name, about)
+		change := ""
+		if s.Reviewed != nil { // else every tool is new, and none says so
+			change = fmt.Sprintf("%-9s ", t.Change)
+		}
+		line("  %s%-28s %s", change, t.Name, about)
 	}
 	switch {
 	case s.Reviewed == nil:
