@@ -71,13 +71,14 @@ const retryAnything = defineTool({
       tries[i] = (tries[i] ?? 0) + 1;
       throw error;
     };
-    const stop = abortedSoon('stopped trying');
     const failures = [
       await failure(retry(attempt(0, ToolError.notFound('not there')), { delay: 1 })),
       await failure(
         retry(attempt(1, new Error('no')), { maxAttempts: 5, delay: 1, backoff: true, maxDelay: 2 }),
       ),
-      await failure(retry(attempt(2, new Error('no')), { delay: 60_000, signal: stop })),
+      await failure(
+        retry(attempt(2, new Error('no')), { delay: 60_000, signal: abortedSoon('stopped trying') }),
+      ),
       await failure(retry(async () => 1, { maxAttempts: 0 })),
     ];
     return { tries, failures };
