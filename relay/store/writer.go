@@ -128,12 +128,16 @@ func (w *writer) write(first work, queue <-chan work) {
 	}
 }
 
-// runBatch runs the batch. A statement that fails undoes itself only; a commit that fails undoes all.
+// runBatch runs the batch. A statement that fails undoes itself only; a commit that fails undoes all, and so does what
+// makes SQLite roll back by itself: statements after that would each be committed at once.
 func (w *writer) runBatch() error {
 	w.errs = append(w.errs[:0], make([]error, len(w.batch))...)
 	return w.transaction(func() error {
 		for i, item := range w.batch {
 			w.errs[i] = item.run(w)
+			if endsTransaction(w.errs[i]) {
+				return w.errs[i]
+			}
 		}
 		return nil
 	})
