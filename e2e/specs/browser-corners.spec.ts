@@ -161,3 +161,27 @@ test('what comes late after an act is told once, and so is what a later act chan
   expect((await agent.look()).trim()).toBe('changed:\n~ "late"');
   expect((await agent.look()).trim()).toBe('unchanged');
 });
+
+test('nothing is done in a row that shows another one than was told', async ({ on }) => {
+  const agent =
+    await on(`<div id="v" style="height: 120px; overflow: auto"><div id="all" style="height: 40000px;
+    position: relative"></div></div><script>
+    const rows = Array.from({ length: 5 }, () => { const row = document.createElement('div');
+      row.innerHTML = '<span></span> <button>Delete</button>'; row.lastChild.onclick = () => tell(row.textContent);
+      all.append(row); return row; });
+    (v.onscroll = () => rows.forEach((row, n) => { const at = Math.floor(v.scrollTop / 40) + n;
+      row.style.cssText = 'position: absolute; height: 40px; top: ' + at * 40 + 'px';
+      row.firstChild.textContent = 'Row ' + at; }))();</script>`);
+  const second = /"Row 1"\s+button "Delete" \[(e\d+)\]/.exec(await agent.look())?.[1];
+  const down = { tool: 'pointer', action: 'scroll', ref: second, at: { y: 400 } };
+  const steps = await agent.failure('act', { steps: [down, { tool: 'click', ref: second }] });
+  expect(steps).toMatchObject({ code: 'REF_GONE', outcome: 'executed' });
+  expect(steps.text).toContain('stood in "Row 1 Delete"; the page shows "Row 11 Delete" there now');
+  await agent.stage.page.evaluate(() => document.getElementById('v')?.scrollTo(0, 800));
+  await expect.poll(() => agent.stage.page.textContent('#all')).toContain('Row 21');
+  const moved = await agent.failure('click', { ref: second });
+  expect(moved).toMatchObject({ code: 'REF_GONE', outcome: 'not_executed' });
+  expect(await agent.look()).toContain('"Row 21"');
+  await agent.do('click', { ref: second });
+  await agent.says('Row 21 Delete;');
+});

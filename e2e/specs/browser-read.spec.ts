@@ -184,7 +184,7 @@ pages('a strict policy, plain text, a deep page and one of 10 MB', async ({ shop
     rows: [['4999', 'value 4999']],
     total: 5000,
   });
-  expect((await agent.call('browser__find', { text: 'very end' })).text).toBe('"the very end"');
+  expect((await agent.call('browser__find', { text: 'very end' })).text).toMatch(/: "the very end"$/);
   const links = await agent.call('browser__read', { what: 'links', contains: 'link 499' });
   expect(links.value).toMatchObject({ total: 11 });
   expect((await agent.call('browser__read', { what: 'links' })).text.length).toBeLessThan(4000);

@@ -3,8 +3,9 @@
 import { changes } from './changes.ts';
 import { line } from './dom.ts';
 import { overlaps } from './drawn.ts';
+import { toldOf } from './items.ts';
 import { newsOf, type Seen, seenOf } from './news.ts';
-import { waiting, withReference } from './plain.ts';
+import { hasReference, waiting, withReference } from './plain.ts';
 import { type Line, lines, type Options, Time } from './tree.ts';
 import { cut, named, says, sayText } from './words.ts';
 
@@ -69,6 +70,7 @@ export function look(root: Document | Element, key: string, request: Request): L
     if (left < 0 && part.length > 0) break;
     part.push(one);
   }
+  toldOf(part.map(({ element }) => element));
   const end = request.from + part.length;
   return {
     kind: 'whole',
@@ -137,21 +139,40 @@ const findMs = 8000;
 const mostFound = 20; // in one document
 const around = 120; // characters before and behind what was found
 
-/** The things whose line has these words, and this role. */
-export function find(text: string, role: string, ms = findMs): Found {
-  const time = new Time(ms);
-  const all = lines(document, { everything: true, time });
+/** The lines that have these words, and this role; plain words get a reference, too. */
+export function find(text: string, role: string): Found {
   const wanted = line(text).toLowerCase();
-  const found = all.filter(
-    (one) => says(one.text, wanted) && (role === '' || one.text.startsWith(`${role} `) || one.text === role),
-  );
-  const told = found.slice(0, mostFound).map((one) => excerpt(withReference(one), wanted));
+  const { found, all, partial } = having(wanted, role, findMs);
+  const first = found.slice(0, mostFound);
+  toldOf(first.map(({ element }) => element));
+  const told = first.map((one) => excerpt(withReference(one), wanted));
   return {
     lines: told.length > 0 || role !== '' ? told : waiting(wanted),
     frames: framesIn(all, 0),
     total: found.length,
-    partial: time.isOver,
+    partial,
   };
+}
+
+/** The lines of things that can be acted on and have these words. */
+export function things(text: string, ms: number): string[] {
+  const wanted = line(text).toLowerCase();
+  const found = having(wanted, '', ms).found.filter((one) => hasReference.test(one.text));
+  return found.slice(0, mostFound).map((one) => excerpt(one.text, wanted));
+}
+
+function having(wanted: string, role: string, ms: number): { found: Line[]; all: Line[]; partial: boolean } {
+  const time = new Time(ms);
+  const all = lines(document, { everything: true, time });
+  const found = all.filter((one) => says(one.text, wanted) && (role === '' || has(one.text, role, wanted)));
+  return { found, all, partial: time.isOver };
+}
+
+// Whether a line is of a role, or has a thing of that role with these words, as lines of rows do.
+function has(text: string, role: string, wanted: string): boolean {
+  if (text.startsWith(`${role} `) || text === role) return true;
+  const names = text.matchAll(/(?:^|[ |])([a-z]+) ("(?:[^"\\]|\\.)*") \[/g);
+  return Array.from(names).some(([, word, name = '']) => word === role && says(name, wanted));
 }
 
 function excerpt(text: string, wanted: string): string {

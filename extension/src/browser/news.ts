@@ -3,6 +3,7 @@
 import { changes, type Moved } from './changes.ts';
 import { connected } from './dom.ts';
 import { visible } from './drawn.ts';
+import { toldOf } from './items.ts';
 import type { Line } from './tree.ts';
 import { cut } from './words.ts';
 
@@ -46,6 +47,7 @@ export function newsOf(hidden: readonly Seen[], before: readonly Seen[], now: re
     const one = element.deref();
     if (one !== undefined) goneOf.set(one, at);
   });
+  toldOf(added.map(({ element }) => element));
   const replaced = new Set<number>();
   const said = added.map(({ text, element }) => {
     const at = goneOf.get(element);

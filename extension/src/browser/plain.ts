@@ -9,7 +9,8 @@ import { roleWord, thingOf } from './things.ts';
 import type { Line } from './tree.ts';
 import { cut, named, quote, says } from './words.ts';
 
-const hasReference = / \[(?:f\d+)?e\d+\]/;
+/** Whether a line has a thing that can be acted on. */
+export const hasReference = / \[(?:f\d+)?e\d+\]/;
 
 /** A line, with a reference of what it tells where it has none. */
 export function withReference({ text, element, ref }: Line): string {

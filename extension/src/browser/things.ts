@@ -38,12 +38,16 @@ export function thingOf(element: Element, cursor: string, around: string): Thing
   if (name === 'html' || name === 'body') return { element, role, acts: false };
   const own =
     points ||
-    (has(element, 'tabindex') && tabIndex(element) >= 0 && !isScroller(element)) ||
+    (takesFocus(element, role) && !isScroller(element)) ||
     handlers.some((handler) => has(element, handler)) ||
     (name === 'a' && isScripted(element)) ||
     attribute(element, 'draggable') === 'true';
   return { element, role, acts: own && !forAnother(element) };
 }
+
+// Of the rows of a grid all but one take the focus from the keys alone.
+const takesFocus = (element: Element, role: string): boolean =>
+  has(element, 'tabindex') && (role === 'row' || tabIndex(element) >= 0);
 
 // A link without an address is one that the page's scripts follow, or the place that others lead to.
 const isScripted = (link: Element): boolean =>

@@ -2,7 +2,7 @@
 import { ToolError } from '@tabrelay/plugin-sdk';
 import { connected, line } from './dom.ts';
 import { visible } from './drawn.ts';
-import { find } from './looking.ts';
+import { things } from './looking.ts';
 import { writtenText } from './names.ts';
 import { pause } from './pausing.ts';
 import { pageText } from './reading/shown.ts';
@@ -89,8 +89,8 @@ const thingsMs = 1000;
 
 // With what can be acted on there, so that who waited for it need not look for it.
 function there(text: string): string {
-  const things = find(text, '', thingsMs).lines.filter((one) => /\[(?:f\d+)?e\d+\]/.test(one));
-  return [`${quote(cut(text, 80))} is there`, ...things.slice(0, mostThings)].join('\n');
+  const found = things(text, thingsMs).slice(0, mostThings);
+  return [`${quote(cut(text, 80))} is there`, ...found].join('\n');
 }
 
 const displayed = (text: string): boolean => {

@@ -154,7 +154,11 @@ export function lookingAt(
     const placed = look.frames.map((frame) => ({ frame, nth: frame.index < 0 ? unplaced++ : 0 }));
     for (const { frame, nth } of placed.sort((a, b) => Number(b.frame.near) - Number(a.frame.near))) {
       const spot = spotOf(walk.spots, bridge.frameId, frame.index, nth);
-      if (spot === undefined) continue;
+      if (spot === undefined) {
+        // Chrome lets nobody look into some, such as those of addresses that begin with blob:.
+        if (frame.at >= 0) inserted.push({ at: frame.at, lines: ['(could not be read)'] });
+        continue;
+      }
       if (walk.frames >= mostFrames) {
         if (frame.at >= 0) inserted.push({ at: frame.at, lines: [`(not looked into: ref ${frame.ref})`] });
         continue;

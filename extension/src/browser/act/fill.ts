@@ -38,6 +38,7 @@ import {
 import { readKeys } from './keys.ts';
 import { focusOn, pressAndRelease } from './mouse.ts';
 import type { Page } from './page.ts';
+import { refuseUsedAgain } from './refusing.ts';
 import { ready, resolved } from './target.ts';
 import { Clipboard, replaceValue } from './text.ts';
 import { stroke } from './typing.ts';
@@ -49,6 +50,7 @@ export async function fill(page: Page, ref: string, value: Value): Promise<Readi
   const drawn = check(page, first, value) === 'editor' && fits(first, '.monaco-editor *');
   await ready(page, ref, { uncovered: false, enabled: !drawn });
   const target = fieldOf(resolved(page, ref));
+  refuseUsedAgain(target);
   const task: Task = { page, ref, target, value };
   const reading = await ways[check(page, target, value)](task);
   if (sensitivity(target) === undefined) return reading;

@@ -16,6 +16,7 @@ import { eventually } from './fields.ts';
 import { showHovered } from './hovering.ts';
 import { focusOn, moveTo, sendMouse } from './mouse.ts';
 import type { Page } from './page.ts';
+import { refuseUsedAgain } from './refusing.ts';
 import { ready, resolved, type Spot } from './target.ts';
 
 export type At = 'before' | 'after' | 'center' | { x: number; y: number };
@@ -53,6 +54,8 @@ export async function drag(
     );
   if (to !== undefined) await ready(page, to, { uncovered: false, enabled: false });
   const start = await ready(page, ref, { uncovered: true, enabled: true });
+  refuseUsedAgain(start.target);
+  if (to !== undefined) refuseUsedAgain(resolved(page, to));
   const end = endOf(page, start, to, at);
   const dragged = draggableOf(start.hit);
   const held = 'left' as const;

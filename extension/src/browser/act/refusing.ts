@@ -1,4 +1,6 @@
 // What only a person's own input does: said before anything is done.
+
+import { usedAgain } from '../items.ts';
 import { page } from './document.ts';
 import { isInput, isSelect } from './dom.ts';
 import { NotDone } from './failure.ts';
@@ -24,4 +26,12 @@ export function refuseParts(field: Element): void {
   throw new NotDone('NEEDS_TRUSTED_INPUT', `What is typed does not reach ${page.describe(field)}`, {
     hint: 'Use fill with its value',
   });
+}
+
+/** Throws where a row shows something else than when it was told: long lists use the elements of their rows again. */
+export function refuseUsedAgain(target: Element): void {
+  const again = usedAgain(target);
+  if (again === undefined) return;
+  const message = `${page.describe(target)} stood in ${again.was}; the page shows ${again.is} there now`;
+  throw new NotDone('REF_GONE', message, { hint: 'Take a new snapshot, and use a reference of it.' });
 }

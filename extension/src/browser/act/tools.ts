@@ -1,6 +1,7 @@
 // The tools that act in a page. Each answers with what came of it.
 import { defineTool, ToolError } from '@tabrelay/plugin-sdk';
 import * as s from '@tabrelay/plugin-sdk/schema';
+import { callBegins } from '../items.ts';
 import { sensitivity } from '../secrets.ts';
 import { told } from '../told.ts';
 import { cut } from '../words.ts';
@@ -15,7 +16,7 @@ import { readKeys, refuseBrowserKeys, strokeFor } from './keys.ts';
 import { focusOn, pressAndRelease } from './mouse.ts';
 import type { DialogAnswer } from './page.ts';
 import { drag, hover, scroll, select } from './pointer.ts';
-import { refuseParts, refusePickers } from './refusing.ts';
+import { refuseParts, refusePickers, refuseUsedAgain } from './refusing.ts';
 import { ready, resolved } from './target.ts';
 import { Clipboard, caretToEnd } from './text.ts';
 import { clickTrusted, type Say } from './trusted.ts';
@@ -35,6 +36,7 @@ async function click(given: read.Given): Promise<{ note?: string }> {
   const pressing = { button, count: read.count(given), modifiers: read.held(given) };
   refusePickers(resolved(page, ref));
   const spot = await ready(page, ref, { uncovered: true, enabled: true });
+  refuseUsedAgain(spot.target); // by being scrolled to
   if (Reflect.get(given, 'trusted') === true) return clickTrusted(spot, pressing, say);
   const { replaced, sent } = pressAndRelease(spot, pressing);
   if (!replaced) return {};
@@ -164,6 +166,7 @@ const carryOut =
   (deed: Deed) =>
   (args: object, { log }: { log: { debug: Say } }) => {
     if (isSettling(args)) return settle();
+    callBegins();
     say = told(args).trusted === true ? log.debug : undefined;
     const act = () => {
       guard(args, [args]);
@@ -189,24 +192,31 @@ function guard(args: object, deeds: readonly object[]): void {
 async function named(given: read.Given, deed: Deed): Promise<Said> {
   const on = cut(fieldsOf(given).map(page.describe).join(', '), 300);
   actsOn(on);
+  for (const one of [given, { ref: Reflect.get(given, 'to') }]) elementsOf(one).forEach(refuseUsedAgain);
   return { ...(on !== '' && { on }), ...(await deed(given)) };
 }
 
 // The elements that a deed acts on, as far as they are there.
 function fieldsOf(given: read.Given): Element[] {
-  const own: unknown[] = [given, Reflect.get(given, 'fields') ?? []].flat();
-  const refs = own.map((one) =>
-    typeof one === 'object' && one !== null ? Reflect.get(one, 'ref') : undefined,
-  );
-  const found = refs.flatMap((ref) => (typeof ref === 'string' ? [page.resolve(ref)] : []));
-  const elements = found.filter((one): one is Element => one instanceof Element);
+  const elements = elementsOf(given);
   const focused = focusedIn(document);
   const typed = Reflect.get(given, 'keys') ?? Reflect.get(given, 'text');
   return typeof typed === 'string' && elements.length === 0 && focused !== null ? [focused] : elements;
 }
 
+// Those that references name.
+function elementsOf(given: read.Given): Element[] {
+  const own: unknown[] = [given, Reflect.get(given, 'fields') ?? []].flat();
+  const refs = own.map((one) =>
+    typeof one === 'object' && one !== null ? Reflect.get(one, 'ref') : undefined,
+  );
+  const found = refs.flatMap((ref) => (typeof ref === 'string' ? [page.resolve(ref)] : []));
+  return found.filter((one): one is Element => one instanceof Element);
+}
+
 async function several(args: object): Promise<object> {
   if (isSettling(args)) return settle();
+  callBegins();
   say = undefined;
   const steps = read.steps(args);
   const guarded = () => steps.map((one) => one.args);
