@@ -9,7 +9,7 @@ const widgetsShape = z.array(
   z.object({
     name: z.string(),
     kind: z.string(),
-    type: z.enum(['button', 'field', 'editor']),
+    type: z.enum(['button', 'field', 'editor', 'choice']),
     ms: z.number(),
   }),
 );
@@ -34,14 +34,13 @@ test('two hundred hostile widgets: no false success, nothing twice', async ({
   expect(widgets.length).toBeGreaterThanOrEqual(200);
   const page = await agent.look({ full: true, maxTokens: 50_000, interactive: true });
   const refs = new Map(
-    Array.from(page.matchAll(/"([BFE]\d+)" \[(e\d+)\]/g), ([, name = '', ref = '']) => [name, ref]),
+    Array.from(page.matchAll(/"([BFEC]\d+)" \[(e\d+)\]/g), ([, name = '', ref = '']) => [name, ref]),
   );
   const wrong: string[] = [];
   for (const widget of widgets) {
     const ref = refs.get(widget.name) ?? '';
-    const complaint = await (widget.type === 'button'
-      ? pressed(stage, widget, ref)
-      : filled(stage, widget, ref));
+    const act = { button: pressed, choice: chosen, field: filled, editor: filled }[widget.type];
+    const complaint = await act(stage, widget, ref);
     if (complaint !== undefined)
       wrong.push(`${widget.name} ${widget.type} ${widget.kind} ${widget.ms}: ${complaint}`);
   }
@@ -87,4 +86,16 @@ async function filled(stage: Stage, widget: Widget, ref: string): Promise<string
   return field?.verified === false && held === value && !tooLate
     ? 'not verified, though it holds it'
     : undefined;
+}
+
+async function chosen(stage: Stage, { name }: Widget, ref: string): Promise<string | undefined> {
+  const ask = (what: string) =>
+    stage.page.evaluate(([one, of]) => Reflect.get(window, one)(of), [what, name] as const);
+  const value = z.union([z.string(), z.boolean()]).parse(await ask('wantedOf'));
+  const answer = await stage.agent.call('browser__fill', { fields: [{ ref, value }] });
+  const held = z.boolean().parse(await ask('isAsWanted'));
+  if (answer.failed)
+    return held && answer.facts.outcome === 'not_executed' ? 'refused, and is as wanted' : undefined;
+  const verified = effectOf(answer).filled?.[0]?.verified;
+  return verified === held ? undefined : `verified ${verified}, is as wanted ${held}`;
 }

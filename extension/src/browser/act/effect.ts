@@ -51,6 +51,13 @@ export function actsOn(words: string): void {
   actedOn = words;
 }
 
+let readAgain = () => {}; // what the page can have taken back
+
+/** Says how to read again what was done, once the page is quiet. */
+export function whenQuiet(read: () => void): void {
+  readAgain = read;
+}
+
 let unsettled: Scene | undefined; // an act after which the page was to leave
 
 /** What an act says of itself. */
@@ -69,6 +76,7 @@ export async function effectOf<More extends Said>(
   if (unsettled !== undefined) leaveScene(unsettled);
   typedAt = 0;
   actedOn = '';
+  readAgain = () => {};
   const watch = await page.watch(dialogs);
   const scene: Scene = {
     page,
@@ -93,6 +101,7 @@ export async function effectOf<More extends Said>(
       unsettled = scene;
       return { outcome: 'executed', leaving, ...more };
     }
+    readAgain();
     const effect = found(scene, await watch.end(), more.on ?? '', forFocus);
     return { ...effect, ...more, ...noted(effect.note, more.note) };
   } finally {

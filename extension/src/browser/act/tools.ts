@@ -7,8 +7,8 @@ import { told } from '../told.ts';
 import { cut } from '../words.ts';
 import * as read from './arguments.ts';
 import { page, tellTo } from './document.ts';
-import { documentFor, editableOf, focusedIn, isHtml, isInput } from './dom.ts';
-import { actsOn, type Effect, effectOf, type Said, settle, suggestionsMayCome } from './effect.ts';
+import { documentFor, editableOf, focusedIn, isElement, isHtml, isInput } from './dom.ts';
+import { actsOn, type Effect, effectOf, type Said, settle, suggestionsMayCome, whenQuiet } from './effect.ts';
 import { NotDone } from './failure.ts';
 import { check, type Filled, fieldOf, type Reading, suggests, takesText } from './fields.ts';
 import { fill } from './fill.ts';
@@ -63,12 +63,19 @@ async function fillIn(given: read.Given): Promise<{ filled: Filled[]; note?: str
   // What a field holds is read again when the page had time to take it back.
   await page.pause(takenBackMs);
   for (const one of readings) one.filled = one.again?.() ?? one.filled;
+  const said = filled();
   const last = fields.at(-1)?.ref;
-  if (Reflect.get(given, 'submit') !== true || last === undefined) return { filled: filled() };
-  if (readings.some((one) => !one.filled.verified))
-    return { filled: filled(), note: 'Not submitted: a field does not hold what was asked for' };
+  if (Reflect.get(given, 'submit') !== true || last === undefined) {
+    whenQuiet(() => {
+      for (const [i, { filled: before, again }] of readings.entries())
+        if (isElement(page.resolve(before.ref))) said[i] = again?.() ?? before;
+    });
+    return { filled: said };
+  }
+  if (said.some((one) => !one.verified))
+    return { filled: said, note: 'Not submitted: a field does not hold what was asked for' };
   submit(resolved(page, last));
-  return { filled: filled() };
+  return { filled: said };
 }
 
 function submit(target: Element): void {
