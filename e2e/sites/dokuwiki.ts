@@ -9,6 +9,7 @@ import type { Closing } from '../stage/closing.ts';
 import { temporaryFolder } from '../stage/paths.ts';
 import { freePort } from '../stage/port.ts';
 import { run, start } from '../stage/process.ts';
+import { answers } from './answers.ts';
 import { Visitor } from './dokuwiki/visitor.ts';
 
 const source = process.env.DOKUWIKI ?? '/usr/share/dokuwiki';
@@ -100,12 +101,7 @@ export async function openTeamWiki(closing: Closing): Promise<TeamWiki> {
   await layOut(folder);
   const server = wiki.serve();
   closing.defer(() => server.stop());
-  const status = () =>
-    fetch(wiki.page('start')).then(
-      (response) => response.status,
-      () => 0,
-    );
-  await expect.poll(status, { message: 'the wiki answers', timeout: 60_000 }).toBe(200);
+  await answers(wiki.page('start'));
   return wiki;
 }
 

@@ -4,12 +4,12 @@ import { rmSync } from 'node:fs';
 import { appendFile, cp, mkdir, mkdtemp, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { expect } from '@playwright/test';
 import { z } from 'zod';
 import type { Closing } from '../stage/closing.ts';
 import { temporaryFolder } from '../stage/paths.ts';
 import { freePort } from '../stage/port.ts';
 import { run, start } from '../stage/process.ts';
+import { answers } from './answers.ts';
 
 const source = process.env.MEDIAWIKI ?? '/usr/share/mediawiki';
 
@@ -151,11 +151,6 @@ export async function openWiki(closing: Closing): Promise<Wiki> {
   // One worker: what a request leaves to be done after its answer is done before the next request.
   const server = start('php', ['-S', new URL(url).host, '-t', source], env);
   closing.defer(() => server.stop());
-  const status = () =>
-    fetch(`${url}/index.php/Main_Page`).then(
-      (response) => response.status,
-      () => 0,
-    );
-  await expect.poll(status, { message: 'the wiki answers', timeout: 60_000 }).toBe(200);
+  await answers(`${url}/index.php/Main_Page`);
   return new Wiki(url, env);
 }

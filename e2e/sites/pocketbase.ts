@@ -3,12 +3,12 @@
 import { existsSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { expect } from '@playwright/test';
 import { z } from 'zod';
 import type { Closing } from '../stage/closing.ts';
 import { repository, temporaryFolder } from '../stage/paths.ts';
 import { freePort } from '../stage/port.ts';
 import { run, start } from '../stage/process.ts';
+import { answers } from './answers.ts';
 
 const binary = path.join(repository, 'e2e/.cache/pocketbase-v0.36.0/base');
 
@@ -107,12 +107,7 @@ export async function openPocketBase(closing: Closing): Promise<PocketBase> {
   ]);
   closing.defer(() => server.stop());
   const pocketbase = new PocketBase(`http://${host}/`);
-  const ready = () =>
-    fetch(`${pocketbase.url}api/health`).then(
-      ({ ok }) => ok,
-      () => false,
-    );
-  await expect.poll(ready, { message: 'PocketBase answers', timeout: 60_000 }).toBe(true);
+  await answers(`${pocketbase.url}api/health`);
   await pocketbase.signIn();
   await pocketbase.fill();
   return pocketbase;

@@ -2,11 +2,11 @@
 
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { expect } from '@playwright/test';
 import type { Closing } from '../stage/closing.ts';
 import { temporaryFolder } from '../stage/paths.ts';
 import { freePort } from '../stage/port.ts';
 import { type Program, start } from '../stage/process.ts';
+import { answers } from './answers.ts';
 
 /** Who may see a guarded server. */
 export const reader = { name: 'alice', password: 'correct horse battery' } as const;
@@ -64,12 +64,7 @@ export async function openPrometheus(
   ]);
   closing.defer(() => program.stop());
   const signIn = `${reader.name}:${encodeURIComponent(reader.password)}`;
-  const ready = () =>
-    fetch(`http://${host}/-/ready`, authorization(guarded)).then(
-      ({ ok }) => ok,
-      () => false,
-    );
-  await expect.poll(ready, { message: 'Prometheus answers', timeout: 60_000 }).toBe(true);
+  await answers(`http://${host}/-/ready`, authorization(guarded));
   return { url: `http://${host}/`, signedInUrl: `http://${signIn}@${host}/`, program, admit };
 }
 

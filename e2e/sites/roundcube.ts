@@ -9,6 +9,7 @@ import type { Closing } from '../stage/closing.ts';
 import { temporaryFolder } from '../stage/paths.ts';
 import { freePort } from '../stage/port.ts';
 import { type Program, run, start } from '../stage/process.ts';
+import { answers } from './answers.ts';
 import { byDovecot, type Delivery, openPostman } from './postman.ts';
 
 const root = process.env.ROUNDCUBE ?? '/var/lib/roundcube/public_html';
@@ -77,12 +78,7 @@ export async function openMail(people: readonly string[], closing: Closing): Pro
     PHP_CLI_SERVER_WORKERS: '3',
   });
   closing.defer(() => server.stop());
-  const status = () =>
-    fetch(url).then(
-      (response) => response.status,
-      () => 0,
-    );
-  await expect.poll(status, { message: 'the webmail answers', timeout: 60_000 }).toBe(200);
+  await answers(url);
   return new Mail(url, folder, deliver, dovecot);
 }
 

@@ -8,6 +8,7 @@ import type { Closing } from '../stage/closing.ts';
 import { temporaryFolder } from '../stage/paths.ts';
 import { freePort } from '../stage/port.ts';
 import { type Program, run, start } from '../stage/process.ts';
+import { answers } from './answers.ts';
 import { openDatabase } from './mariadb.ts';
 import { Newsstand } from './newsstand.ts';
 
@@ -54,12 +55,7 @@ export async function openReader(people: readonly string[], closing: Closing): P
     PHP_CLI_SERVER_WORKERS: '3',
   });
   closing.defer(() => server.stop());
-  const page = () =>
-    fetch(url).then(
-      (response) => response.text(),
-      () => '',
-    );
-  await expect.poll(page, { message: 'the reader answers', timeout: 60_000 }).toContain('ttrss_login');
+  await answers(url, {}, 'ttrss_login');
   return new Reader(url, news, database);
 }
 

@@ -8,6 +8,7 @@ import type { Closing } from '../stage/closing.ts';
 import { temporaryFolder } from '../stage/paths.ts';
 import { freePort } from '../stage/port.ts';
 import { type Program, run, start } from '../stage/process.ts';
+import { answers } from './answers.ts';
 import { openDatabase } from './mariadb.ts';
 
 const source = process.env.WORDPRESS ?? '/usr/share/wordpress';
@@ -67,12 +68,7 @@ export async function openBlog(closing: Closing): Promise<Blog> {
     PHP_CLI_SERVER_WORKERS: '3',
   });
   closing.defer(() => server.stop());
-  const status = () =>
-    fetch(`${url}/wp-login.php`).then(
-      (response) => response.status,
-      () => 0,
-    );
-  await expect.poll(status, { message: 'the blog answers', timeout: 60_000 }).toBe(200);
+  await answers(`${url}/wp-login.php`);
   return new Blog(url, database);
 }
 

@@ -5,16 +5,21 @@ import { openSite } from '../sites/own-pages.ts';
 import { Acting } from '../stage/acting.ts';
 import type { Closing } from '../stage/closing.ts';
 import { portOf } from '../stage/port.ts';
-import { expect, type Stage, test, visit } from '../stage/test.ts';
+import shared, { expect, visit } from '../stage/test.ts';
 
-async function open(stage: Stage, closing: Closing, body: string): Promise<Acting> {
-  const site = await openSite(closing, {
-    page: `<!doctype html><meta charset="utf-8"><title>Widgets</title>${body}`,
-    save: '{}',
-  });
-  await visit(stage, `${site}/page`);
-  return new Acting(stage.agent);
-}
+const test = shared.extend<{ open: (body: string) => Promise<Acting> }>({
+  /** Opens a page that is a body, for an agent to act in. */
+  open: async ({ sharedStage: stage, closing }, use) => {
+    await use(async (body) => {
+      const site = await openSite(closing, {
+        page: `<!doctype html><meta charset="utf-8"><title>Widgets</title>${body}`,
+        save: '{}',
+      });
+      await visit(stage, `${site}/page`);
+      return new Acting(stage.agent);
+    });
+  },
+});
 
 /** A server that takes requests and answers none. */
 async function silentServer(closing: Closing): Promise<string> {
@@ -27,20 +32,16 @@ async function silentServer(closing: Closing): Promise<string> {
   return `http://127.0.0.1:${portOf(server.address())}`;
 }
 
-test('what an act does that no line shows is told all the same', async ({ sharedStage: stage, closing }) => {
+test('what an act does that no line shows is told all the same', async ({ open, closing }) => {
   const hangs = await silentServer(closing);
-  const agent = await open(
-    stage,
-    closing,
-    `<button>Dead</button>
+  const agent = await open(`<button>Dead</button>
     <button onclick="fetch('/save', { method: 'POST' })">Like</button>
     <button onclick="fetch('/save')">Look up</button>
     <button onclick="fetch('${hangs}/save', { method: 'POST', mode: 'no-cors' })">Slow</button>
     <button onclick="this.className = 'liked'">Heart</button>
     <button onclick="mark.dataset.on = 1; setTimeout(() => { mark.hidden = false }, 200)">Late</button>
     <p id="mark" hidden>came late</p>
-    <i id="spinner">~</i><script>setInterval(() => { spinner.style.rotate = Math.random() + 'turn' }, 10)</script>`,
-  );
+    <i id="spinner">~</i><script>setInterval(() => { spinner.style.rotate = Math.random() + 'turn' }, 10)</script>`);
   expect((await agent.click('button "Dead"')).noEffect).toBe(true);
   const liked = await agent.click('button "Like"');
   expect(liked.noEffect).toBeUndefined();
@@ -53,13 +54,8 @@ test('what an act does that no line shows is told all the same', async ({ shared
   expect((await agent.click('button "Late"')).changes).toContain('+ "came late"');
 });
 
-test('of what a canvas draws it is not said that nothing happened', async ({
-  sharedStage: stage,
-  closing,
-}) => {
+test('of what a canvas draws it is not said that nothing happened', async ({ open }) => {
   const agent = await open(
-    stage,
-    closing,
     `<button onclick="c.getContext('2d').fillRect(0, 0, 50, 50)">Draw</button><canvas id="c" width="90"></canvas>`,
   );
   const drawn = await agent.click('button "Draw"');
@@ -67,16 +63,9 @@ test('of what a canvas draws it is not said that nothing happened', async ({
   expect(drawn.note).toContain('screenshot');
 });
 
-test('what Chrome tells a person of a form that is not sent is told', async ({
-  sharedStage: stage,
-  closing,
-}) => {
-  const agent = await open(
-    stage,
-    closing,
-    `<form action="/save"><label>Name <input name="n" required></label>
-    <label>Step <input type="number" step="5" name="s"></label><button>Send</button></form>`,
-  );
+test('what Chrome tells a person of a form that is not sent is told', async ({ open }) => {
+  const agent = await open(`<form action="/save"><label>Name <input name="n" required></label>
+    <label>Step <input type="number" step="5" name="s"></label><button>Send</button></form>`);
   const ref = await agent.ref('button "Send"');
   for (const _ of [1, 2])
     expect((await agent.do('click', { ref })).note).toMatch(/^Not valid: textbox "Name" .*fill/);
@@ -100,10 +89,10 @@ const list = (multiple: boolean) => `
   </script>`;
 
 test('several options are chosen in a box of the page’s own, and none is taken away', async ({
+  open,
   sharedStage: stage,
-  closing,
 }) => {
-  const agent = await open(stage, closing, list(true));
+  const agent = await open(list(true));
   expect(await agent.fill('combobox "Tags"', ['A', 'C'])).toMatchObject({ value: 'A, C', verified: true });
   expect(await agent.fill('combobox "Tags"', ['A', 'B'])).toMatchObject({ value: 'A, B, C', verified: true });
   expect(await stage.page.locator('#l').isHidden()).toBe(true);
@@ -125,44 +114,34 @@ const drawnTwice = `
   </script>`;
 
 test('the option that people see is clicked where the list is for screen readers alone', async ({
+  open,
   sharedStage: stage,
-  closing,
 }) => {
-  const agent = await open(stage, closing, drawnTwice);
+  const agent = await open(drawnTwice);
   expect((await agent.fill('combobox "City"', 'Rome')).verified).toBe(true);
   await expect(stage.page.locator('#chosen')).toHaveText('Rome');
 });
 
 test('a box that only keeps Chrome’s passwords away asks nobody, and what is not offered is not chosen', async ({
-  sharedStage: stage,
-  closing,
+  open,
 }) => {
-  const agent = await open(
-    stage,
-    closing,
-    `<input role="combobox" autocomplete="new-password" aria-autocomplete="list" aria-expanded="true"
-      aria-controls="l" aria-label="Who"><div id="l" role="listbox">No data</div>`,
-  );
+  const agent =
+    await open(`<input role="combobox" autocomplete="new-password" aria-autocomplete="list" aria-expanded="true"
+      aria-controls="l" aria-label="Who"><div id="l" role="listbox">No data</div>`);
   const filled = await agent.fill('combobox "Who"', 'Zoe');
   expect(filled).toMatchObject({ value: 'Zoe', verified: false });
   expect(filled.note).toContain('not chosen');
 });
 
-test('what stands in something that can be focused is told, and keeps its role', async ({
-  sharedStage: stage,
-  closing,
-}) => {
-  const agent = await open(
-    stage,
-    closing,
-    `<ul tabindex="0" aria-label="Stars"><li><div role="radio" aria-checked="false" tabindex="0"><b role="img"
+test('what stands in something that can be focused is told, and keeps its role', async ({ open }) => {
+  const agent =
+    await open(`<ul tabindex="0" aria-label="Stars"><li><div role="radio" aria-checked="false" tabindex="0"><b role="img"
       aria-label="one">*</b></div></li></ul>
     <ul tabindex="0" aria-label="Words"><li>plain words</li></ul>
     <div role="combobox" aria-expanded="false" aria-label="Old"><input aria-label="Typed"></div>
     <div style="cursor: pointer; position: relative; height: 20px"><div role="slider" tabindex="0" aria-valuenow="3"
       class="handle" style="background: red; width: 10px; height: 10px"></div></div>
-    <a class="trigger">Scripted</a> <a name="top"></a><a id="x">Anchor</a>`,
-  );
+    <a class="trigger">Scripted</a> <a name="top"></a><a id="x">Anchor</a>`);
   const page = await agent.look();
   expect(page).toMatch(/list "Stars" \[e\d+\]\n radio "one" \[e\d+\]/);
   expect(page).toContain('plain words');
@@ -172,13 +151,8 @@ test('what stands in something that can be focused is told, and keeps its role',
   expect(page).not.toMatch(/"Anchor" \[/);
 });
 
-test('what is typed goes to the end, and not into fields that take none', async ({
-  sharedStage: stage,
-  closing,
-}) => {
+test('what is typed goes to the end, and not into fields that take none', async ({ open }) => {
   const agent = await open(
-    stage,
-    closing,
     `<div contenteditable role="textbox" aria-label="Note">begin</div><input type="date" aria-label="Day">`,
   );
   await agent.do('press', { ref: await agent.ref('textbox "Note"'), text: ' end' });
@@ -202,11 +176,8 @@ const suggesting = `<input role="combobox" aria-autocomplete="list" aria-control
   box.onclick = box.oninput = show;
 </script>`;
 
-test('what a box offered no option for is typed, and not said to be chosen', async ({
-  sharedStage: stage,
-  closing,
-}) => {
-  const agent = await open(stage, closing, suggesting);
+test('what a box offered no option for is typed, and not said to be chosen', async ({ open }) => {
+  const agent = await open(suggesting);
   const filled = await agent.fill('combobox "City"', 'Zagreb');
   expect(filled).toMatchObject({ value: 'Zagreb', verified: false });
   expect(filled.note).toBe('what is offered: "Rome", "Paris": it is typed, not chosen');
@@ -215,11 +186,8 @@ test('what a box offered no option for is typed, and not said to be chosen', asy
 const takesBack = `<input role="combobox" aria-autocomplete="list" aria-label="City" onblur="this.value = ''">
   <input aria-label="Street">`;
 
-test('a box that takes back what it was typed when it is left is not verified', async ({
-  sharedStage: stage,
-  closing,
-}) => {
-  const agent = await open(stage, closing, takesBack);
+test('a box that takes back what it was typed when it is left is not verified', async ({ open }) => {
+  const agent = await open(takesBack);
   const fields = [
     { ref: await agent.ref('combobox "City"'), value: 'Zagreb' },
     { ref: await agent.ref('textbox "Street"'), value: 'Ilica 1' },
@@ -240,10 +208,10 @@ const disabledThings = `<div role="listbox" aria-label="Size"><div role="option"
 </script>`;
 
 test('what is disabled fails at once where waiting cannot help, and is waited for where it may', async ({
+  open,
   sharedStage: stage,
-  closing,
 }) => {
-  const agent = await open(stage, closing, disabledThings);
+  const agent = await open(disabledThings);
   const failing = async (words: string) => agent.failure('click', { ref: await agent.ref(words) });
   const began = performance.now();
   const option = await failing('option "Large"');
