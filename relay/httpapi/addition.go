@@ -12,13 +12,13 @@ type AdditionView struct {
 	Addition *catalog.Addition `json:"addition"` // null: none
 }
 
-func (a *API) showAddition(w http.ResponseWriter, _ *http.Request) {
-	Reply(w, http.StatusOK, AdditionView{a.Catalog.Adding()})
+func (a *API) showAddition(_ http.ResponseWriter, _ *http.Request) (any, *refusal) {
+	return AdditionView{a.Catalog.Adding()}, nil
 }
 
 // addPlugin answers POST /api/v1/addition: it starts, and how it goes is asked for, as a build takes longer than a
 // request.
-func (a *API) addPlugin(w http.ResponseWriter, req *http.Request) {
+func (a *API) addPlugin(w http.ResponseWriter, req *http.Request) (any, *refusal) {
 	var body struct {
 		From string `json:"from"`
 	}
@@ -34,14 +34,13 @@ func (a *API) addPlugin(w http.ResponseWriter, req *http.Request) {
 		case fault.ShuttingDown:
 			status = http.StatusServiceUnavailable
 		}
-		Refuse(w, status, failure)
-		return
+		return nil, refuse(status, failure)
 	}
-	a.showAddition(w, req)
+	return a.showAddition(w, req)
 }
 
 // stopAddition answers DELETE /api/v1/addition: what is being added is stopped, how the last one ended is forgotten.
-func (a *API) stopAddition(w http.ResponseWriter, req *http.Request) {
+func (a *API) stopAddition(w http.ResponseWriter, req *http.Request) (any, *refusal) {
 	a.Catalog.StopAdding()
-	a.showAddition(w, req)
+	return a.showAddition(w, req)
 }

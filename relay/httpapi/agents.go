@@ -25,7 +25,7 @@ type AgentView struct {
 	Program string `json:"program,omitempty"` // what runs, of one that is a program
 }
 
-func (a *API) showAgents(w http.ResponseWriter, _ *http.Request) {
+func (a *API) showAgents(_ http.ResponseWriter, _ *http.Request) (any, *refusal) {
 	answer := Agents{Agents: []AgentView{}, Spent: map[string]agent.Spent{}}
 	answer.Sessions, answer.Capacity = a.Delegation.Load()
 	standard := a.Delegation.Default()
@@ -40,7 +40,7 @@ func (a *API) showAgents(w http.ResponseWriter, _ *http.Request) {
 		answer.SpentUSD, answer.MostUSD = costs.Today()
 		answer.Spent = costs.ByAgent()
 	}
-	Reply(w, http.StatusOK, answer)
+	return answer, nil
 }
 
 // AgentTest is the answer of POST /api/v1/agents/{id}/test.
@@ -58,14 +58,13 @@ type AgentTest struct {
 const testPrompt = "This is a test of whether you can be reached. Call no tool. Answer with the word: ready"
 
 // testAgent asks an agent something tiny, for the person. Whatever it wants to call, it reads whether the relay works.
-func (a *API) testAgent(w http.ResponseWriter, req *http.Request) {
+func (a *API) testAgent(_ http.ResponseWriter, req *http.Request) (any, *refusal) {
 	id, began := req.PathValue("id"), time.Now()
 	asked := agent.Asked{Asker: Sender(req.Context()), AgentID: id,
 		Metadata: agent.Metadata{ReadOnly: true, Tools: []string{"bridge_health"}}}
 	reply, failure := a.Delegation.Delegate(req.Context(), asked, agent.Errand{Text: testPrompt})
 	if failure != nil {
-		Refuse(w, statusOfAgent(failure), failure)
-		return
+		return nil, refuse(statusOfAgent(failure), failure)
 	}
 	answer := AgentTest{Text: reply.Text, StopReason: reply.StopReason, Ms: time.Since(began).Milliseconds()}
 	if u := reply.Usage; u != nil {
@@ -80,7 +79,7 @@ func (a *API) testAgent(w http.ResponseWriter, req *http.Request) {
 			answer.Model = p.Models[0]
 		}
 	}
-	Reply(w, http.StatusOK, answer)
+	return answer, nil
 }
 
 func statusOfAgent(f *fault.Error) int {
@@ -108,7 +107,7 @@ type AgentSession struct {
 	Spent   agent.Spent `json:"spent"`
 }
 
-func (a *API) showAgentSessions(w http.ResponseWriter, _ *http.Request) {
+func (a *API) showAgentSessions(_ http.ResponseWriter, _ *http.Request) (any, *refusal) {
 	answer := AgentSessions{Sessions: []AgentSession{}}
 	for _, v := range a.Delegation.List() {
 		answer.Sessions = append(answer.Sessions, AgentSession{
@@ -116,16 +115,16 @@ func (a *API) showAgentSessions(w http.ResponseWriter, _ *http.Request) {
 			Created: v.Created.UTC(), Last: v.Last.UTC(), Doing: v.Doing, Spent: v.Spent,
 		})
 	}
-	Reply(w, http.StatusOK, answer)
+	return answer, nil
 }
 
 // stopAgentSession ends a session for the person, and what its agent does.
-func (a *API) stopAgentSession(w http.ResponseWriter, req *http.Request) {
+func (a *API) stopAgentSession(_ http.ResponseWriter, req *http.Request) (any, *refusal) {
 	id := req.PathValue("id")
 	if !a.Delegation.Stop(id) {
-		Refuse(w, http.StatusNotFound, fault.New(fault.SessionNotFound, "Session not found: "+fault.Excerpt(id),
+		return nil, refuse(http.StatusNotFound, fault.New(fault.SessionNotFound,
+			"Session not found: "+fault.Excerpt(id),
 			fault.WithHint("GET /api/v1/agents/sessions lists the sessions.")))
-		return
 	}
-	Reply(w, http.StatusOK, map[string]string{"stopped": id})
+	return map[string]string{"stopped": id}, nil
 }

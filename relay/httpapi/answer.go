@@ -27,10 +27,31 @@ func Reply(w http.ResponseWriter, status int, v any) {
 // newline is what an encoder puts after a document; bodies are the document alone.
 var newline = []byte("\n")
 
-// Refuse answers with a failure.
-func Refuse(w http.ResponseWriter, status int, f *fault.Error) {
-	Reply(w, status, map[string]any{"error": f})
+// refusal is the answer to a request that is not done.
+type refusal struct {
+	status   int
+	document any
 }
+
+// refuse is the refusal for a failure.
+func refuse(status int, f *fault.Error) *refusal { return &refusal{status, map[string]any{"error": f}} }
+
+func (r *refusal) reply(w http.ResponseWriter) { Reply(w, r.status, r.document) }
+
+// answers makes a handler of one that returns its answer: a document, or why there is none.
+func answers(handle func(w http.ResponseWriter, req *http.Request) (any, *refusal)) http.HandlerFunc {
+	return func(w http.ResponseWriter, req *http.Request) {
+		document, refused := handle(w, req)
+		if refused != nil {
+			refused.reply(w)
+			return
+		}
+		Reply(w, http.StatusOK, document)
+	}
+}
+
+// Refuse answers with a failure.
+func Refuse(w http.ResponseWriter, status int, f *fault.Error) { refuse(status, f).reply(w) }
 
 // statusOf is the HTTP status of a request that is refused.
 func statusOf(f *fault.Error) int {

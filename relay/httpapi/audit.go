@@ -89,19 +89,17 @@ func ownEntries(f audit.Filter, s call.Session) audit.Filter {
 }
 
 // verifyAudit answers GET /api/v1/audit/verify.
-func (a *API) verifyAudit(w http.ResponseWriter, req *http.Request) {
+func (a *API) verifyAudit(_ http.ResponseWriter, req *http.Request) (any, *refusal) {
 	log, _, failure := a.openAudit(req.Context())
 	if failure != nil {
-		Refuse(w, http.StatusInternalServerError, failure)
-		return
+		return nil, refuse(http.StatusInternalServerError, failure)
 	}
 	defer log.Close() // only read from
 	report, err := log.Verify(req.Context())
 	if err != nil {
-		Refuse(w, http.StatusInternalServerError, unreadableAudit(err))
-		return
+		return nil, refuse(http.StatusInternalServerError, unreadableAudit(err))
 	}
-	Reply(w, http.StatusOK, report)
+	return report, nil
 }
 
 // openAudit opens the log for reading, with everything in it that has happened by now. When the database cannot be

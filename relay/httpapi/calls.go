@@ -25,7 +25,7 @@ type Listing struct {
 }
 
 // listTools answers with every tool for the person, and with those a client may see for a client.
-func (a *API) listTools(w http.ResponseWriter, req *http.Request) {
+func (a *API) listTools(_ http.ResponseWriter, req *http.Request) (any, *refusal) {
 	session := Sender(req.Context())
 	snapshot := a.Tools.Snapshot()
 	listing := Listing{Tools: make([]json.RawMessage, 0, len(snapshot.Tools)), Problems: a.problemsFor(session)}
@@ -35,7 +35,7 @@ func (a *API) listTools(w http.ResponseWriter, req *http.Request) {
 			listing.Tools = append(listing.Tools, view.Marked(t, t.Whole()))
 		}
 	}
-	Reply(w, http.StatusOK, listing)
+	return listing, nil
 }
 
 // Ask is the body of POST /api/v1/tools/{name}/call.
@@ -94,10 +94,9 @@ func (a *API) callTool(w http.ResponseWriter, req *http.Request) {
 			fault.WithHint("run: tabrelay tools")))
 		return
 	}
-	session := Sender(req.Context())
 	id := call.ID(random.Hex(16))
 	c := call.Call{
-		ID: id, Session: session, Tool: name, Arguments: ask.Arguments,
+		ID: id, Session: Sender(req.Context()), Tool: name, Arguments: ask.Arguments,
 		Timeout: time.Duration(ask.TimeoutMs) * time.Millisecond, MaxBytes: ask.MaxBytes, ArrayPath: ask.ArrayPath,
 	}
 	var steps []TraceStep
@@ -183,8 +182,7 @@ func (a *API) stopNow(w http.ResponseWriter, req *http.Request) {
 			return
 		}
 	}
-	session := Sender(req.Context())
-	log := a.Log.Info().Str("client", session.Client)
+	log := a.Log.Info().Str("client", Sender(req.Context()).Client)
 	if body.Successor == "" {
 		log.Msg("asked to stop")
 		a.Clients.Dismiss()

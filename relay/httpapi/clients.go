@@ -16,16 +16,16 @@ type ClientsView struct {
 	Clients []client.View `json:"clients"`
 }
 
-func (a *API) showClients(w http.ResponseWriter, _ *http.Request) {
+func (a *API) showClients(_ http.ResponseWriter, _ *http.Request) (any, *refusal) {
 	list := a.Clients.List()
 	for i := range list {
 		list[i].Color = a.Hub.Color(list[i].Name)
 	}
-	Reply(w, http.StatusOK, ClientsView{list})
+	return ClientsView{list}, nil
 }
 
 // scopeClient answers PUT /api/v1/clients/{name}.
-func (a *API) scopeClient(w http.ResponseWriter, req *http.Request) {
+func (a *API) scopeClient(w http.ResponseWriter, req *http.Request) (any, *refusal) {
 	var body struct {
 		Scope *call.Scope `json:"scope"`
 	}
@@ -36,19 +36,17 @@ func (a *API) scopeClient(w http.ResponseWriter, req *http.Request) {
 		problem = fault.New(fault.InvalidRequest, "The body has no scope", fault.WithHint("Send "+example+"."))
 	}
 	if problem != nil {
-		Refuse(w, http.StatusBadRequest, problem)
-		return
+		return nil, refuse(http.StatusBadRequest, problem)
 	}
 	bounds, err := policy.NormalScope(*body.Scope)
 	if err != nil {
-		Refuse(w, http.StatusBadRequest, malformed("The scope cannot be read: "+err.Error()))
-		return
+		return nil, refuse(http.StatusBadRequest, malformed("The scope cannot be read: "+err.Error()))
 	}
 	name := req.PathValue("name")
-	if _, ok := a.confirmed(w, req, policy.ScopeChange(name, a.Secrets.Clients(), bounds)); !ok {
-		return
+	if _, denied := a.confirmed(w, req, policy.ScopeChange(name, a.Secrets.Clients(), bounds)); denied != nil {
+		return nil, denied
 	}
-	a.changeClient(w, req, func(name string) error { return a.Secrets.SetScope(name, bounds) })
+	return a.changeClient(w, req, func(name string) error { return a.Secrets.SetScope(name, bounds) })
 }
 
 // NewClient is the body of POST /api/v1/clients.
@@ -63,42 +61,38 @@ type Token struct {
 }
 
 // addClient answers POST /api/v1/clients.
-func (a *API) addClient(w http.ResponseWriter, req *http.Request) {
+func (a *API) addClient(w http.ResponseWriter, req *http.Request) (any, *refusal) {
 	var body NewClient
 	if problem := ReadBody(w, req, &body, `{"name": "inspector", "scope": {"readOnly": true}}`); problem != nil {
-		Refuse(w, http.StatusBadRequest, problem)
-		return
+		return nil, refuse(http.StatusBadRequest, problem)
 	}
 	bounds, err := policy.NormalScope(body.Scope)
 	switch {
 	case err != nil:
 	case a.registered(body.Name):
-		Refuse(w, http.StatusConflict, malformed(config.Exists(body.Name).Error()))
-		return
+		return nil, refuse(http.StatusConflict, malformed(config.Exists(body.Name).Error()))
 	default:
 		err = config.CheckNew(body.Name, a.Secrets.Clients())
 	}
 	if err != nil {
-		Refuse(w, http.StatusBadRequest, malformed("The client cannot be added: "+err.Error()))
-		return
+		return nil, refuse(http.StatusBadRequest, malformed("The client cannot be added: "+err.Error()))
 	}
-	if _, ok := a.confirmed(w, req, policy.AddChange(body.Name, bounds)); !ok {
-		return
+	if _, denied := a.confirmed(w, req, policy.AddChange(body.Name, bounds)); denied != nil {
+		return nil, denied
 	}
-	a.giveToken(w, req, func() (string, error) { return a.Secrets.AddWithin(body.Name, bounds) })
+	return a.giveToken(w, req, func() (string, error) { return a.Secrets.AddWithin(body.Name, bounds) })
 }
 
 // rotateClient answers POST /api/v1/clients/{name}/rotate.
-func (a *API) rotateClient(w http.ResponseWriter, req *http.Request) {
+func (a *API) rotateClient(w http.ResponseWriter, req *http.Request) (any, *refusal) {
 	name := req.PathValue("name")
 	if !a.registered(name) {
-		Refuse(w, http.StatusNotFound, a.noClient(name))
-		return
+		return nil, refuse(http.StatusNotFound, a.noClient(name))
 	}
-	if _, ok := a.confirmed(w, req, policy.RotateClientChange(name)); !ok {
-		return
+	if _, denied := a.confirmed(w, req, policy.RotateClientChange(name)); denied != nil {
+		return nil, denied
 	}
-	a.giveToken(w, req, func() (string, error) { return a.Secrets.Rotate(name) })
+	return a.giveToken(w, req, func() (string, error) { return a.Secrets.Rotate(name) })
 }
 
 func (a *API) registered(name string) bool {
@@ -112,7 +106,7 @@ func (a *API) noClient(name string) *fault.Error {
 }
 
 // giveToken makes a token at once, and answers with it.
-func (a *API) giveToken(w http.ResponseWriter, req *http.Request, make func() (string, error)) {
+func (a *API) giveToken(_ http.ResponseWriter, req *http.Request, make func() (string, error)) (any, *refusal) {
 	session := Sender(req.Context())
 	var token string
 	err := a.Clients.Change(session, func() (err error) {
@@ -120,29 +114,28 @@ func (a *API) giveToken(w http.ResponseWriter, req *http.Request, make func() (s
 		return err
 	})
 	if err != nil {
-		Refuse(w, http.StatusInternalServerError, fault.New(fault.InternalError, "There is no token: "+err.Error()))
-		return
+		return nil, refuse(http.StatusInternalServerError, fault.New(fault.InternalError,
+			"There is no token: "+err.Error()))
 	}
-	Reply(w, http.StatusOK, Token{token})
+	return Token{token}, nil
 }
 
 // revokeClient answers DELETE /api/v1/clients/{name}.
-func (a *API) revokeClient(w http.ResponseWriter, req *http.Request) {
-	a.changeClient(w, req, a.Secrets.Revoke)
+func (a *API) revokeClient(w http.ResponseWriter, req *http.Request) (any, *refusal) {
+	return a.changeClient(w, req, a.Secrets.Revoke)
 }
 
 // changeClient changes a client at once, and answers with those there are.
-func (a *API) changeClient(w http.ResponseWriter, req *http.Request, change func(name string) error) {
+func (a *API) changeClient(w http.ResponseWriter, req *http.Request, change func(name string) error) (any, *refusal) {
 	name := req.PathValue("name")
 	if !a.registered(name) {
-		Refuse(w, http.StatusNotFound, a.noClient(name))
-		return
+		return nil, refuse(http.StatusNotFound, a.noClient(name))
 	}
 	session := Sender(req.Context())
 	if err := a.Clients.Change(session, func() error { return change(name) }); err != nil {
-		Refuse(w, http.StatusInternalServerError, fault.New(fault.InternalError, "The client could not be changed: "+
-			err.Error()))
-		return
+		return nil, refuse(http.StatusInternalServerError, fault.New(fault.InternalError,
+			"The client could not be changed: "+
+				err.Error()))
 	}
-	a.showClients(w, req)
+	return a.showClients(w, req)
 }

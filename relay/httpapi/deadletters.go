@@ -26,35 +26,30 @@ type Repeat struct {
 }
 
 // showLetters answers GET /api/v1/dead-letters?limit=&cursor=.
-func (a *API) showLetters(w http.ResponseWriter, req *http.Request) {
+func (a *API) showLetters(_ http.ResponseWriter, req *http.Request) (any, *refusal) {
 	limit := lettersDefault
 	if text := req.URL.Query().Get("limit"); text != "" {
 		n, err := strconv.Atoi(text)
 		if err != nil || n < 1 || n > lettersMost {
-			Refuse(w, http.StatusBadRequest, malformed(
+			return nil, refuse(http.StatusBadRequest, malformed(
 				fmt.Sprintf("limit is not a whole number from 1 to %d", lettersMost)))
-			return
 		}
 		limit = n
 	}
-	session := Sender(req.Context())
-	page, failure := a.Letters.List(req.Context(), session, call.ID(req.URL.Query().Get("cursor")), limit)
+	page, failure := a.Letters.List(req.Context(), Sender(req.Context()), call.ID(req.URL.Query().Get("cursor")), limit)
 	if failure != nil {
-		Refuse(w, statusOf(failure), failure)
-		return
+		return nil, refuse(statusOf(failure), failure)
 	}
-	Reply(w, http.StatusOK, page)
+	return page, nil
 }
 
 // showLetter answers GET /api/v1/dead-letters/{id}.
-func (a *API) showLetter(w http.ResponseWriter, req *http.Request) {
-	session := Sender(req.Context())
-	l, failure := a.Letters.Find(req.Context(), session, call.ID(req.PathValue("id")))
+func (a *API) showLetter(_ http.ResponseWriter, req *http.Request) (any, *refusal) {
+	l, failure := a.Letters.Find(req.Context(), Sender(req.Context()), call.ID(req.PathValue("id")))
 	if failure != nil {
-		Refuse(w, statusOf(failure), failure)
-		return
+		return nil, refuse(statusOf(failure), failure)
 	}
-	Reply(w, http.StatusOK, a.Letters.View(l, false))
+	return a.Letters.View(l, false), nil
 }
 
 // replayLetter answers POST /api/v1/dead-letters/{id}/replay as a call is answered.
@@ -90,7 +85,8 @@ func (a *API) replayLetter(w http.ResponseWriter, req *http.Request) {
 			string(l.ID),
 			call.Difference{What: l.Tool, Before: builtin.KnownOf(l),
 				After: "is called again"}).Reading("Arguments: " + string(l.Arguments))
-		if _, ok := a.confirmed(w, req, change); !ok {
+		if _, denied := a.confirmed(w, req, change); denied != nil {
+			denied.reply(w)
 			return
 		}
 	}

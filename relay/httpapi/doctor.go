@@ -72,7 +72,7 @@ func (a *API) Diagnose(ctx context.Context) []doctor.Finding {
 }
 
 // showDiagnosis is GET /api/v1/doctor: what `tabrelay doctor` finds, with folders named, because the person asks.
-func (a *API) showDiagnosis(w http.ResponseWriter, req *http.Request) {
+func (a *API) showDiagnosis(_ http.ResponseWriter, req *http.Request) (any, *refusal) {
 	found := a.Diagnose(req.Context())
-	Reply(w, http.StatusOK, builtin.Diagnosis{Sound: doctor.Sound(found), Findings: listed(found)})
+	return builtin.Diagnosis{Sound: doctor.Sound(found), Findings: listed(found)}, nil
 }

@@ -16,13 +16,12 @@ import (
 )
 
 // showHints answers GET /api/v1/plugins/{plugin}/hints: what its author and the person say its tools do.
-func (a *API) showHints(w http.ResponseWriter, req *http.Request) {
+func (a *API) showHints(_ http.ResponseWriter, req *http.Request) (any, *refusal) {
 	view, failure := a.Catalog.Hints(req.PathValue("plugin"))
 	if failure != nil {
-		Refuse(w, reviewStatus(failure), failure)
-		return
+		return nil, refuse(reviewStatus(failure), failure)
 	}
-	Reply(w, http.StatusOK, view)
+	return view, nil
 }
 
 // Hinting is the body of PUT /api/v1/plugins/{plugin}/hints.
@@ -39,7 +38,7 @@ var effects = map[string]plugin.Effect{"read": plugin.Reads, "write": plugin.Wri
 
 // setHints answers PUT /api/v1/plugins/{plugin}/hints with what is said of the tools then. A person confirms what lets
 // agents do more: that a tool reads, or does not destroy.
-func (a *API) setHints(w http.ResponseWriter, req *http.Request) {
+func (a *API) setHints(w http.ResponseWriter, req *http.Request) (any, *refusal) {
 	var h Hinting
 	text, err := io.ReadAll(http.MaxBytesReader(w, req.Body, 16<<10))
 	if err == nil {
@@ -49,31 +48,27 @@ func (a *API) setHints(w http.ResponseWriter, req *http.Request) {
 	invalid := func(pattern string) bool { return !plugin.ValidPattern(pattern) }
 	if err != nil || !known || len(h.Patterns) == 0 || len(h.Patterns) > maxPatterns ||
 		slices.ContainsFunc(h.Patterns, invalid) {
-		Refuse(w, http.StatusBadRequest, fault.New(fault.InvalidRequest, "The body says nothing about tools",
+		return nil, refuse(http.StatusBadRequest, fault.New(fault.InvalidRequest, "The body says nothing about tools",
 			fault.WithHint(`Send {"patterns": ["list_*"], "effect": "read"}; the effect is read, write, destroy or `+
 				`none, and a pattern is the name of a tool with * for any characters.`)))
-		return
 	}
 	name := req.PathValue("plugin")
 	before, failure := a.Catalog.Hints(name)
 	if failure != nil {
-		Refuse(w, reviewStatus(failure), failure)
-		return
+		return nil, refuse(reviewStatus(failure), failure)
 	}
 	change, problem := hinting(before, h, effect)
 	if problem != nil {
-		Refuse(w, http.StatusUnprocessableEntity, problem)
-		return
+		return nil, refuse(http.StatusUnprocessableEntity, problem)
 	}
-	by, ok := a.confirmed(w, req, change)
-	if !ok {
-		return
+	by, denied := a.confirmed(w, req, change)
+	if denied != nil {
+		return nil, denied
 	}
 	if failure := a.Catalog.SetHints(name, h.Patterns, effect, by, Sender(req.Context())); failure != nil {
-		Refuse(w, reviewStatus(failure), failure)
-		return
+		return nil, refuse(reviewStatus(failure), failure)
 	}
-	a.showHints(w, req)
+	return a.showHints(w, req)
 }
 
 // hinting is what hints let agents do more; nil: nothing. Hints that no tool takes are a problem.

@@ -64,16 +64,16 @@ func (p *Pairings) Use(code string) bool {
 }
 
 // makePairing answers POST /api/v1/pairing.
-func (a *API) makePairing(w http.ResponseWriter, req *http.Request) {
-	if _, ok := a.confirmed(w, req, policy.NewChange("A string is made that pairs another browser", "tabrelay pair",
+func (a *API) makePairing(w http.ResponseWriter, req *http.Request) (any, *refusal) {
+	if _, denied := a.confirmed(w, req, policy.NewChange("A string is made that pairs another browser", "tabrelay pair",
 		call.Difference{What: "browsers that may connect", Before: "those that are paired",
-			After: "also one that is given the string, within " + pairingTime.String()})); !ok {
-		return
+			After: "also one that is given the string, within " + pairingTime.String()})); denied != nil {
+		return nil, denied
 	}
 	code, until := a.Pairings.make()
 	a.Events.Publish(event.OfPerson(), event.Session, "A pairing string was made; it is good once, for "+
 		pairingTime.String(), map[string]any{"until": until})
-	Reply(w, http.StatusOK, Pairing{Text: a.Address + "/" + code, Until: until})
+	return Pairing{Text: a.Address + "/" + code, Until: until}, nil
 }
 
 // Rotated is the answer of POST /api/v1/pairing/rotate.
@@ -91,8 +91,9 @@ func RotateChange() *policy.Change {
 // rotatePairing answers POST /api/v1/pairing/rotate: the extension in the folder gets the new secret, and every
 // connection that was made with the old one ends.
 func (a *API) rotatePairing(w http.ResponseWriter, req *http.Request) {
-	by, ok := a.confirmed(w, req, RotateChange())
-	if !ok {
+	by, denied := a.confirmed(w, req, RotateChange())
+	if denied != nil {
+		denied.reply(w)
 		return
 	}
 	err := a.Secrets.RotatePairing()
@@ -105,8 +106,7 @@ func (a *API) rotatePairing(w http.ResponseWriter, req *http.Request) {
 				fault.WithHint("`tabrelay doctor` looks at the home folder.")))
 		return
 	}
-	session := Sender(req.Context())
-	a.Audit.Record(client.PairingRotated(session, by))
+	a.Audit.Record(client.PairingRotated(Sender(req.Context()), by))
 	a.Events.Publish(event.OfPerson(), event.Session, "The pairing secret was replaced; browsers connect again with "+
 		"the new one", nil)
 	a.Log.Info().Str("by", by).Msg("the pairing secret was replaced")

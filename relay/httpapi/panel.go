@@ -64,18 +64,18 @@ func servePanel(handler http.Handler, log zerolog.Logger) hub.PanelAnswer {
 				log.Error().Str("path", fault.Excerpt(asked.Path)).Str("panic", fmt.Sprint(broken)).Bytes("stack",
 					debug.Stack()).Msg("a request of the panel failed")
 				status, body = http.StatusInternalServerError,
-					refusal(fault.New(fault.InternalError, "The relay failed while it answered "+
+					failureBody(fault.New(fault.InternalError, "The relay failed while it answered "+
 						fault.Excerpt(asked.Path),
 						fault.WithHint("The relay's log says more: tabrelay status names the file.")))
 			}
 		}()
 		req, status, problem := panelRequest(ctx, asked)
 		if problem != nil {
-			return status, refusal(problem)
+			return status, failureBody(problem)
 		}
 		handler.ServeHTTP(w, req)
 		if ctx.Err() != nil {
-			return http.StatusGatewayTimeout, refusal(fault.New(fault.TimeoutCode,
+			return http.StatusGatewayTimeout, failureBody(fault.New(fault.TimeoutCode,
 				fmt.Sprintf("%s was not answered within %s", fault.Excerpt(asked.Path), wire.RequestTime),
 				fault.WithHint("Look whether it was done after all before you try again.")))
 		}
@@ -124,8 +124,8 @@ func streams(at *url.URL) bool {
 		at.Query().Get("once") == ""
 }
 
-// refusal is the body of a failure, as [Refuse] writes it.
-func refusal(f *fault.Error) json.RawMessage {
+// failureBody is the body of a failure, as [Refuse] writes it.
+func failureBody(f *fault.Error) json.RawMessage {
 	w := &panelWriter{header: http.Header{}}
 	Refuse(w, http.StatusOK, f)
 	return w.body.Bytes()
@@ -164,7 +164,7 @@ func (w *panelWriter) Flush() {}
 func (w *panelWriter) answer() (status int, body json.RawMessage) {
 	w.WriteHeader(http.StatusOK)
 	if w.over {
-		return http.StatusInternalServerError, refusal(fault.New(fault.OutputTooLarge,
+		return http.StatusInternalServerError, failureBody(fault.New(fault.OutputTooLarge,
 			fmt.Sprintf("The answer has more than %d bytes", wire.MaxResponseBytes),
 			fault.WithHint("Ask for less, with filters or a smaller limit, or use `tabrelay` in a terminal.")))
 	}

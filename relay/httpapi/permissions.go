@@ -35,19 +35,18 @@ type Paused struct {
 	Paused bool `json:"paused"`
 }
 
-func (a *API) showApprovals(w http.ResponseWriter, req *http.Request) {
-	session := Sender(req.Context())
-	profile := AtProfile(session)
-	Reply(w, http.StatusOK, Approvals{
+func (a *API) showApprovals(_ http.ResponseWriter, req *http.Request) (any, *refusal) {
+	profile := AtProfile(Sender(req.Context()))
+	return Approvals{
 		Approvals: a.Policy.Pending(profile), Missed: a.Policy.Missed(profile), Changes: a.Policy.Changes(),
 		Ended: a.Policy.Ended(), ConfigWaits: a.Policy.Unapplied(),
-	})
+	}, nil
 }
 
 // openArguments answers GET /api/v1/approvals/{id}/arguments?from=&secrets=: a part of all arguments a call would be
 // made with. Whoever got every part, in order, with the values of secret fields if there are any, was shown all, and
 // may allow the call for longer than once.
-func (a *API) openArguments(w http.ResponseWriter, req *http.Request) {
+func (a *API) openArguments(_ http.ResponseWriter, req *http.Request) (any, *refusal) {
 	from, query := 0, req.URL.Query()
 	if text := query.Get("from"); text != "" {
 		var err error
@@ -58,16 +57,14 @@ func (a *API) openArguments(w http.ResponseWriter, req *http.Request) {
 	session := Sender(req.Context())
 	part, err := a.Policy.Open(req.PathValue("id"), AtProfile(session), from, query.Get("secrets") == "true")
 	if err != nil {
-		status, failure := unanswerable(err)
-		Refuse(w, status, failure)
-		return
+		return nil, unanswerable(err)
 	}
-	Reply(w, http.StatusOK, part)
+	return part, nil
 }
 
 // answerApproval answers POST /api/v1/approvals/{id}. The first answer counts; an answer to what does not wait any more
 // has status 410. To deny is for everybody who acts for the person.
-func (a *API) answerApproval(w http.ResponseWriter, req *http.Request) {
+func (a *API) answerApproval(w http.ResponseWriter, req *http.Request) (any, *refusal) {
 	const example = `{"answer": "allow", "for": "session"}`
 	var body Verdict
 	failure := ReadBody(w, req, &body, example)
@@ -76,24 +73,21 @@ func (a *API) answerApproval(w http.ResponseWriter, req *http.Request) {
 			fault.WithHint("Send "+example+"."))
 	}
 	if failure != nil {
-		Refuse(w, http.StatusBadRequest, failure)
-		return
+		return nil, refuse(http.StatusBadRequest, failure)
 	}
 	session := Sender(req.Context())
 	id, profile := req.PathValue("id"), AtProfile(session)
 	d := call.Decision{Allow: body.Answer == "allow", For: body.For, By: policy.Answerer(session), Digest: body.Digest}
 	if c := a.Policy.AnswerChange(id, session, profile, d); c != nil {
-		if _, ok := a.confirmed(w, req, c); !ok {
-			return
+		if _, denied := a.confirmed(w, req, c); denied != nil {
+			return nil, denied
 		}
 		d.Digest = c.Digest()
 	}
 	if err := a.Policy.Answer(req.Context(), id, profile, d); err != nil {
-		status, failure := unanswerable(err)
-		Refuse(w, status, failure)
-		return
+		return nil, unanswerable(err)
 	}
-	a.showApprovals(w, req)
+	return a.showApprovals(w, req)
 }
 
 const (
@@ -112,31 +106,29 @@ type Unconfirmed struct {
 	Asked  bool           `json:"asked,omitempty"` // the panel asks it too, in another form
 }
 
-// confirmed reports whether a change may be made, and who said so; if not, it has answered the request. A handler that
-// may widen what agents may do says what would change, or nil when nothing does, and goes on only when it may.
-func (a *API) confirmed(w http.ResponseWriter, req *http.Request, c *policy.Change) (by string, ok bool) {
-	session := Sender(req.Context())
+// confirmed says who allowed a change to be made, or why it may not. A handler that may widen what agents may do says
+// what would change, or nil when nothing does, and goes on only when it may.
+func (a *API) confirmed(w http.ResponseWriter, req *http.Request, c *policy.Change) (by string, denied *refusal) {
 	by, err := a.Policy.Confirm(req.Context(), c, policy.Request{
-		Session: session, Confirmed: req.Header.Get(ConfirmedHeader), Asked: func() {
+		Session: Sender(req.Context()), Confirmed: req.Header.Get(ConfirmedHeader), Asked: func() {
 			w.Header().Set(AskedHeader, policy.ByPanel)
 			w.WriteHeader(http.StatusProcessing)
 			w.Header().Del(AskedHeader)
 		},
 	})
-	var unconfirmed *policy.Unconfirmed
-	var failure *fault.Error
-	switch {
-	case err == nil:
-		return by, true
-	case errors.As(err, &unconfirmed):
-		Reply(w, http.StatusPreconditionRequired, Unconfirmed{
+	if err == nil {
+		return by, nil
+	}
+	if _, ok := errors.AsType[*policy.Unconfirmed](err); ok {
+		return "", &refusal{http.StatusPreconditionRequired, Unconfirmed{
 			Digest: c.Digest(), Change: c, Asked: c.Beside, Error: fault.New(fault.PermissionDenied, err.Error(),
 				fault.WithHint("Open tabrelay's side panel and do it again, or do it with `tabrelay` in a terminal.")),
-		})
-	case errors.As(err, &failure):
-		Refuse(w, unconfirmedStatus(failure.Code), failure)
+		}}
 	}
-	return "", false
+	if failure, ok := errors.AsType[*fault.Error](err); ok {
+		return "", refuse(unconfirmedStatus(failure.Code), failure)
+	}
+	return "", unanswerable(err)
 }
 
 func unconfirmedStatus(code fault.Code) int {
@@ -152,14 +144,14 @@ func unconfirmedStatus(code fault.Code) int {
 }
 
 // unanswerable says why an answer does nothing.
-func unanswerable(err error) (int, *fault.Error) {
-	says := func(status int, code fault.Code, hint string) (int, *fault.Error) {
-		return status, fault.New(code, err.Error(), fault.WithHint(hint))
+func unanswerable(err error) *refusal {
+	says := func(status int, code fault.Code, hint string) *refusal {
+		return refuse(status, fault.New(code, err.Error(), fault.WithHint(hint)))
 	}
 	switch {
 	case errors.Is(err, policy.ErrEnded):
-		return http.StatusGone, fault.New(fault.NotFoundCode, "The answer came too late and does nothing: "+err.Error(),
-			fault.WithHint("When it is asked for again, there is a new question."))
+		return refuse(http.StatusGone, fault.New(fault.NotFoundCode, "The answer came too late and does nothing: "+
+			err.Error(), fault.WithHint("When it is asked for again, there is a new question.")))
 	case errors.Is(err, policy.ErrNoApproval):
 		return says(http.StatusNotFound, fault.NotFoundCode, "`tabrelay permit pending` lists the questions that wait.")
 	case errors.Is(err, policy.ErrNotYours):
@@ -193,73 +185,66 @@ func databaseHint(err error) string {
 	return "`tabrelay doctor` looks at the database."
 }
 
-func (a *API) showPermissions(w http.ResponseWriter, _ *http.Request) {
-	Reply(w, http.StatusOK, a.Policy.Permissions())
+func (a *API) showPermissions(_ http.ResponseWriter, _ *http.Request) (any, *refusal) {
+	return a.Policy.Permissions(), nil
 }
 
 // setPermission answers PUT /api/v1/permissions.
-func (a *API) setPermission(w http.ResponseWriter, req *http.Request) {
+func (a *API) setPermission(w http.ResponseWriter, req *http.Request) (any, *refusal) {
 	const example = `{"target": "wiki", "mode": "ask", "client": "claude-code", "for": "1h"}`
 	var body policy.NewRule
 	if failure := ReadBody(w, req, &body, example); failure != nil {
-		Refuse(w, http.StatusBadRequest, failure)
-		return
+		return nil, refuse(http.StatusBadRequest, failure)
 	}
-	session := Sender(req.Context())
-	rule, lasts, err := a.Policy.Check(body, policy.Answerer(session))
+	rule, lasts, err := a.Policy.Check(body, policy.Answerer(Sender(req.Context())))
 	if err == nil {
-		by, ok := a.confirmed(w, req, a.Policy.RuleChange(rule, lasts))
-		if !ok {
-			return
+		by, denied := a.confirmed(w, req, a.Policy.RuleChange(rule, lasts))
+		if denied != nil {
+			return nil, denied
 		}
 		rule.By = by
 		err = a.Policy.Set(req.Context(), rule, lasts)
 	}
 	if err != nil {
-		status, failure := unanswerable(err)
-		Refuse(w, status, failure)
-		return
+		return nil, unanswerable(err)
 	}
-	a.showPermissions(w, req)
+	return a.showPermissions(w, req)
 }
 
 // unsetPermission answers DELETE /api/v1/permissions?target=&client=.
-func (a *API) unsetPermission(w http.ResponseWriter, req *http.Request) {
+func (a *API) unsetPermission(w http.ResponseWriter, req *http.Request) (any, *refusal) {
 	query := req.URL.Query()
 	target := policy.Spelled(query.Get("target")) // of something that exists no more, too
-	by, ok := a.confirmed(w, req, a.Policy.UnsetChange(target, query.Get("client")))
-	if !ok {
-		return
+	by, denied := a.confirmed(w, req, a.Policy.UnsetChange(target, query.Get("client")))
+	if denied != nil {
+		return nil, denied
 	}
 	there, err := a.Policy.Unset(req.Context(), target, query.Get("client"), by)
 	switch {
 	case err != nil:
-		status, failure := unanswerable(err)
-		Refuse(w, status, failure)
+		return nil, unanswerable(err)
 	case !there:
-		Refuse(w, http.StatusNotFound, fault.New(fault.NotFoundCode, "There is no such rule",
+		return nil, refuse(http.StatusNotFound, fault.New(fault.NotFoundCode, "There is no such rule",
 			fault.WithHint("`tabrelay permit list` shows them; those of config.json are changed there.")))
 	default:
-		a.showPermissions(w, req)
+		return a.showPermissions(w, req)
 	}
 }
 
 // revokeGrant answers DELETE /api/v1/grants/{id}.
-func (a *API) revokeGrant(w http.ResponseWriter, req *http.Request) {
-	session := Sender(req.Context())
-	if !a.Policy.Revoke(req.PathValue("id"), policy.Answerer(session)) {
-		Refuse(w, http.StatusNotFound, fault.New(fault.NotFoundCode, "That grant has ended already"))
-		return
+func (a *API) revokeGrant(w http.ResponseWriter, req *http.Request) (any, *refusal) {
+	if !a.Policy.Revoke(req.PathValue("id"), policy.Answerer(Sender(req.Context()))) {
+		return nil, refuse(http.StatusNotFound, fault.New(fault.NotFoundCode, "That grant has ended already"))
 	}
-	a.showPermissions(w, req)
+	return a.showPermissions(w, req)
 }
 
-func (a *API) showPaused(w http.ResponseWriter, _ *http.Request) {
-	Reply(w, http.StatusOK, Paused{a.Policy.Paused()})
+func (a *API) showPaused(_ http.ResponseWriter, _ *http.Request) (any, *refusal) {
+	return Paused{a.Policy.Paused()}, nil
 }
 
 // setPaused answers PUT /api/v1/paused: what runs is cancelled, and what comes is refused until it is switched back.
-func (a *API) setPaused(w http.ResponseWriter, req *http.Request) {
+func (a *API) setPaused(w http.ResponseWriter, req *http.Request) (any, *refusal) {
 	var body struct {
 		Paused *bool `json:"paused"`
 	}
@@ -269,23 +254,20 @@ func (a *API) setPaused(w http.ResponseWriter, req *http.Request) {
 			fault.WithHint(`Send {"paused": true}.`))
 	}
 	if failure != nil {
-		Refuse(w, http.StatusBadRequest, failure)
-		return
+		return nil, refuse(http.StatusBadRequest, failure)
 	}
 	var resuming *policy.Change
 	if !*body.Paused {
 		resuming = a.Policy.ResumeChange()
 	}
-	by, ok := a.confirmed(w, req, resuming)
-	if !ok {
-		return
+	by, denied := a.confirmed(w, req, resuming)
+	if denied != nil {
+		return nil, denied
 	}
 	if err := a.pause(req, *body.Paused, by); err != nil {
-		status, failure := unanswerable(err)
-		Refuse(w, status, failure)
-		return
+		return nil, unanswerable(err)
 	}
-	a.showPaused(w, req)
+	return a.showPaused(w, req)
 }
 
 func (a *API) pause(req *http.Request, paused bool, by string) error {

@@ -28,35 +28,31 @@ type PluginsView struct {
 }
 
 // showPlugins answers a panel with how plugins are in its profile, and the terminal with how they are in any.
-func (a *API) showPlugins(w http.ResponseWriter, req *http.Request) {
-	session := Sender(req.Context())
-	Reply(w, http.StatusOK, PluginsView{a.Catalog.List(AtProfile(session))})
+func (a *API) showPlugins(_ http.ResponseWriter, req *http.Request) (any, *refusal) {
+	return PluginsView{a.Catalog.List(AtProfile(Sender(req.Context())))}, nil
 }
 
 // removePlugin answers DELETE /api/v1/plugins/{plugin}. Whoever waits for a call of it is told why it ended.
-func (a *API) removePlugin(w http.ResponseWriter, req *http.Request) {
+func (a *API) removePlugin(_ http.ResponseWriter, req *http.Request) (any, *refusal) {
 	name := req.PathValue("plugin")
 	if failure := a.Catalog.Removable(name); failure != nil {
-		Refuse(w, reviewStatus(failure), failure)
-		return
+		return nil, refuse(reviewStatus(failure), failure)
 	}
 	a.endCalls(req.Context(), name)
 	if failure := a.Catalog.Remove(name, policy.Answerer(Sender(req.Context()))); failure != nil {
-		Refuse(w, settingsStatus(failure), failure)
-		return
+		return nil, refuse(settingsStatus(failure), failure)
 	}
 	a.endCalls(req.Context(), name) // those that began meanwhile
 	if err := a.Policy.ForgetPlugin(req.Context(), name, policy.Answerer(Sender(req.Context()))); err != nil {
-		Refuse(w, http.StatusInternalServerError, fault.New(fault.RegistryError, "The plugin "+name+" is removed, but "+
-			"what allows its tools without asking is not: "+err.Error(),
+		return nil, refuse(http.StatusInternalServerError, fault.New(fault.RegistryError,
+			"The plugin "+name+" is removed, but "+
+				"what allows its tools without asking is not: "+err.Error(),
 			fault.WithHint("`tabrelay permit list` shows the rules; `tabrelay permit unset TARGET` removes one.")))
-		return
 	}
 	if failure := a.Catalog.DropSettings(name); failure != nil {
-		Refuse(w, settingsStatus(failure), failure)
-		return
+		return nil, refuse(settingsStatus(failure), failure)
 	}
-	Reply(w, http.StatusOK, map[string]string{"removed": name})
+	return map[string]string{"removed": name}, nil
 }
 
 // endCalls ends the calls of a plugin that is removed.
@@ -88,43 +84,40 @@ func (a *API) problemsFor(s call.Session) []registry.Problem {
 
 // reloadNow reads plugins and their configuration again. A client may ask for it too: it brings nothing into effect but
 // what the person wrote, which is read by itself a moment after it changes.
-func (a *API) reloadNow(w http.ResponseWriter, req *http.Request) {
+func (a *API) reloadNow(_ http.ResponseWriter, req *http.Request) (any, *refusal) {
 	restart, failure := a.Catalog.Reload()
 	s := Sender(req.Context())
 	if failure != nil {
 		if !policy.IsPerson(s) {
 			failure.Message, failure.Hint = a.Catalog.Public(failure.Message), a.Catalog.Public(failure.Hint)
 		}
-		Refuse(w, http.StatusUnprocessableEntity, failure)
-		return
+		return nil, refuse(http.StatusUnprocessableEntity, failure)
 	}
-	Reply(w, http.StatusOK, Reloaded{Tools: len(a.Tools.Snapshot().Tools), Problems: a.problemsFor(s),
-		RestartNeeded: len(restart) > 0, Restart: restart})
+	return Reloaded{Tools: len(a.Tools.Snapshot().Tools), Problems: a.problemsFor(s),
+		RestartNeeded: len(restart) > 0, Restart: restart}, nil
 }
 
 // panelSheet is how much of a plugin a side panel is given to read, in bytes of text. JSON makes more of some of them.
 const panelSheet = 1 << 20
 
 // listReviews answers GET /api/v1/reviews: what waits for a person.
-func (a *API) listReviews(w http.ResponseWriter, _ *http.Request) {
+func (a *API) listReviews(_ http.ResponseWriter, _ *http.Request) (any, *refusal) {
 	_, required := a.Catalog.Reviews()
-	Reply(w, http.StatusOK, map[string]any{"reviews": a.Catalog.Waiting(), "required": required})
+	return map[string]any{"reviews": a.Catalog.Waiting(), "required": required}, nil
 }
 
 // showReview answers GET /api/v1/reviews/{plugin}.
-func (a *API) showReview(w http.ResponseWriter, req *http.Request) {
+func (a *API) showReview(_ http.ResponseWriter, req *http.Request) (any, *refusal) {
 	sheet, failure := a.Catalog.Sheet(req.PathValue("plugin"))
 	if failure != nil {
-		Refuse(w, reviewStatus(failure), failure)
-		return
+		return nil, refuse(reviewStatus(failure), failure)
 	}
 	if session := Sender(req.Context()); session.Via == call.ViaPanel && sheet.Size() > panelSheet {
-		Refuse(w, http.StatusRequestEntityTooLarge, fault.New(fault.OutputTooLarge, "The plugin "+sheet.Plugin+
+		return nil, refuse(http.StatusRequestEntityTooLarge, fault.New(fault.OutputTooLarge, "The plugin "+sheet.Plugin+
 			" is too large to be read here, so it stays as it is",
 			fault.WithHint("In a terminal: tabrelay plugin review "+sheet.Plugin)))
-		return
 	}
-	Reply(w, http.StatusOK, sheet)
+	return sheet, nil
 }
 
 // Decision is the body of POST /api/v1/reviews/{plugin}.
@@ -134,34 +127,32 @@ type Decision struct {
 }
 
 // decideReview answers POST /api/v1/reviews/{plugin} with how far the plugin is then.
-func (a *API) decideReview(w http.ResponseWriter, req *http.Request) {
-	d, ok := decision(w, req)
-	if !ok {
-		return
+func (a *API) decideReview(w http.ResponseWriter, req *http.Request) (any, *refusal) {
+	d, bad := decision(w, req)
+	if bad != nil {
+		return nil, bad
 	}
 	verdict, ok := map[string]store.Verdict{"accept": store.Accepted, "refuse": store.Refused}[d.Verdict]
 	if !ok {
-		Refuse(w, http.StatusBadRequest, fault.New(fault.InvalidRequest, "The verdict is neither accept nor refuse",
+		return nil, refuse(http.StatusBadRequest, fault.New(fault.InvalidRequest,
+			"The verdict is neither accept nor refuse",
 			fault.WithHint(`Send {"hash": "…", "verdict": "accept"}.`)))
-		return
 	}
 	name := req.PathValue("plugin")
 	change, failure := a.accepting(name, d.Hash, verdict)
 	if failure != nil {
-		Refuse(w, reviewStatus(failure), failure)
-		return
+		return nil, refuse(reviewStatus(failure), failure)
 	}
-	by, ok := a.confirmed(w, req, change)
-	if !ok {
-		return
+	by, denied := a.confirmed(w, req, change)
+	if denied != nil {
+		return nil, denied
 	}
 	session := Sender(req.Context())
 	answer, failure := a.Catalog.Decide(name, d.Hash, verdict, by, session)
 	if failure != nil {
-		Refuse(w, reviewStatus(failure), failure)
-		return
+		return nil, refuse(reviewStatus(failure), failure)
 	}
-	Reply(w, http.StatusOK, answer)
+	return answer, nil
 }
 
 // Reviewed is one content that a person looked at.
@@ -182,23 +173,22 @@ type Decided struct {
 }
 
 // decideReviews answers POST /api/v1/reviews. The person confirms all of them at once, or none.
-func (a *API) decideReviews(w http.ResponseWriter, req *http.Request) {
-	d, verdict, ok := decisions(w, req)
-	if !ok {
-		return
+func (a *API) decideReviews(w http.ResponseWriter, req *http.Request) (any, *refusal) {
+	d, verdict, bad := decisions(w, req)
+	if bad != nil {
+		return nil, bad
 	}
 	var changes []*policy.Change
 	for _, one := range d.Plugins {
 		change, failure := a.accepting(one.Plugin, one.Hash, verdict)
 		if failure != nil {
-			Refuse(w, reviewStatus(failure), failure)
-			return
+			return nil, refuse(reviewStatus(failure), failure)
 		}
 		changes = append(changes, change)
 	}
-	by, ok := a.confirmed(w, req, together(changes))
-	if !ok {
-		return
+	by, denied := a.confirmed(w, req, together(changes))
+	if denied != nil {
+		return nil, denied
 	}
 	chosen := make([]catalog.Content, len(d.Plugins))
 	for i, one := range d.Plugins {
@@ -206,10 +196,9 @@ func (a *API) decideReviews(w http.ResponseWriter, req *http.Request) {
 	}
 	answer, failure := a.Catalog.DecideAll(chosen, verdict, by, Sender(req.Context()))
 	if failure != nil {
-		Refuse(w, reviewStatus(failure), failure)
-		return
+		return nil, refuse(reviewStatus(failure), failure)
 	}
-	Reply(w, http.StatusOK, Decided{answer})
+	return Decided{answer}, nil
 }
 
 // together makes one change of those of several plugins, with what a person should read of each below its name; nil
@@ -236,7 +225,7 @@ func together(changes []*policy.Change) *policy.Change {
 const maxDecisions = 1000
 
 // decisions reads the body of POST /api/v1/reviews.
-func decisions(w http.ResponseWriter, req *http.Request) (d Decisions, verdict store.Verdict, ok bool) {
+func decisions(w http.ResponseWriter, req *http.Request) (d Decisions, verdict store.Verdict, bad *refusal) {
 	text, err := io.ReadAll(http.MaxBytesReader(w, req.Body, maxDecisions<<8))
 	if err == nil {
 		err = json.Unmarshal(text, &d)
@@ -245,12 +234,11 @@ func decisions(w http.ResponseWriter, req *http.Request) (d Decisions, verdict s
 	wrong := func(one Reviewed) bool { return !hashForm.MatchString(one.Hash) }
 	if err != nil || !known || len(d.Plugins) == 0 || len(d.Plugins) > maxDecisions ||
 		slices.ContainsFunc(d.Plugins, wrong) {
-		Refuse(w, http.StatusBadRequest, fault.New(fault.InvalidRequest, "The body is no decision about plugins",
+		bad = refuse(http.StatusBadRequest, fault.New(fault.InvalidRequest, "The body is no decision about plugins",
 			fault.WithHint(`Send {"plugins": [{"plugin": "…", "hash": "…"}], "verdict": "accept"} with the hashes of `+
 				`what was looked at.`)))
-		return d, verdict, false
 	}
-	return d, verdict, true
+	return d, verdict, bad
 }
 
 // reviewStatus is the HTTP status of what cannot be reviewed or decided.
@@ -299,17 +287,16 @@ func running(s review.Sheet, after, command string) *policy.Change {
 var hashForm = regexp.MustCompile(`^[0-9a-f]{64}$`)
 
 // decision reads the body of a decision.
-func decision(w http.ResponseWriter, req *http.Request) (d Decision, ok bool) {
+func decision(w http.ResponseWriter, req *http.Request) (d Decision, bad *refusal) {
 	text, err := io.ReadAll(http.MaxBytesReader(w, req.Body, 1<<10))
 	if err == nil {
 		err = json.Unmarshal(text, &d)
 	}
 	if err != nil || !hashForm.MatchString(d.Hash) {
-		Refuse(w, http.StatusBadRequest, fault.New(fault.InvalidRequest, "The body is no decision",
+		bad = refuse(http.StatusBadRequest, fault.New(fault.InvalidRequest, "The body is no decision",
 			fault.WithHint(`Send {"hash": "…", "verdict": "accept"} with the hash of what was looked at.`)))
-		return d, false
 	}
-	return d, true
+	return d, bad
 }
 
 // DevelopHeader names one run of plugin dev, which was confirmed once: the relay chooses it, and the next build of that
@@ -319,11 +306,11 @@ const DevelopHeader = "Tabrelay-Development"
 // developHere answers POST /api/v1/reviews/{plugin}/dev, which `plugin dev` sends from a terminal: the content runs as
 // long as the request lasts, and at most until the relay ends. The answer begins when it may.
 func (a *API) developHere(w http.ResponseWriter, req *http.Request) {
-	d, ok := decision(w, req)
-	if !ok {
+	d, bad := decision(w, req)
+	if bad != nil {
+		bad.reply(w)
 		return
 	}
-	session := Sender(req.Context())
 	name, run := req.PathValue("plugin"), req.Header.Get(DevelopHeader)
 	var change *policy.Change
 	if !a.Catalog.Develops(name, run) {
@@ -338,11 +325,12 @@ func (a *API) developHere(w http.ResponseWriter, req *http.Request) {
 				After: "each build runs without a review, until plugin dev ends"}).Reading(sheet.Permissions...)
 		run = wire.NewID()
 	}
-	by, ok := a.confirmed(w, req, change)
-	if !ok {
+	by, denied := a.confirmed(w, req, change)
+	if denied != nil {
+		denied.reply(w)
 		return
 	}
-	end, failure := a.Catalog.Develop(name, d.Hash, run, by, session)
+	end, failure := a.Catalog.Develop(name, d.Hash, run, by, Sender(req.Context()))
 	if failure != nil {
 		Refuse(w, reviewStatus(failure), failure)
 		return

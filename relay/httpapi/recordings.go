@@ -65,8 +65,9 @@ func (a *API) recordTab(w http.ResponseWriter, req *http.Request) {
 		Refuse(w, http.StatusNotFound, failure)
 		return
 	}
-	by, ok := a.confirmed(w, req, recordingChange(n, origin))
-	if !ok {
+	by, denied := a.confirmed(w, req, recordingChange(n, origin))
+	if denied != nil {
+		denied.reply(w)
 		return
 	}
 	b, failure := a.beginRecording(req.Context(), n, origin)
@@ -210,12 +211,11 @@ func (a *API) endRecording(ctx context.Context, profile string, tab int) *fault.
 }
 
 // stopRecording answers DELETE /api/v1/recordings/{profile}/{tab}: whoever reads it gets what is left, and its end.
-func (a *API) stopRecording(w http.ResponseWriter, req *http.Request) {
+func (a *API) stopRecording(_ http.ResponseWriter, req *http.Request) (any, *refusal) {
 	tab, err := strconv.Atoi(req.PathValue("tab"))
 	if err != nil {
-		Refuse(w, http.StatusBadRequest, fault.New(fault.InvalidRequest, fault.Excerpt(req.PathValue("tab"))+
+		return nil, refuse(http.StatusBadRequest, fault.New(fault.InvalidRequest, fault.Excerpt(req.PathValue("tab"))+
 			" is not the id of a tab", fault.WithHint("GET /api/v1/tabs lists the tabs.")))
-		return
 	}
 	profile := req.PathValue("profile")
 	if Sender(req.Context()).Via == call.ViaPanel {
@@ -224,8 +224,7 @@ func (a *API) stopRecording(w http.ResponseWriter, req *http.Request) {
 		})
 	}
 	if failure := a.endRecording(req.Context(), profile, tab); failure != nil {
-		Refuse(w, http.StatusNotFound, failure)
-		return
+		return nil, refuse(http.StatusNotFound, failure)
 	}
-	Reply(w, http.StatusOK, map[string]int{"stopped": tab})
+	return map[string]int{"stopped": tab}, nil
 }

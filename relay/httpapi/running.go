@@ -63,12 +63,12 @@ func (a *API) runningNow() RunningCalls {
 	return list
 }
 
-func (a *API) showRunning(w http.ResponseWriter, _ *http.Request) {
-	Reply(w, http.StatusOK, a.runningNow())
+func (a *API) showRunning(_ http.ResponseWriter, _ *http.Request) (any, *refusal) {
+	return a.runningNow(), nil
 }
 
 // cancelCall answers DELETE /api/v1/running/{id}: the page is told to abort, and the agent that the person did it.
-func (a *API) cancelCall(w http.ResponseWriter, req *http.Request) {
+func (a *API) cancelCall(_ http.ResponseWriter, req *http.Request) (any, *refusal) {
 	session := Sender(req.Context())
 	id, where := call.ID(req.PathValue("id")), "in a terminal"
 	if session.Via == call.ViaPanel {
@@ -76,10 +76,10 @@ func (a *API) cancelCall(w http.ResponseWriter, req *http.Request) {
 	}
 	if len(a.Calls.Interrupt(func(c dispatch.Running) bool { return c.ID == id }, "The person cancelled the call "+
 		where)) == 0 {
-		Refuse(w, http.StatusNotFound, fault.New(fault.NotFoundCode, "No call with the id "+fault.Excerpt(string(id))+
-			" is running; it may have ended a moment ago",
+		return nil, refuse(http.StatusNotFound, fault.New(fault.NotFoundCode,
+			"No call with the id "+fault.Excerpt(string(id))+
+				" is running; it may have ended a moment ago",
 			fault.WithHint("GET /api/v1/running lists those that are.")))
-		return
 	}
-	Reply(w, http.StatusOK, map[string]any{"cancelled": id})
+	return map[string]any{"cancelled": id}, nil
 }

@@ -27,55 +27,49 @@ type UnusableSettings struct {
 }
 
 // showSettings answers GET /api/v1/plugins/{plugin}/settings.
-func (a *API) showSettings(w http.ResponseWriter, req *http.Request) {
+func (a *API) showSettings(_ http.ResponseWriter, req *http.Request) (any, *refusal) {
 	view, failure := a.Catalog.Settings(req.PathValue("plugin"))
 	if failure != nil {
-		Refuse(w, settingsStatus(failure), failure)
-		return
+		return nil, refuse(settingsStatus(failure), failure)
 	}
-	Reply(w, http.StatusOK, view)
+	return view, nil
 }
 
 // setSettings answers PUT /api/v1/plugins/{plugin}/settings. Pages that the plugin did not work on before are shown
 // first, also to the person at a panel: nobody types an address and means to read what it allows.
-func (a *API) setSettings(w http.ResponseWriter, req *http.Request) {
+func (a *API) setSettings(w http.ResponseWriter, req *http.Request) (any, *refusal) {
 	var body NewSettings
 	const example = `{"settings": {"url": "https://wiki.example/", "limit": null}}`
 	if failure := ReadBody(w, req, &body, example); failure != nil {
-		Refuse(w, http.StatusBadRequest, failure)
-		return
+		return nil, refuse(http.StatusBadRequest, failure)
 	}
 	name := req.PathValue("plugin")
 	plan, failure := a.Catalog.PlanSettings(name, body.Settings)
 	if failure != nil {
-		Refuse(w, settingsStatus(failure), failure)
-		return
+		return nil, refuse(settingsStatus(failure), failure)
 	}
 	if len(plan.Problems) > 0 {
-		Reply(w, http.StatusUnprocessableEntity, UnusableSettings{unusable(plan.Problems), plan.Problems})
-		return
+		return nil, &refusal{http.StatusUnprocessableEntity, UnusableSettings{unusable(plan.Problems), plan.Problems}}
 	}
 	change := settingsChange(name, plan)
 	session := Sender(req.Context())
 	if change != nil && session.Via == call.ViaPanel && body.Digest != change.Digest() {
-		Reply(w, http.StatusPreconditionRequired, Unconfirmed{Digest: change.Digest(), Change: change,
-			Error: fault.New(fault.PermissionDenied, "The plugin would work on more pages, and nothing was saved yet")})
-		return
+		return nil, &refusal{http.StatusPreconditionRequired, Unconfirmed{Digest: change.Digest(), Change: change,
+			Error: fault.New(fault.PermissionDenied, "The plugin would work on more pages, and nothing was saved yet")}}
 	}
-	by, ok := a.confirmed(w, req, change)
-	if !ok {
-		return
+	by, denied := a.confirmed(w, req, change)
+	if denied != nil {
+		return nil, denied
 	}
 	if failure := a.Catalog.SetSettings(plan); failure != nil {
-		Refuse(w, settingsStatus(failure), failure)
-		return
+		return nil, refuse(settingsStatus(failure), failure)
 	}
 	if change != nil && session.Via == call.ViaPanel {
 		a.Policy.Confirmed(session, change, "allowed", by)
 	}
 	a.Log.Info().Str("plugin", name).Strs("settings", slices.Sorted(maps.Keys(body.Settings))).Str("by", by).
 		Msg("settings of a plugin were changed")
-	a.showSettings(w, req)
+	return a.showSettings(w, req)
 }
 
 // settingsChange is what settings let agents do more; nil: nothing.

@@ -95,12 +95,12 @@ type CallStatus struct {
 // recentCalls is how many calls the status shows.
 const recentCalls = 10
 
-func (a *API) showStatus(w http.ResponseWriter, req *http.Request) {
+func (a *API) showStatus(_ http.ResponseWriter, req *http.Request) (any, *refusal) {
 	s := a.Status(req.Context())
 	if session := Sender(req.Context()); !policy.IsPerson(session) {
 		s = s.forAgent(session.Client)
 	}
-	Reply(w, http.StatusOK, s)
+	return s, nil
 }
 
 // forAgent is what an agent reads of it: how the relay is, and what it did itself. Which tabs are open is the person's

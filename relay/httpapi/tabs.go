@@ -11,6 +11,7 @@ import (
 	"tabrelay/relay/fault"
 	"tabrelay/relay/hub"
 	"tabrelay/relay/policy"
+	"tabrelay/relay/review"
 )
 
 // Tabs is the answer of GET /api/v1/tabs.
@@ -31,7 +32,7 @@ type TabStatus struct {
 	Acting    bool       `json:"acting"` // a call runs there
 }
 
-func (a *API) showTabs(w http.ResponseWriter, _ *http.Request) {
+func (a *API) showTabs(_ http.ResponseWriter, _ *http.Request) (any, *refusal) {
 	answer := Tabs{Tabs: []TabStatus{}}
 	for _, t := range a.Hub.Tabs() {
 		answer.Tabs = append(answer.Tabs, TabStatus{
@@ -39,39 +40,36 @@ func (a *API) showTabs(w http.ResponseWriter, _ *http.Request) {
 			Active: t.Active, Discarded: t.Discarded, Owner: t.Owner, Acting: t.Acting,
 		})
 	}
-	Reply(w, http.StatusOK, answer)
+	return answer, nil
 }
 
 // forgetProfile answers DELETE /api/v1/profiles/{id}: the profile is not used any more. It comes back when it connects.
-func (a *API) forgetProfile(w http.ResponseWriter, req *http.Request) {
+func (a *API) forgetProfile(_ http.ResponseWriter, req *http.Request) (any, *refusal) {
 	id := req.PathValue("id")
 	if !a.Hub.Forget(id) {
-		Refuse(w, http.StatusConflict, fault.New(fault.InvalidRequest, "The profile "+a.labelOf(id)+" is connected",
+		return nil, refuse(http.StatusConflict, fault.New(fault.InvalidRequest,
+			"The profile "+a.labelOf(id)+" is connected",
 			fault.WithHint("close its browser, or switch the extension off there, first.")))
-		return
 	}
 	if err := a.Store.ForgetProfile(req.Context(), id); err != nil {
-		Refuse(w, http.StatusInternalServerError, fault.New(fault.InternalError, "The profile is not forgotten: "+
-			err.Error()))
-		return
+		return nil, refuse(http.StatusInternalServerError, fault.New(fault.InternalError,
+			"The profile is not forgotten: "+
+				err.Error()))
 	}
-	Reply(w, http.StatusOK, map[string]string{"forgotten": id})
+	return map[string]string{"forgotten": id}, nil
 }
 
 // openTabNow opens a tab for the person, whom nobody has to ask.
-func (a *API) openTabNow(w http.ResponseWriter, req *http.Request) {
+func (a *API) openTabNow(w http.ResponseWriter, req *http.Request) (any, *refusal) {
 	var t builtin.NewTab
 	if failure := ReadBody(w, req, &t, `{"url": "https://example.com/"}`); failure != nil {
-		Refuse(w, http.StatusBadRequest, failure)
-		return
+		return nil, refuse(http.StatusBadRequest, failure)
 	}
-	session := Sender(req.Context())
-	answer, failure := builtin.TabsOf(a.Hub).Open(req.Context(), call.Call{Session: session}, t)
+	answer, failure := builtin.TabsOf(a.Hub).Open(req.Context(), call.Call{Session: Sender(req.Context())}, t)
 	if failure != nil {
-		Refuse(w, http.StatusConflict, failure)
-		return
+		return nil, refuse(http.StatusConflict, failure)
 	}
-	Reply(w, http.StatusOK, answer)
+	return answer, nil
 }
 
 // Released is the answer of DELETE /api/v1/tabs/{profile}/{tab}/owner.
@@ -80,14 +78,13 @@ type Released struct {
 }
 
 // releaseTab takes a tab away from its owner. Calls of it that run go on; its next one is like anybody's.
-func (a *API) releaseTab(w http.ResponseWriter, req *http.Request) {
+func (a *API) releaseTab(w http.ResponseWriter, req *http.Request) (any, *refusal) {
 	profile := req.PathValue("profile")
 	tab, err := strconv.Atoi(req.PathValue("tab"))
 	if err != nil {
-		Refuse(w, http.StatusBadRequest, fault.New(fault.InvalidRequest, fault.Excerpt(req.PathValue("tab"))+
+		return nil, refuse(http.StatusBadRequest, fault.New(fault.InvalidRequest, fault.Excerpt(req.PathValue("tab"))+
 			" is not the id of a tab",
 			fault.WithHint("GET /api/v1/tabs lists the tabs.")))
-		return
 	}
 	owner := a.ownerOf(profile, tab)
 	var change *policy.Change
@@ -97,9 +94,9 @@ func (a *API) releaseTab(w http.ResponseWriter, req *http.Request) {
 			call.Difference{What: fmt.Sprintf("tab %d in %s", tab, a.labelOf(profile)), Before: "for " + owner.Name +
 				" alone", After: "for the next agent that changes something there"})
 	}
-	by, ok := a.confirmed(w, req, change)
-	if !ok {
-		return
+	by, denied := a.confirmed(w, req, change)
+	if denied != nil {
+		return nil, denied
 	}
 	// whom it was confirmed for
 	if now := a.ownerOf(profile, tab); owner != nil && now != nil && now.Session == owner.Session {
@@ -108,9 +105,9 @@ func (a *API) releaseTab(w http.ResponseWriter, req *http.Request) {
 		owner = nil
 	}
 	if owner == nil {
-		Refuse(w, http.StatusNotFound, fault.New(fault.ResourceNotFound, fmt.Sprintf("No agent owns the tab %d", tab),
+		return nil, refuse(http.StatusNotFound, fault.New(fault.ResourceNotFound,
+			fmt.Sprintf("No agent owns the tab %d", tab),
 			fault.WithHint("GET /api/v1/tabs, or `tabrelay tabs`, shows which tabs have an owner.")))
-		return
 	}
 	session := Sender(req.Context())
 	a.Log.Info().Str("client", owner.Client).Str("profile", profile).Int("tab", tab).Str("by",
@@ -121,7 +118,7 @@ func (a *API) releaseTab(w http.ResponseWriter, req *http.Request) {
 		Decision: "released", DecidedBy: by, Detail: fmt.Sprintf("The tab %d was taken away from %s, which had it "+
 			"since %s", tab, owner.Name, owner.Since.UTC().Format(time.RFC3339)),
 	})
-	Reply(w, http.StatusOK, Released{*owner})
+	return Released{*owner}, nil
 }
 
 // ownerOf is whose a tab is; nil: nobody's.
@@ -142,4 +139,44 @@ func (a *API) labelOf(profileID string) string {
 		}
 	}
 	return ""
+}
+
+// ProfileView is a browser profile that has connected.
+type ProfileView struct {
+	ID        string    `json:"id"`
+	Label     string    `json:"label"`
+	Connected bool      `json:"connected"`
+	Seen      time.Time `json:"seen"` // when it was connected last
+	Own       bool      `json:"own"`  // of the panel that asks
+}
+
+// ProfilesView is the answer of GET /api/v1/profiles, the profile that was connected last first.
+type ProfilesView struct {
+	Profiles []ProfileView `json:"profiles"`
+}
+
+func (a *API) showProfiles(_ http.ResponseWriter, req *http.Request) (any, *refusal) {
+	known, err := a.Store.Profiles(req.Context())
+	if err != nil {
+		return nil, refuse(http.StatusInternalServerError, fault.New(fault.InternalError,
+			"The list of profiles cannot be read: "+err.Error(),
+			fault.WithHint(databaseHint(err))))
+	}
+	connected := map[string]string{}
+	for _, b := range a.Hub.Browsers() {
+		if b.Connected {
+			connected[b.ProfileID] = b.Label
+		}
+	}
+	own := AtProfile(Sender(req.Context()))
+	view := ProfilesView{Profiles: []ProfileView{}}
+	for _, p := range known {
+		one := ProfileView{ID: p.ID, Label: review.Legible(p.Label), Seen: p.Seen,
+			Own: p.ID == own}
+		if label, here := connected[p.ID]; here {
+			one.Label, one.Connected, one.Seen = review.Legible(label), true, time.Now().UTC().Truncate(time.Second)
+		}
+		view.Profiles = append(view.Profiles, one)
+	}
+	return view, nil
 }
