@@ -85,6 +85,7 @@ var may = map[string][]string{
 	"relay/schedule":  {"relay/call"},
 	"relay/rawjson":   {},
 	"relay/clip":      {},
+	"relay/hint":      {},
 	"relay/random":    {},
 	"relay/pause":     {},
 	"relay/suggest":   {},
@@ -112,7 +113,8 @@ var may = map[string][]string{
 }
 
 // anywhere are packages that every other may import: they know nothing of ours.
-var anywhere = []string{"relay/clip", "relay/lock", "relay/pause", "relay/random", "relay/rawjson", "relay/suggest"}
+var anywhere = []string{"relay/clip", "relay/hint", "relay/lock", "relay/pause", "relay/random", "relay/rawjson",
+	"relay/suggest"}
 
 // why says what an import that is not in the table would break.
 var why = map[string]string{

@@ -36,8 +36,8 @@
 //   - call: the nouns that cross borders. No behaviour.
 //   - lock: mutexes; in tests their order is checked, and that none is held over a file or the database.
 //   - event: what the relay tells about itself while it runs.
-//   - clip, pause, random, suggest: the beginning of a long text; waiting for a while; ids and secrets; the name that
-//     was probably meant.
+//   - clip, hint, pause, random, suggest: the beginning of a long text; the next step of an error; waiting for a while;
+//     ids and secrets; the name that was probably meant.
 //   - rawjson: reads JSON, and finds members of it without decoding the rest.
 //   - match: URL match patterns.
 //   - access: requests of this machine; slows down who keeps failing to prove who they are.
@@ -47,7 +47,8 @@
 //   - sandbox: this program once more, as a process with limits of memory and time, for code that is not trusted.
 //   - result: make large results small enough for an answer; read kept ones in pieces.
 //   - config: settings, secrets and the home folder.
-//   - plugin: build a plugin without Node, load it, compose the file that is injected.
+//   - plugin: build a plugin without Node, load it, compose the file that is injected. install: fetch those of others,
+//     and pack one for others. draft: make one of a recording. trial: run its tools against fixtures.
 //   - registry: the tools that exist now, as immutable snapshots.
 //   - prompt: the recipes of plugins, listed, rendered and completed.
 //   - policy: what agents may do: the scope of a client, rules, what was allowed for a while, and pending approvals:
@@ -68,7 +69,7 @@
 //   - agent: delegates errands of clients to agents on models and to programs: their sessions, the tools by which
 //     clients ask them, and the way in which they call tools themselves. agent/worker runs the programs.
 //   - agent/provider: asks the models of AI providers, over HTTP; agent/provider/providertest plays these in tests.
-//   - join: one relay for many processes: instance lock, socket, stdio proxy.
+//   - join: one relay for many processes: instance lock, socket, stdio proxy. autostart: have the system start it.
 //   - connect, browser: configuration files of MCP clients; finding and starting a browser.
 //   - logfile: the relay's log. httpapi: everything that is served over HTTP: one table of routes and their handlers,
 //     the access guard before them, the connection limiter.
@@ -79,6 +80,8 @@
 //   - relay: this package, which makes the parts and ends them.
 //   - doctor: what can be wrong around a relay, how it is found, and the next step for each.
 //   - bench: the load driver behind `tabrelay bench`.
+//   - hub/hubtest, httpapi/apitest, fault/faulttest: a browser, requests and checks of failures, for tests; bench has
+//     the browser, too. fault/situation: when each code is raised, of which fault/generate writes docs/errors.md.
 //   - cmd/tabrelay: flags, terminal, exit codes.
 //
 // Four questions have one answer each. A timeout is decided in dispatch/deadline.go and enforced first in the page
@@ -91,11 +94,12 @@
 // # Words
 //
 //   - agent: the program that calls tools. Client: the program it runs in, with a name and a token.
-//   - agent session: a conversation of a client with a delegated agent. Errand: the task that a client delegates in it.
 //   - person: the human user.
 //   - era (of MCP): up to 2025-11-25 (legacy), or from 2026-07-28 on (modern).
-//   - session: one attachment of one client. Tab affinity and ownership belong to it.
+//   - session: one attachment of one client: the connection of its stdio proxy, or its session over HTTP. Tab affinity
+//     and ownership belong to it.
 //   - toolset: what a client asks to see of its tools. Gateway: three tools by which the others are found and called.
+//     Offer: the tools that are listed because of what is open in the browsers; that of a session only grows.
 //   - scope: what one client may see and call at the most. Rule: whether a tool is off, asked about, or runs.
 //   - pending approval: what waits for the person: a call, or a change that lets agents do more.
 //   - binding: what one approval is for. Grant: an approval of more than one call.
@@ -111,7 +115,9 @@
 //     whose end nobody saw, or that failed at every attempt.
 //   - peer (in front): who sends MCP requests. Exchange: one request with the way back for its response.
 //   - plugin: a set of tools for one web app. Adapter: the part of it that runs in the page.
-//   - task (in front): a call that goes on although its request has its answer; its client asks how far it is.
+//   - task (in front): a call that goes on although its request has its answer; its client asks how far it is. Round
+//     trip: one of the requests by which a client of the modern era has another one carried out, when it is asked
+//     something meanwhile.
 //   - errand: what a client asks of a delegated agent, in one prompt or several. Delegation: that another agent carries
 //     it out; in a session of calls, whose Delegation says for whom and within what.
 //   - agent session: one conversation of a client with a delegated agent. Its turn is one prompt until its end; action
@@ -119,13 +125,16 @@
 //   - provider: who serves the models that delegated agents think with.
 //   - site: a plugin together with what a person configured for it. Instance: one installation of a web app.
 //   - main world: where the scripts of a page run. Isolated world: where those of the extension run, with a view of the
-//     page that its scripts cannot change. Late: injected after the page's scripts ran.
+//     page that its scripts cannot change. Late (in an extension): injected after the page's scripts ran.
 //   - worker: in the extension its service worker; in delegation a program that acts as an agent.
 //   - bridge: the extension's resident script in a page's isolated world.
 //   - mcp-agentic: a delegation server whose clients parse the JSON texts of fault.Error.BridgeText.
-//   - outcome: whether an action happened: not_executed, executed or unknown.
+//   - outcome: whether an action happened: not_executed, executed or unknown. Late: learned after the call had ended.
+//   - hint: of an error, the next step. Of a tool, what it does as its author or the person says (MCP's readOnlyHint).
+//   - trail: the ends of all calls, and what plugins log in them, for who works on a plugin.
+//   - sheet: what a person reads of a plugin before they accept it. Widening: a change by which agents may do more.
 //   - instance lock: held by the one relay of a home folder. Stdio proxy: `tabrelay mcp`, between an MCP client and the
-//     relay.
+//     relay. Minimal mode: how it answers while no relay can be reached.
 //   - access guard: what looks at Host, Origin and token of a request before a handler does. Connection limiter: what
 //     closes connections whose senders have shown no token, when there are too many.
 //   - catalog: which plugins there are, and which content of them runs. Topic: one thing that the side panel shows.

@@ -17,6 +17,7 @@ import (
 
 	"tabrelay/relay/config"
 	"tabrelay/relay/fault"
+	"tabrelay/relay/hint"
 	"tabrelay/relay/httpapi"
 	"tabrelay/relay/join"
 	"tabrelay/relay/plugin"
@@ -197,8 +198,7 @@ func (t *terminal) report(err error) int {
 		return exitUsage
 	}
 	exit := exitFailed
-	var f *failure
-	if errors.As(err, &f) {
+	if f, ok := errors.AsType[*failure](err); ok {
 		exit = f.exit
 	}
 	if isConfigError(err) {
@@ -239,21 +239,17 @@ func isConfigError(err error) bool {
 }
 
 // explain is what failed, and the next step if one is known.
-func explain(err error) (message, hint string) {
-	var f *fault.Error
-	var refused *join.Refused
-	var hinted interface{ Hint() string }
-	switch {
-	case errors.As(err, &f):
+func explain(err error) (message, next string) {
+	if f, ok := errors.AsType[*fault.Error](err); ok {
 		return f.Message, f.Hint
-	case errors.As(err, &refused):
-		return refused.Message, refused.Hint
-	case errors.As(err, &hinted):
-		return err.Error(), hinted.Hint()
-	case errors.Is(err, syscall.ENOSPC):
-		return err.Error(), "free some disk space, then do it again"
 	}
-	return err.Error(), ""
+	if refused, ok := errors.AsType[*join.Refused](err); ok {
+		return refused.Message, refused.Hint
+	}
+	if next = hint.Of(err); next == "" && errors.Is(err, syscall.ENOSPC) {
+		next = "free some disk space, then do it again"
+	}
+	return err.Error(), next
 }
 
 // Whatever lets agents do more is confirmed by a person: in tabrelay's side panel when one is open, else at the

@@ -17,6 +17,8 @@ import (
 	"strings"
 
 	"github.com/google/renameio/v2/maybe"
+
+	"tabrelay/relay/hint"
 )
 
 // Program is what is started.
@@ -50,20 +52,6 @@ type System struct {
 	refuse   func(Program) error // what it cannot start; nil: nothing
 }
 
-// UnsupportedError says that this kind of system is not known.
-type UnsupportedError struct{ OS string }
-
-// Error says which.
-func (e *UnsupportedError) Error() string {
-	return "tabrelay cannot have " + e.OS + " start it"
-}
-
-// Hint is the next step.
-func (e *UnsupportedError) Hint() string {
-	return "nothing is lost: every connected client starts the relay by itself when there is none. To start it " +
-		"earlier, run “tabrelay serve --background” at login"
-}
-
 // Environment is where a person's files are.
 type Environment struct {
 	OS     string // as runtime.GOOS
@@ -80,7 +68,9 @@ func For(env Environment) (System, error) {
 	case "darwin":
 		return launchd(env), nil
 	}
-	return System{}, &UnsupportedError{env.OS}
+	return System{}, hint.With(fmt.Errorf("tabrelay cannot have %s start it", env.OS), "nothing is lost: every "+
+		"connected client starts the relay by itself when there is none. To start it earlier, run "+
+		"“tabrelay serve --background” at login")
 }
 
 // Text is what the file says for a program.
@@ -91,34 +81,6 @@ func (s System) Installed() bool {
 	_, err := os.Stat(s.File)
 	return err == nil
 }
-
-// CommandError is a command of the system that failed.
-type CommandError struct {
-	Command string
-	Output  string
-	Err     error
-}
-
-// Error shows the command and what it said.
-func (e *CommandError) Error() string {
-	said := strings.TrimSpace(e.Output)
-	if said == "" {
-		said = e.Err.Error()
-	}
-	return fmt.Sprintf("%s: %s", e.Command, said)
-}
-
-// Hint is the next step.
-func (e *CommandError) Hint() string {
-	if errors.Is(e.Err, exec.ErrNotFound) {
-		return "this system does not have the program; connected clients start the relay by themselves"
-	}
-	return "run the command in the session of the person the relay belongs to, not with sudo and not over a " +
-		"connection that has no session"
-}
-
-// Unwrap returns what the command came to.
-func (e *CommandError) Unwrap() error { return e.Err }
 
 // Serves reports whether the file is there and starts the relay of a home folder. isDefault: it is the folder that
 // counts when none is named.
@@ -213,9 +175,18 @@ func (s System) Status(ctx context.Context) string {
 func run(ctx context.Context, commands [][]string) error {
 	for _, c := range commands {
 		out, err := exec.CommandContext(ctx, c[0], c[1:]...).CombinedOutput()
-		if err != nil {
-			return &CommandError{strings.Join(c, " "), string(out), err}
+		if err == nil {
+			continue
 		}
+		next := "run the command in the session of the person the relay belongs to, not with sudo and not over a " +
+			"connection that has no session"
+		if errors.Is(err, exec.ErrNotFound) {
+			next = "this system does not have the program; connected clients start the relay by themselves"
+		}
+		if said := strings.TrimSpace(string(out)); said != "" {
+			err = errors.New(said)
+		}
+		return hint.With(fmt.Errorf("%s: %w", strings.Join(c, " "), err), next)
 	}
 	return nil
 }
@@ -290,23 +261,13 @@ func systemd(env Environment) System {
 		status: []string{"systemctl", "--user", "is-active", unit},
 		refuse: func(p Program) error {
 			if strings.ContainsAny(p.Executable, "\"'\\") {
-				return &PathError{p.Executable}
+				return hint.With(errors.New("systemd starts no program whose path has quotes or backslashes: "+
+					p.Executable), "move tabrelay to another folder and try again")
 			}
 			return nil
 		},
 	}
 }
-
-// PathError is a path of tabrelay that the system does not start programs from.
-type PathError struct{ Path string }
-
-// Error names it.
-func (e *PathError) Error() string {
-	return "systemd starts no program whose path has quotes or backslashes: " + e.Path
-}
-
-// Hint is the next step.
-func (e *PathError) Hint() string { return "move tabrelay to another folder and try again" }
 
 // unitText is the unit. The relay ends by itself with success when a person stops it, and is not started again then.
 func unitText(p Program) string {

@@ -3,6 +3,7 @@
 package browser
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -12,37 +13,19 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+
+	"tabrelay/relay/hint"
 )
 
-// NotFoundError says that no browser on this machine can load an unpacked extension from the command line.
-type NotFoundError struct {
-	Path    string // that was configured; empty: none
-	Branded string // a browser that is there but refuses; empty: none
-}
-
-// Error says what was looked for.
-func (e *NotFoundError) Error() string {
-	switch {
-	case e.Path != "":
-		return "browser.path is " + e.Path + ", which is not a program that can be run"
-	case e.Branded != "":
-		return "no Chromium or Chrome for Testing was found; " + e.Branded +
-			" does not load extensions from the command line"
-	}
-	return "no Chromium or Chrome for Testing was found"
-}
-
-// Hint is the next step.
-func (e *NotFoundError) Hint() string {
+// notFound is the error when no browser on this machine can load an unpacked extension from the command line.
+func notFound(why string) error {
 	install := map[string]string{
 		"linux":   "install it (Debian, Ubuntu: apt install chromium)",
 		"darwin":  "install it (brew install --cask chromium)",
 		"windows": "install it (winget install Hibbiki.Chromium)",
 	}[runtime.GOOS]
-	if install == "" {
-		install = "install Chromium"
-	}
-	return install + ", or set browser.path, or run `tabrelay up --browser none` and use your own browser"
+	return hint.With(errors.New(why), cmp.Or(install, "install Chromium")+
+		", or set browser.path, or run `tabrelay up --browser none` and use your own browser")
 }
 
 // Find returns the browser to start: the configured one, else the first Chromium or Chrome for Testing found.
@@ -50,7 +33,7 @@ func Find(configured string) (string, error) {
 	if configured != "" {
 		path, err := exec.LookPath(configured)
 		if err != nil {
-			return "", &NotFoundError{Path: configured}
+			return "", notFound("browser.path is " + configured + ", which is not a program that can be run")
 		}
 		return path, nil
 	}
@@ -59,14 +42,13 @@ func Find(configured string) (string, error) {
 			return path, nil
 		}
 	}
-	failure := &NotFoundError{}
+	const nothing = "no Chromium or Chrome for Testing was found"
 	for _, name := range branded() {
 		if path, err := exec.LookPath(name); err == nil {
-			failure.Branded = path
-			break
+			return "", notFound(nothing + "; " + path + " does not load extensions from the command line")
 		}
 	}
-	return "", failure
+	return "", notFound(nothing)
 }
 
 // newest returns the program a name or pattern stands for. Of several versions it is the last in order, which
@@ -170,8 +152,7 @@ func Version(ctx context.Context, path string) (string, error) {
 	}
 	out, err := exec.CommandContext(ctx, path, "--version").Output()
 	if err != nil {
-		var exit *exec.ExitError
-		if errors.As(err, &exit) && len(exit.Stderr) > 0 {
+		if exit, ok := errors.AsType[*exec.ExitError](err); ok && len(exit.Stderr) > 0 {
 			return "", fmt.Errorf("%s cannot run: %s", path, strings.TrimSpace(string(exit.Stderr)))
 		}
 		return "", fmt.Errorf("%s cannot run: %w", path, err)

@@ -11,6 +11,7 @@ import (
 
 	"tabrelay/relay/event"
 	"tabrelay/relay/fault"
+	"tabrelay/relay/hint"
 	"tabrelay/relay/install"
 	"tabrelay/relay/plugin"
 	"tabrelay/relay/review"
@@ -154,7 +155,7 @@ func (c *Catalog) added(ctx context.Context, a *adding, p *plugin.Plugin, found 
 		case err != nil && ctx.Err() != nil:
 			a.Problem = context.Cause(ctx).Error()
 		case err != nil:
-			a.Problem, a.Hint = review.Legible(err.Error()), hintOf(err)
+			a.Problem, a.Hint = review.Legible(err.Error()), review.Legible(hint.Of(err))
 		case failure != nil:
 			a.Problem, a.Hint = failure.Message, failure.Hint
 		default:
@@ -170,14 +171,6 @@ func (c *Catalog) change(a *adding, change func()) {
 	change()
 	c.addingLock.Unlock()
 	c.options.Changed(event.TopicAddition)
-}
-
-func hintOf(err error) string {
-	var hinted interface{ Hint() string }
-	if errors.As(err, &hinted) {
-		return review.Legible(hinted.Hint())
-	}
-	return ""
 }
 
 // sourceFor reads what a person wrote. The relay's own folder is nothing that they mean.

@@ -2,7 +2,6 @@ package catalog
 
 import (
 	"context"
-	"errors"
 	"os"
 	"path/filepath"
 	"slices"
@@ -13,6 +12,7 @@ import (
 
 	"tabrelay/relay/config"
 	"tabrelay/relay/fault"
+	"tabrelay/relay/hint"
 	"tabrelay/relay/plugin"
 )
 
@@ -102,9 +102,8 @@ func (c *Catalog) refuse(code fault.Code, err error) *fault.Error {
 		message = "The plugins were refused, and the tools stay as they were: " + err.Error()
 	}
 	failure := fault.New(code, strings.ReplaceAll(message, "\n", "; "), fault.WithCause(err))
-	var hinted interface{ Hint() string }
-	if errors.As(err, &hinted) {
-		fault.WithHint(hinted.Hint())(failure)
+	if next := hint.Of(err); next != "" {
+		failure.Hint = next
 	}
 	next := &Refusal{Time: time.Now().UTC(), Code: string(code), Reason: c.Public(failure.Message),
 		Next: c.Public(failure.Hint)}

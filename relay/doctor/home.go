@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"tabrelay/relay/config"
+	"tabrelay/relay/hint"
 	"tabrelay/relay/store"
 )
 
@@ -75,12 +76,7 @@ func (e *examination) secrets() {
 		err = secrets.Check()
 	}
 	if err != nil {
-		next := ""
-		var hinted interface{ Hint() string }
-		if errors.As(err, &hinted) {
-			next = hinted.Hint()
-		}
-		e.note("secrets-broken", sentence(err.Error()), "", next)
+		e.note("secrets-broken", sentence(err.Error()), "", hint.Of(err))
 		return
 	}
 	e.pairing = secrets.Pairing()

@@ -76,8 +76,7 @@ func connected(home config.Home) (list []Client) {
 		if err != nil {
 			entry.Home = string(home) // it says nothing
 		}
-		var broken *connect.BrokenError
-		if errors.As(err, &broken) {
+		if broken, ok := errors.AsType[*connect.BrokenError](err); ok {
 			err = broken.Err
 		}
 		list = append(list, Client{Name: client.Name, Title: client.Title, Err: err, Command: entry.Command,

@@ -16,6 +16,8 @@ import (
 	"regexp"
 	"strings"
 	"time"
+
+	"tabrelay/relay/hint"
 )
 
 // Where packages come from is what npm is told already: npm_config_registry, then .npmrc of the folder, of the person
@@ -107,24 +109,14 @@ func (c *Config) registry(name string) (*url.URL, error) {
 		address = c.values[scope+":registry"]
 	}
 	if address == "" {
-		return nil, &NoRegistryError{}
+		return nil, hint.With(errors.New("no package registry is configured"), "name one with --registry URL, or put "+
+			"registry=URL into ~/.npmrc, which npm reads too; where npm is installed, the one it uses is taken")
 	}
 	u, err := url.Parse(strings.TrimSuffix(address, "/") + "/")
 	if err != nil || u.Host == "" {
 		return nil, fmt.Errorf("the registry's address in npm's configuration is not a URL")
 	}
 	return u, secure(u)
-}
-
-// NoRegistryError says that nobody said where packages are.
-type NoRegistryError struct{}
-
-func (*NoRegistryError) Error() string { return "no package registry is configured" }
-
-// Hint is the next step.
-func (*NoRegistryError) Hint() string {
-	return "name one with --registry URL, or put registry=URL into ~/.npmrc, which npm reads too; where npm is " +
-		"installed, the one it uses is taken"
 }
 
 // secure refuses an address that anybody on the way could answer for.

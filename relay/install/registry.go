@@ -15,6 +15,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"tabrelay/relay/hint"
 )
 
 const (
@@ -216,7 +218,7 @@ func (c *Config) redirected(r request) func(req *http.Request, via []*http.Reque
 		case len(via) >= 5:
 			return errors.New("it is redirected too often")
 		case r.sameHost && req.URL.Host != r.from.Host:
-			return withHint(fmt.Errorf("it sends on to another host, %s", req.URL.Host),
+			return hint.With(fmt.Errorf("it sends on to another host, %s", req.URL.Host),
 				"if that is the registry you mean, name it with --registry URL")
 		case isLoopback(req.URL) && !isLoopback(r.from):
 			return fmt.Errorf("it sends on to this machine, %s, which is not asked", req.URL.Host)
@@ -249,20 +251,7 @@ func refusal(status int) error {
 		return fmt.Errorf("the registry refuses it with HTTP %d; npm login writes what it asks for into ~/.npmrc",
 			status)
 	case status >= 500 || status == http.StatusTooManyRequests:
-		return withHint(fmt.Errorf("the registry answered with HTTP %d", status), "try again in a few minutes")
+		return hint.With(fmt.Errorf("the registry answered with HTTP %d", status), "try again in a few minutes")
 	}
 	return fmt.Errorf("the registry answered with HTTP %d", status)
 }
-
-// hintedError is a failure with its next step.
-type hintedError struct {
-	error
-	hint string
-}
-
-func withHint(err error, hint string) error { return &hintedError{err, hint} }
-
-func (e *hintedError) Unwrap() error { return e.error }
-
-// Hint is the next step.
-func (e *hintedError) Hint() string { return e.hint }

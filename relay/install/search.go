@@ -13,6 +13,7 @@ import (
 
 	"tabrelay/relay/clip"
 	"tabrelay/relay/fault"
+	"tabrelay/relay/hint"
 )
 
 // Found is a package of a registry that is a plugin by its name.
@@ -93,7 +94,7 @@ func (c *Config) searchFor(ctx context.Context, at *url.URL) (found []Found, err
 	err = json.Unmarshal(text, &answer)
 	_, mistyped := errors.AsType[*json.UnmarshalTypeError](err)
 	if err != nil && !mistyped || answer.Objects == nil {
-		return nil, withHint(errors.New("what it answered is no list of packages in JSON"),
+		return nil, hint.With(errors.New("what it answered is no list of packages in JSON"),
 			"is "+at.Host+" a package registry? --registry URL names another")
 	}
 	for _, one := range answer.Objects {

@@ -3,7 +3,6 @@ package install
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -14,6 +13,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"tabrelay/relay/hint"
 )
 
 // A registry is asked for both names that plugins have, and what is none by its name is left out.
@@ -143,12 +144,8 @@ func TestSearchSaysWhatFailed(t *testing.T) {
 				if err == nil || !strings.Contains(err.Error(), c.want) || len(found) > 0 {
 					t.Fatalf("found %v, %v; want %q", found, err, c.want)
 				}
-				hint := ""
-				if hinted, ok := errors.AsType[*hintedError](err); ok {
-					hint = hinted.Hint()
-				}
-				if !strings.Contains(hint, c.hint) || c.hint == "" && hint != "" {
-					t.Errorf("the hint is %q, want %q", hint, c.hint)
+				if next := hint.Of(err); !strings.Contains(next, c.hint) || c.hint == "" && next != "" {
+					t.Errorf("the hint is %q, want %q", next, c.hint)
 				}
 				if message := err.Error(); len(message) > 200 || strings.ContainsAny(message, "\x1b\n") {
 					t.Errorf("it says %q", message)

@@ -1,6 +1,7 @@
 package join
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -9,6 +10,7 @@ import (
 	"github.com/fsnotify/fsnotify"
 
 	"tabrelay/relay/fault"
+	"tabrelay/relay/hint"
 )
 
 const (
@@ -115,19 +117,15 @@ func (o *outage) retryTimer() <-chan time.Time {
 
 // isTransient reports whether a cause may end by itself: no person has decided it or has to repair something.
 func (p *Proxy) isTransient(cause error) bool {
-	var refused *Refused
-	var failed *StartError
-	var hinted interface { // a configuration that was read here
-		error
-		Hint() string
-	}
+	_, refused := errors.AsType[*Refused](cause)
+	failed, hasFailed := errors.AsType[*StartError](cause)
 	switch {
-	case p.Disabled != nil, errors.Is(cause, errRelayStopped), errors.As(cause, &refused):
+	case p.Disabled != nil, errors.Is(cause, errRelayStopped), refused:
 		return false
-	case errors.As(cause, &failed):
+	case hasFailed:
 		return failed.Exit != exitBadConfig
 	}
-	return !errors.As(cause, &hinted)
+	return hint.Of(cause) == "" // with a next step: a configuration that was read here
 }
 
 // answerOffline answers one message without a relay, and records it for the next one if it changes the conversation.
@@ -250,8 +248,7 @@ func failureOf(cause error, outcome fault.Outcome) *fault.Error {
 	if outcome == fault.Unknown {
 		hint += "\nread the page before repeating the action."
 	}
-	var refused *Refused
-	if errors.As(cause, &refused) && refused.Code == string(fault.Unauthorized) {
+	if refused, ok := errors.AsType[*Refused](cause); ok && refused.Code == string(fault.Unauthorized) {
 		return fault.New(fault.Unauthorized, fault.Sanitize(refused.Message),
 			fault.WithOutcome(outcome), fault.WithHint(hint))
 	}
@@ -262,18 +259,11 @@ func failureOf(cause error, outcome fault.Outcome) *fault.Error {
 
 // nextStep is what the person does about a relay that cannot be reached.
 func nextStep(cause error) string {
-	var hinted interface {
-		error
-		Hint() string
-	}
-	var refused *Refused
-	switch {
-	case errors.Is(cause, errRelayStopped):
+	if errors.Is(cause, errRelayStopped) {
 		return "Ask the person to run: tabrelay up"
-	case errors.As(cause, &refused) && refused.Hint != "":
-		return refused.Hint
-	case errors.As(cause, &hinted) && hinted.Hint() != "":
-		return hinted.Hint()
 	}
-	return "Ask the person to run: tabrelay doctor"
+	if refused, ok := errors.AsType[*Refused](cause); ok && refused.Hint != "" {
+		return refused.Hint
+	}
+	return cmp.Or(hint.Of(cause), "Ask the person to run: tabrelay doctor")
 }

@@ -84,8 +84,7 @@ func (s Starter) Start(ctx context.Context) (State, error) {
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
 	err := cmd.Run()
-	var exit *exec.ExitError
-	if errors.As(err, &exit) && stderr.Len() > 0 {
+	if exit, ok := errors.AsType[*exec.ExitError](err); ok && stderr.Len() > 0 {
 		return State{}, &StartError{Text: strings.TrimSpace(stderr.String()), Exit: exit.ExitCode()}
 	}
 	if err != nil {

@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 
+	"tabrelay/relay/hint"
 	"tabrelay/relay/plugin"
 	"tabrelay/relay/schema"
 )
@@ -83,19 +84,10 @@ func Read(dir string, p *plugin.Plugin) ([]Fixture, error) {
 		list = append(list, f)
 	}
 	if len(files) == 0 {
-		return nil, &NoneError{filepath.Join(dir, Folder)}
+		return nil, hint.With(errors.New("there are no fixtures in "+filepath.Join(dir, Folder)), "a fixture is "+
+			`{"tool": …, "arguments": …, "requests": […], "expect": …}; docs/guides/testing.md describes it`)
 	}
 	return list, errors.Join(wrong...)
-}
-
-// NoneError says that a plugin has no fixtures.
-type NoneError struct{ Folder string }
-
-func (e *NoneError) Error() string { return "there are no fixtures in " + e.Folder }
-
-// Hint is the next step.
-func (*NoneError) Hint() string {
-	return `a fixture is {"tool": …, "arguments": …, "requests": […], "expect": …}; docs/guides/testing.md describes it`
 }
 
 func parse(text []byte, p *plugin.Plugin) (f Fixture, err error) {
