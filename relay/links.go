@@ -12,6 +12,7 @@ import (
 	"tabrelay/relay/hub"
 	"tabrelay/relay/policy"
 	"tabrelay/relay/registry"
+	"tabrelay/relay/wire"
 )
 
 // linkChanged hears what happens to connections, and passes it on: to the list of known profiles, to the notices of
@@ -139,4 +140,64 @@ func (r *Relay) configRefused(f *fault.Error, public *catalog.Refusal) {
 	r.events.Publish(event.OfPerson(), event.Error, public.Reason,
 		map[string]any{"code": public.Code, "source": string(f.Source)})
 	r.front.Log("error", "tabrelay", map[string]any{"code": f.Code, "message": public.Reason, "hint": f.Hint})
+}
+
+// open is what is open in the browsers, as lists of tools adapt to it.
+type open struct{ hub *hub.Hub }
+
+// Site reports whether a page of a site is open.
+func (o open) Site(s *registry.Site) bool { return o.hub.HasTab(s.Matches, s.Excludes) }
+
+// Profiles counts those that are connected.
+func (o open) Profiles() (n int) {
+	for _, b := range o.hub.Browsers() {
+		if b.Connected {
+			n++
+		}
+	}
+	return n
+}
+
+// OnChange calls changed when a tab shows another page, and when a browser comes or goes.
+func (o open) OnChange(changed func()) (stop func()) {
+	return o.hub.OnTabs(func(n hub.TabNews) {
+		if n.Page || n.TabID == 0 {
+			changed()
+		}
+	})
+}
+
+// tellFollowers tells those who work on a plugin what its calls brought besides their outcomes. While nobody follows
+// calls it goes nowhere.
+func (r *Relay) tellFollowers(f *wire.Followed) {
+	if !r.trail.Heard() {
+		return
+	}
+	data := map[string]any{
+		"plugin": f.Plugin, "tool": f.Plugin + "__" + f.Tool, "correlationId": string(f.ID),
+	}
+	said := fault.ConsoleLines(f.Text)
+	if f.What == wire.ConsoleLine {
+		r.trail.Publish(event.OfPerson(), event.Console, f.Plugin+"__"+f.Tool+" console: "+said, data)
+		return
+	}
+	data["at"], data["kind"] = fault.Places(f.Places), string(f.What)
+	r.trail.Publish(event.OfPerson(), event.Uncaught, uncaught(f)+": "+said, data)
+}
+
+// uncaught says of an error what it is, and when it came. Which call it came of nobody knows: a timer, a listener and a
+// promise do not say who made them.
+func uncaught(f *wire.Followed) string {
+	if f.What == wire.EarlyError {
+		return "error of " + f.Plugin + ", before its first call in the document"
+	}
+	what := "late error of " + f.Plugin
+	if f.What == wire.Rejection {
+		what = "late error of " + f.Plugin + ", in a promise that nobody awaits"
+	}
+	tool := f.Plugin + "__" + f.Tool
+	if f.AfterMs == nil {
+		return fmt.Sprintf("%s, outside of the handler while %s runs", what, tool)
+	}
+	return fmt.Sprintf("%s, %s after %s had ended", what, time.Duration(*f.AfterMs)*time.Millisecond, tool)
 }

@@ -1,15 +1,23 @@
 package main
 
 import (
+	"cmp"
+	"context"
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"net/url"
+	"strconv"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
+	"tabrelay/relay/call"
 	"tabrelay/relay/fault"
 	"tabrelay/relay/httpapi"
+	"tabrelay/relay/join"
+	"tabrelay/relay/store"
 )
 
 const agentsPath = "/api/v1/agents"
@@ -118,4 +126,102 @@ func (a *app) agentsTest() *cobra.Command {
 			return err
 		},
 	})
+}
+
+func (a *app) agentsTranscript() *cobra.Command {
+	return a.withJSON(&cobra.Command{
+		Use: "transcript [SESSION]", Short: "Show what was said in a session with an agent, or list the sessions kept",
+		Long: "Show what was said in a session with an agent: prompts, answers, and what its tools returned. Without " +
+			"a session, list those of which something is kept.\n" +
+			"Nothing is kept unless delegation.keepTranscripts is true. It works whether the relay runs or not.",
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if _, ok := join.Running(cmd.Context(), a.home); ok { // which says whether this is for the person
+				if err := a.get(cmd.Context(), agentsPath, &httpapi.Agents{}); err != nil {
+					return err
+				}
+			}
+			if len(args) == 0 {
+				return a.listTranscripts(cmd.Context())
+			}
+			return a.showTranscript(cmd.Context(), args[0])
+		},
+	})
+}
+
+func (a *app) listTranscripts(ctx context.Context) error {
+	list, err := store.Transcripts(ctx, a.home)
+	switch {
+	case err != nil:
+		return failed("%w", err).hinting("tabrelay doctor looks at the database")
+	case a.json:
+		return a.printJSON(append([]call.Transcript{}, list...))
+	case len(list) == 0:
+		a.notef("No transcript is kept. With delegation.keepTranscripts in config.json, the next sessions are.\n")
+		return nil
+	}
+	rows := [][]string{{"SESSION", "AGENT", "CLIENT", "TURNS", "LAST"}}
+	for _, t := range list {
+		rows = append(rows, []string{t.Session, t.Agent, fault.Sanitize(t.Client), strconv.Itoa(t.Turn),
+			t.At.Local().Format(time.DateTime)})
+	}
+	return a.table(rows...)
+}
+
+func (a *app) showTranscript(ctx context.Context, session string) error {
+	turns, err := store.Transcript(ctx, a.home, session)
+	switch {
+	case err != nil:
+		return failed("%w", err).hinting("tabrelay doctor looks at the database")
+	case len(turns) == 0:
+		return failed("nothing is kept of a session %q", session).hinting("tabrelay agents transcript lists the " +
+			"sessions; delegation.keepTranscripts in config.json has the next ones kept")
+	case a.json:
+		return a.printJSON(turns)
+	}
+	for _, t := range turns {
+		a.printf("%s for %s, turn %d, %s: %s\n", t.Agent, fault.Sanitize(t.Client), t.Turn,
+			t.At.Local().Format(time.DateTime), fault.Sanitize(t.Ended))
+		var messages []spoken
+		if err := json.Unmarshal(t.Messages, &messages); err != nil {
+			return failed("turn %d cannot be read: %w", t.Turn, err).hinting("tabrelay doctor looks at the database")
+		}
+		for _, m := range messages {
+			a.printf("%s", m)
+		}
+	}
+	return nil
+}
+
+// spoken is one message of a transcript.
+type spoken struct {
+	Role  string
+	Text  string
+	Calls []struct {
+		Name      string
+		Arguments json.RawMessage
+	}
+	Results []struct{ Name, Text string }
+}
+
+// String is the message for a terminal: what somebody said, which tools were called, and what they returned.
+func (s spoken) String() string {
+	var b strings.Builder
+	line := func(who, text string) {
+		lines := strings.Split(strings.TrimSpace(text), "\n")
+		for i := range lines {
+			lines[i] = fault.Sanitize(lines[i])
+		}
+		fmt.Fprintf(&b, "  %s: %s\n", fault.Sanitize(who), strings.Join(lines, "\n    "))
+	}
+	if s.Text != "" {
+		line(cmp.Or(s.Role, "unknown"), s.Text)
+	}
+	for _, c := range s.Calls {
+		line("calls", c.Name+" "+string(c.Arguments))
+	}
+	for _, r := range s.Results {
+		line(r.Name+" returned", r.Text)
+	}
+	return b.String()
 }

@@ -86,8 +86,7 @@ func (a *app) arguments(text string, tab int) (json.RawMessage, error) {
 	var object map[string]json.RawMessage
 	if err := json.Unmarshal(raw, &object); err != nil || object == nil {
 		problem := usage("not a JSON object: %s", from)
-		var syntax *json.SyntaxError
-		if errors.As(err, &syntax) {
+		if _, ok := errors.AsType[*json.SyntaxError](err); ok {
 			problem = usage("not a JSON object: %s: %w", from, err)
 		}
 		return nil, problem.hinting(`for example: '{"name":"value"}'`)

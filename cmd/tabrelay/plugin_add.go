@@ -120,8 +120,7 @@ func sourceOf(from, registry string) install.Source {
 
 // misspelt makes a usage error of a source that cannot be one.
 func misspelt(err error) error {
-	var spelled *install.SpelledError
-	if errors.As(err, &spelled) {
+	if _, ok := errors.AsType[*install.SpelledError](err); ok {
 		return usage("%w", err)
 	}
 	return err

@@ -84,8 +84,7 @@ func (a *app) serveForeground(ctx context.Context) error {
 func (a *app) serveDetached(ctx context.Context) error {
 	signal.Ignore(syscall.SIGPIPE)
 	r, log, err := a.openRelay(ctx)
-	var running *join.RunningError
-	if errors.As(err, &running) {
+	if running, ok := errors.AsType[*join.RunningError](err); ok {
 		return json.NewEncoder(a.err).Encode(running.State) // that relay serves as well
 	}
 	if err != nil {

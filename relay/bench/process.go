@@ -89,8 +89,7 @@ func (p *relayProcess) stop() error {
 	ended := time.AfterFunc(startTimeout, func() { _ = p.cmd.Process.Kill() })
 	defer ended.Stop()
 	err := p.cmd.Wait()
-	var exit *exec.ExitError
-	if errors.As(err, &exit) && p.said.Len() > 0 {
+	if _, ok := errors.AsType[*exec.ExitError](err); ok && p.said.Len() > 0 {
 		return fmt.Errorf("the relay ended with %w: %s", err, strings.TrimSpace(p.said.String()))
 	}
 	return err

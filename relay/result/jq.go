@@ -162,8 +162,7 @@ func run(code *gojq.Code, doc json.RawMessage) (json.RawMessage, *fault.Error) {
 			break
 		}
 		if err, failed := value.(error); failed {
-			var halt *gojq.HaltError
-			if errors.As(err, &halt) && halt.Value() == nil {
+			if halt, ok := errors.AsType[*gojq.HaltError](err); ok && halt.Value() == nil {
 				break
 			}
 			return nil, wrongQuery(err.Error(), "")

@@ -118,16 +118,14 @@ func within(limit time.Duration, work func() (*Schema, error)) (*Schema, error) 
 
 // short leaves out the library's frame and keeps the reason.
 func short(err error) error {
-	var invalid *jsonschema.ValidationError
-	if errors.As(err, &invalid) {
+	if invalid, ok := errors.AsType[*jsonschema.ValidationError](err); ok {
 		for len(invalid.Causes) > 0 {
 			invalid = invalid.Causes[0]
 		}
 		return fmt.Errorf("not a valid JSON Schema: at %s: %s", pointer(invalid.InstanceLocation).path("schema", nil),
 			invalid.Message)
 	}
-	var failed *jsonschema.SchemaError
-	if errors.As(err, &failed) && failed.Err != nil {
+	if failed, ok := errors.AsType[*jsonschema.SchemaError](err); ok && failed.Err != nil {
 		err = failed.Err
 	}
 	text := strings.ReplaceAll(strings.TrimPrefix(err.Error(), "jsonschema: "), location, "")

@@ -190,8 +190,7 @@ func (c *client) unreached(ctx context.Context, err error) *fault.Error {
 	if ctx.Err() != nil {
 		return c.ended(ctx)
 	}
-	var u *url.Error
-	if errors.As(err, &u) {
+	if u, ok := errors.AsType[*url.Error](err); ok {
 		err = u.Err
 	}
 	why := clip.Bytes(c.withoutKey(withoutAddress(err)), maxWords)
@@ -200,8 +199,7 @@ func (c *client) unreached(ctx context.Context, err error) *fault.Error {
 
 // withoutAddress is why a connection failed, without the address: where providers are is not for the callers of agents.
 func withoutAddress(err error) string {
-	var lookup *net.DNSError
-	if errors.As(err, &lookup) {
+	if lookup, ok := errors.AsType[*net.DNSError](err); ok {
 		return lookup.Err
 	}
 	var failed *net.OpError
@@ -230,8 +228,7 @@ func (c *client) broken(ctx context.Context, err error, header http.Header) *fau
 
 // ended is the failure of a request whose context ended: the cause if that is a failure.
 func (c *client) ended(ctx context.Context) *fault.Error {
-	var cause *fault.Error
-	if errors.As(context.Cause(ctx), &cause) {
+	if cause, ok := errors.AsType[*fault.Error](context.Cause(ctx)); ok {
 		return cause
 	}
 	if errors.Is(ctx.Err(), context.DeadlineExceeded) {

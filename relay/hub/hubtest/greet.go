@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 
 	"tabrelay/relay/hub"
 	"tabrelay/relay/wire"
@@ -95,4 +96,26 @@ func expect[F wire.Frame](ctx context.Context, socket *hub.Socket, raw *[]byte) 
 		return none, fmt.Errorf("got %s instead of %T", frame.Kind(), none)
 	}
 	return f, nil
+}
+
+// Pair exchanges a one-time string, which is the Secret of opts, for the pairing secret.
+func Pair(ctx context.Context, opts Options) (secret string, err error) {
+	o := New(opts).opts
+	socket, err := hub.Dial(ctx, o.Client, o.Address, http.Header{"Origin": {"chrome-extension://" + o.ExtensionID}})
+	if err != nil {
+		return "", err
+	}
+	defer socket.Drop()
+	transcript, err := prove(ctx, socket, o, true, wire.PairingExtensionRole)
+	if err != nil {
+		return "", err
+	}
+	paired, err := expect[*wire.Paired](ctx, socket, nil)
+	if err != nil {
+		return "", err
+	}
+	if err := transcript.check(o.Secret, wire.PairingRelayRole); err != nil {
+		return "", err
+	}
+	return transcript.Seal(o.Secret, paired.Secret)
 }
