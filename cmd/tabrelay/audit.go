@@ -102,9 +102,7 @@ func (a *app) showAudit(ctx context.Context, w *auditOptions) error {
 	if w.format != "" && !w.follow {
 		return httpapi.ExportAudit(ctx, log, filter, a.out, w.format)
 	}
-	if filter.Limit == 0 {
-		filter.Limit = defaultAuditLimit
-	}
+	filter.Limit = cmp.Or(filter.Limit, defaultAuditLimit)
 	page, err := httpapi.PageOfAudit(ctx, log, filter)
 	if err != nil {
 		return err

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"net/http"
@@ -75,10 +76,7 @@ func (a *app) annotate(ctx context.Context, plugin string, patterns []string, ef
 func (a *app) printHints(view catalog.HintsView) error {
 	rows := [][]string{{"TOOL", "ITS AUTHOR SAYS", "YOU SAY"}}
 	for _, t := range view.Tools {
-		you := string(t.Hinted)
-		if you == "" {
-			you = "-"
-		}
+		you := cmp.Or(string(t.Hinted), "-")
 		rows = append(rows, []string{t.Tool, t.Says, you})
 	}
 	return a.table(rows...)

@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -139,9 +140,7 @@ func (t *Turn) settle(a *action, r *call.Result, f *fault.Error) {
 	a.open, a.Ms = false, time.Since(a.began).Milliseconds()
 	if f != nil {
 		a.Outcome, a.Code = f.Outcome, f.Code
-		if a.Outcome == "" {
-			a.Outcome = fault.Unknown
-		}
+		a.Outcome = cmp.Or(a.Outcome, fault.Unknown)
 		said = "failed with " + string(f.Code)
 		t.untrusted = t.untrusted || f.FromPage || f.ConsoleTail != ""
 		t.work(a, f.TabID)

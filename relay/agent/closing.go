@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"maps"
 	"strings"
 	"time"
 
@@ -133,9 +134,7 @@ func (s *Sessions) expire(e *entry) {
 // tell tells who listens to events what happened to a session.
 func (s *Sessions) tell(e *entry, what string, data map[string]any) {
 	all := map[string]any{"agent": e.AgentID, "agentSession": e.ID}
-	for name, value := range data {
-		all[name] = value
-	}
+	maps.Copy(all, data)
 	s.options.Events(event.Of(e.Asker), event.Session, e.Asker.Client+" "+what, all)
 	s.options.Changed()
 }

@@ -1,10 +1,12 @@
 package agent
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"tabrelay/relay/agent/provider"
@@ -125,10 +127,7 @@ type createArgs struct {
 
 func (a createArgs) asked(c call.Call) (Asked, *fault.Error) {
 	m, failure := readMetadata(a.Metadata)
-	id := a.AgentID
-	if id == "" {
-		id = a.WorkerID
-	}
+	id := cmp.Or(a.AgentID, a.WorkerID)
 	return Asked{Asker: c.Session, AgentID: id, Metadata: m}, failure
 }
 
@@ -348,28 +347,15 @@ var (
 
 // object is the schema of arguments.
 func object(required []string, properties ...string) string {
-	joined := ""
-	for i, p := range properties {
-		if i > 0 {
-			joined += ","
-		}
-		joined += p
-	}
 	rest := ""
 	if len(required) > 0 {
 		rest = `,"required":` + string(rawjson.MustEncode(required))
 	}
-	return fmt.Sprintf(`{"type":"object","properties":{%s}%s,"additionalProperties":false}`, joined, rest)
+	return fmt.Sprintf(`{"type":"object","properties":{%s}%s,"additionalProperties":false}`,
+		strings.Join(properties, ","), rest)
 }
 
 // returns is the schema of an answer.
 func returns(properties ...string) string {
-	text := `{"type":"object","properties":{`
-	for i, p := range properties {
-		if i > 0 {
-			text += ","
-		}
-		text += p
-	}
-	return text + "}}"
+	return `{"type":"object","properties":{` + strings.Join(properties, ",") + "}}"
 }

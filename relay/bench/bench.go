@@ -4,6 +4,7 @@
 package bench
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -67,12 +68,8 @@ type run struct {
 
 // Run measures everything. It takes about a minute.
 func Run(ctx context.Context, o Options) (Report, error) {
-	if o.Calls == 0 {
-		o.Calls = defaultCalls
-	}
-	if o.Starts == 0 {
-		o.Starts = defaultStarts
-	}
+	o.Calls = cmp.Or(o.Calls, defaultCalls)
+	o.Starts = cmp.Or(o.Starts, defaultStarts)
 	if o.Tell == nil {
 		o.Tell = func(string) {}
 	}

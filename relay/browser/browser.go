@@ -168,9 +168,7 @@ type Step struct {
 
 // Guide is the whole way, once per browser profile. goos is a value of runtime.GOOS; empty means this system.
 func Guide(extension, goos string) []Step {
-	if goos == "" {
-		goos = runtime.GOOS
-	}
+	goos = cmp.Or(goos, runtime.GOOS)
 	return []Step{
 		{"Open the extensions page", "In Chrome (or Chromium, Edge, Brave), type this into the address bar and press " +
 			"Enter:\n\n    chrome://extensions"},

@@ -1,6 +1,7 @@
 package builtin
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"strings"
@@ -58,13 +59,7 @@ func (s *Sources) readResult(ctx context.Context, c call.Call, raw json.RawMessa
 			fault.WithHint("Results are kept for a day, and the oldest go first when there are too many. Call the "+
 				"tool again if that changes nothing; otherwise read the page."))
 	}
-	most := a.MaxBytes
-	if most == 0 {
-		most = c.MaxBytes
-	}
-	if most == 0 {
-		most = s.MaxBytes
-	}
+	most := cmp.Or(a.MaxBytes, c.MaxBytes, s.MaxBytes)
 	piece, failure := result.Read(ctx, stored, a, min(most, s.ResultBytes))
 	if failure != nil {
 		return nil, failure

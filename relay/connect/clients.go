@@ -1,6 +1,7 @@
 package connect
 
 import (
+	"cmp"
 	"encoding/json"
 	"os"
 	"path/filepath"
@@ -73,10 +74,7 @@ var Clients = []Client{
 		Name: "codex", Title: "Codex", path: []string{"mcp_servers"}, toml: true,
 		Restart: "start a new Codex session; /mcp shows the server",
 		file: func(e Environment) string {
-			dir := e.Getenv("CODEX_HOME")
-			if dir == "" {
-				dir = filepath.Join(e.Home, ".codex")
-			}
+			dir := cmp.Or(e.Getenv("CODEX_HOME"), filepath.Join(e.Home, ".codex"))
 			return filepath.Join(dir, "config.toml")
 		},
 		entry: codex, parse: parsePlain,
@@ -97,10 +95,7 @@ var Clients = []Client{
 		Name: "opencode", Title: "opencode", path: []string{"mcp"},
 		Restart: "start a new opencode session",
 		file: func(e Environment) string {
-			dir := e.Getenv("XDG_CONFIG_HOME")
-			if dir == "" {
-				dir = filepath.Join(e.Home, ".config")
-			}
+			dir := cmp.Or(e.Getenv("XDG_CONFIG_HOME"), filepath.Join(e.Home, ".config"))
 			file := filepath.Join(dir, "opencode", "opencode.json")
 			if commented := file + "c"; e.Present(commented) && !e.Present(file) {
 				return commented

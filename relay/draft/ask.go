@@ -1,6 +1,7 @@
 package draft
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"net/url"
@@ -95,9 +96,9 @@ func (b *build) body() (code string, sample any, ok bool) {
 		}
 		fields, text := b.values(samples, nil, "form")
 		if strings.HasPrefix(q.headers["content-type"], "multipart/form-data") {
-			return "multipart: " + cmpOr(fields, "{}"), nil, fields != "" // a fixture cannot tell its boundary
+			return "multipart: " + cmp.Or(fields, "{}"), nil, fields != "" // a fixture cannot tell its boundary
 		}
-		return "form: " + cmpOr(fields, "{}"), text, fields != ""
+		return "form: " + cmp.Or(fields, "{}"), text, fields != ""
 	}
 	var bodies []any
 	for _, one := range b.good {
@@ -120,7 +121,7 @@ func (b *build) body() (code string, sample any, ok bool) {
 		f.schema["description"] = "What is sent."
 		return "json: params." + f.name, f.sample, true
 	}
-	return "json: " + cmpOr(literal(entries), "{}"), sent, true
+	return "json: " + cmp.Or(literal(entries), "{}"), sent, true
 }
 
 // jsonEntries are the fields of JSON bodies that are objects, as code and as they are in the fixture.

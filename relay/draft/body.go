@@ -1,6 +1,7 @@
 package draft
 
 import (
+	"cmp"
 	"fmt"
 	"net/url"
 	"regexp"
@@ -35,7 +36,7 @@ func (b *build) graphQLBody(bodies []any) (code string, sample any, ok bool) {
 			entries, sent = made, values
 		}
 	}
-	whole := map[string]string{"variables": cmpOr(literal(entries), "{}")}
+	whole := map[string]string{"variables": cmp.Or(literal(entries), "{}")}
 	value := map[string]any{"variables": sent}
 	if query != "" {
 		whole["query"], value["query"] = quote(query), query
@@ -65,7 +66,7 @@ func (b *build) rpcBody(bodies []any) (code string, sample any, ok bool) {
 		return "json: " + literal(whole), value, true
 	}
 	if entries, sent := b.jsonEntries(params, ""); entries != nil {
-		whole["params"], value["params"] = cmpOr(literal(entries), "{}"), sent
+		whole["params"], value["params"] = cmp.Or(literal(entries), "{}"), sent
 		return "json: " + literal(whole), value, true
 	}
 	s := shapeOf(params...)
@@ -113,7 +114,7 @@ func (b *build) submitCode(form *event, path, query, samplePath, sampleQuery str
 	if sent != "" && b.e.method == "POST" {
 		b.note("The form is read from its page first, so what is not given stays as the page has it.")
 	}
-	options := []string{"page: " + page.code, "action: " + path, "fields: " + cmpOr(fields, "{}")}
+	options := []string{"page: " + page.code, "action: " + path, "fields: " + cmp.Or(fields, "{}")}
 	if query != "" {
 		options = append(options, "query: "+query)
 	}

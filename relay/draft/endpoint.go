@@ -1,6 +1,7 @@
 package draft
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"net/url"
@@ -105,7 +106,7 @@ func operation(body any) (graphQL, rpc string) {
 	}
 	name, _ := object["operationName"].(string)
 	if text, ok := object["query"].(string); ok && graphQLText.MatchString(text) {
-		return cmpOr(name, operationName(text)), ""
+		return cmp.Or(name, operationName(text)), ""
 	}
 	if name != "" && persistedHash(object) != "" {
 		return name, ""
@@ -140,13 +141,6 @@ func persistedHash(body map[string]any) string {
 		return ""
 	}
 	return hash
-}
-
-func cmpOr(a, b string) string {
-	if a != "" {
-		return a
-	}
-	return b
 }
 
 func (e *endpoint) key() string {

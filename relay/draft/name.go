@@ -1,6 +1,7 @@
 package draft
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"regexp"
@@ -56,7 +57,7 @@ func (e *endpoint) ownName() string {
 		}
 		return ""
 	}
-	all := words(cmpOr(e.graphQL, e.rpc))
+	all := words(cmp.Or(e.graphQL, e.rpc))
 	name := strings.Join(all, "_")
 	switch last := len(all) - 1; {
 	case last < 0:
@@ -109,7 +110,7 @@ func (e *endpoint) nameByAddress(kind answerKind) string {
 // words are those of an address that say what it is about, at most the last two. One before an id is about one thing.
 func (e *endpoint) words() (nouns []string) {
 	if e.graphQL+e.rpc != "" {
-		return words(cmpOr(e.graphQL, e.rpc))
+		return words(cmp.Or(e.graphQL, e.rpc))
 	}
 	segments := e.addressParts()
 	for i, segment := range segments {

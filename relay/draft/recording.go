@@ -4,6 +4,7 @@
 package draft
 
 import (
+	"cmp"
 	"encoding/json"
 	"net/url"
 	"slices"
@@ -183,9 +184,7 @@ func (r *Recording) answer(e *event) {
 			if !e.Cut {
 				q.answer, q.answered = e.Text, true
 			}
-			if q.status == 0 {
-				q.status = e.Status
-			}
+			q.status = cmp.Or(q.status, e.Status)
 			return
 		}
 	}

@@ -1,6 +1,7 @@
 package draft
 
 import (
+	"cmp"
 	"encoding/json"
 	"maps"
 	"math"
@@ -256,10 +257,7 @@ func sampleText(name string) string {
 	if isSecret(name) {
 		return Placeholder
 	}
-	text := snake(name)
-	if text == "" {
-		text = "text"
-	}
+	text := cmp.Or(snake(name), "text")
 	return "sample-" + text
 }
 

@@ -1,6 +1,7 @@
 package draft
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"net/url"
@@ -166,7 +167,7 @@ func (b *build) route(name string) (code, sample string) {
 	}
 	var seen [][]string
 	for _, q := range b.e.samples {
-		seen = append(seen, split(cmpOr(q.url.Query().Get(name), q.fields().Get(name))))
+		seen = append(seen, split(cmp.Or(q.url.Query().Get(name), q.fields().Get(name))))
 	}
 	for _, p := range b.args.pathArguments(split(value), seen) {
 		if p.param == nil {

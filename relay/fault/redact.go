@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"os"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 )
@@ -113,12 +114,7 @@ func later(expression string) func() *regexp.Regexp {
 // hasOne reports whether text has one of signs. An expression costs far more than a look for what each of its matches
 // has in it, and most sentences have none of that.
 func hasOne(text string, signs []string) bool {
-	for _, sign := range signs {
-		if strings.Contains(text, sign) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(signs, func(sign string) bool { return strings.Contains(text, sign) })
 }
 
 // frames are the lines of a stack trace as Chromium writes them. A thrown message may carry one, when somebody

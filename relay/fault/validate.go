@@ -1,6 +1,7 @@
 package fault
 
 import (
+	"cmp"
 	_ "embed"
 	"encoding/json"
 	"errors"
@@ -211,9 +212,7 @@ func fromValidFields(given map[string]any) *Error {
 		whole := int64(ms)
 		e.RetryAfterMs = &whole
 	}
-	if e.Outcome == "" {
-		e.Outcome = Executed
-	}
+	e.Outcome = cmp.Or(e.Outcome, Executed)
 	e.setSource()
 	if kind := text("type"); kind != "" {
 		e.Type = Type(kind)

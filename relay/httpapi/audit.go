@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -127,10 +128,7 @@ func unreadableAudit(err error) *fault.Error {
 
 // PageOfAudit reads one page.
 func PageOfAudit(ctx context.Context, log *store.AuditReader, f audit.Filter) (page AuditPage, err error) {
-	limit := f.Limit
-	if limit == 0 {
-		limit = auditDefault
-	}
+	limit := cmp.Or(f.Limit, auditDefault)
 	f.Limit = limit + 1
 	page.Entries = []audit.Row{}
 	err = log.Each(ctx, f, func(r *audit.Row) error {

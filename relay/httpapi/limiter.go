@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"cmp"
 	"container/list"
 	"context"
 	"net"
@@ -125,10 +126,7 @@ func (l *Limiter) admit(conn net.Conn, waited bool) bool {
 }
 
 func (l *Limiter) limit() int {
-	if l.most == 0 {
-		return maxConnections
-	}
-	return l.most
+	return cmp.Or(l.most, maxConnections)
 }
 
 // oldest is the unauthenticated connection to close for another: of those that have sent nothing, or not all of a

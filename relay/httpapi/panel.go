@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -142,9 +143,7 @@ type panelWriter struct {
 func (w *panelWriter) Header() http.Header { return w.header }
 
 func (w *panelWriter) WriteHeader(status int) {
-	if w.status == 0 {
-		w.status = status
-	}
+	w.status = cmp.Or(w.status, status)
 }
 
 // Write keeps what is written, up to a little more than may be sent: [wire.MaxResponseBytes] is told apart from more.

@@ -2,6 +2,7 @@ package install
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha512"
 	"encoding/base64"
@@ -101,10 +102,7 @@ func (c *Config) fetch(ctx context.Context, spec Spec) (*Package, error) {
 	if err := json.Unmarshal(raw, &about); err != nil {
 		return nil, errors.New("the registry's answer is not JSON")
 	}
-	version := spec.Version
-	if version == "" {
-		version = "latest"
-	}
+	version := cmp.Or(spec.Version, "latest")
 	if tagged, ok := about.Tags[version]; ok {
 		version = tagged
 	}

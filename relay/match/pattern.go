@@ -8,6 +8,7 @@
 package match
 
 import (
+	"cmp"
 	"fmt"
 	"net/netip"
 	"net/url"
@@ -156,10 +157,7 @@ func (p Pattern) Matches(u *url.URL) bool {
 	if !p.matchesScheme(u.Scheme) || !p.matchesHost(u.Hostname()) || !p.matchesPort(u) {
 		return false
 	}
-	path := u.EscapedPath()
-	if path == "" {
-		path = "/"
-	}
+	path := cmp.Or(u.EscapedPath(), "/")
 	if u.ForceQuery || u.RawQuery != "" {
 		path += "?" + u.RawQuery
 	}

@@ -49,12 +49,7 @@ func (r Rule) Matches(address string) bool {
 }
 
 func covers(patterns []Pattern, u *url.URL) bool {
-	for _, p := range patterns {
-		if p.Matches(u) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(patterns, func(p Pattern) bool { return p.Matches(u) })
 }
 
 // Tabs are tabs of a browser: those with some ids, and those that show an address which a pattern covers. The zero

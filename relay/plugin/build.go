@@ -1,6 +1,7 @@
 package plugin
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io/fs"
@@ -182,9 +183,7 @@ func (b *Builder) preScript(src *source) ([]byte, []Diagnostic) {
 func (m *Manifest) fillFrom(info *pluginInfo) []Diagnostic {
 	var found []Diagnostic
 	about := info.About
-	if m.Description == "" {
-		m.Description = strings.TrimSpace(about.Description)
-	}
+	m.Description = cmp.Or(m.Description, strings.TrimSpace(about.Description))
 	if m.Homepage == "" && isWebAddress(about.Homepage) {
 		m.Homepage = about.Homepage
 	}

@@ -197,9 +197,7 @@ func (c *packageCheck) checkName() {
 		c.add("/name", "%v", err)
 	}
 	c.source.name = name
-	if c.source.Package.Version == "" {
-		c.source.Package.Version = "0.0.0"
-	}
+	c.source.Package.Version = cmp.Or(c.source.Package.Version, "0.0.0")
 }
 
 func (c *packageCheck) checkFields() {

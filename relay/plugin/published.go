@@ -1,6 +1,7 @@
 package plugin
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -62,9 +63,7 @@ func readPublished(f *folder) (tools []*rawTool, settings json.RawMessage, err e
 	for _, t := range described.Tools {
 		one := &rawTool{Tool: Tool{Name: t.Name, DisplayName: t.DisplayName, Description: t.Description,
 			InputSchema: t.InputSchema, OutputSchema: t.OutputSchema, Annotations: t.Annotations}}
-		if one.Description == "" {
-			one.Description = t.Summary
-		}
+		one.Description = cmp.Or(one.Description, t.Summary)
 		one.At.File = publishedTools
 		tools = append(tools, one)
 	}

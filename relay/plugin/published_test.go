@@ -1,6 +1,7 @@
 package plugin
 
 import (
+	"maps"
 	"os"
 	"path/filepath"
 	"strings"
@@ -76,9 +77,7 @@ func TestBuildPublished(t *testing.T) {
 		"an older list": {publishedTools, `[{"name": "a", "description": "A."}]`, ""},
 	} {
 		files := map[string]string{}
-		for name, content := range whole {
-			files[name] = content
-		}
+		maps.Copy(files, whole)
 		files[c.file] = c.content
 		_, _, err := BuildPublished(t.Context(), write(t, files))
 		if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {

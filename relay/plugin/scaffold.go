@@ -2,6 +2,7 @@ package plugin
 
 import (
 	"bytes"
+	"cmp"
 	"embed"
 	"errors"
 	"fmt"
@@ -35,9 +36,7 @@ func New(dir, name string) error {
 	if err != nil {
 		return err
 	}
-	if name == "" {
-		name = filepath.Base(dir)
-	}
+	name = cmp.Or(name, filepath.Base(dir))
 	name, err = pluginName(name, false)
 	if err != nil {
 		return err

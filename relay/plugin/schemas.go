@@ -1,6 +1,7 @@
 package plugin
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/grafana/sobek/ast"
@@ -246,12 +247,7 @@ func (p *pureChecker) pure(e ast.Expression) bool {
 }
 
 func (p *pureChecker) all(list []ast.Expression) bool {
-	for _, e := range list {
-		if !p.pure(e) {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(list, func(e ast.Expression) bool { return !p.pure(e) })
 }
 
 func (p *pureChecker) fields(list []ast.Property) bool {

@@ -307,7 +307,7 @@ var stopWords = wordSet(`a about again am an and any are as at be been but by ca
 
 func wordSet(text string) map[string]bool {
 	set := map[string]bool{}
-	for _, word := range strings.Fields(text) {
+	for word := range strings.FieldsSeq(text) {
 		set[word] = true
 	}
 	return set

@@ -2,6 +2,7 @@ package resource
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -81,9 +82,7 @@ func (g *git) parse(u *url.URL) (w wanted, failure *fault.Error) {
 	if ref, rest, ok := strings.Cut(u.Fragment, ":"); ok && !u.Query().Has("ref") {
 		w.ref, w.path = ref, rest
 	}
-	if w.ref == "" {
-		w.ref = "HEAD"
-	}
+	w.ref = cmp.Or(w.ref, "HEAD")
 	switch {
 	case !isRef(w.ref) || strings.Contains(w.ref, "..") || strings.HasSuffix(w.ref, ".lock"):
 		return w, invalid("That is not the name of a branch, tag or commit", form)

@@ -1,6 +1,7 @@
 package resource
 
 import (
+	"cmp"
 	"context"
 	"crypto/x509"
 	"errors"
@@ -8,6 +9,7 @@ import (
 	"net"
 	"net/netip"
 	"net/url"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -88,12 +90,7 @@ func Public(a netip.Addr) bool {
 	if !a.IsValid() || !a.IsGlobalUnicast() || a.IsPrivate() || a.Is6() && !global.Contains(a) {
 		return false
 	}
-	for _, p := range special4and6 {
-		if p.Contains(a) {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(special4and6, func(p netip.Prefix) bool { return p.Contains(a) })
 }
 
 // hostOf is the host and port of a URL in the form in which hosts are allowed, if it is a plain ASCII name.
@@ -108,9 +105,7 @@ func hostOf(u *url.URL) (host, port string, failure *fault.Error) {
 			return "", "", invalid("The host is not a plain name", "Write a name with other letters in its xn-- form.")
 		}
 	}
-	if port == "" {
-		port = "443"
-	}
+	port = cmp.Or(port, "443")
 	return host, port, nil
 }
 

@@ -2,6 +2,7 @@ package resource
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -44,12 +45,8 @@ const (
 )
 
 func newProgram(scheme string, p config.Program, log zerolog.Logger) *program {
-	if p.Timeout == 0 {
-		p.Timeout = fetchTime
-	}
-	if p.MaxBytes == 0 {
-		p.MaxBytes = defaultBytes
-	}
+	p.Timeout = cmp.Or(p.Timeout, fetchTime)
+	p.MaxBytes = cmp.Or(p.MaxBytes, defaultBytes)
 	return &program{scheme: scheme, Program: p, log: log}
 }
 

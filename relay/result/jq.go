@@ -3,6 +3,7 @@ package result
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -204,8 +205,6 @@ func tooMuch(cause error) *fault.Error {
 }
 
 func wrongQuery(problem, hint string) *fault.Error {
-	if hint == "" {
-		hint = "Correct the expression; .[0] | keys shows what an item has."
-	}
+	hint = cmp.Or(hint, "Correct the expression; .[0] | keys shows what an item has.")
 	return fault.New(fault.ValidationError, "The jq expression cannot be used: "+problem, fault.WithHint(hint))
 }

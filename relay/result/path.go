@@ -37,7 +37,7 @@ func way(path string) (steps []step) {
 	if path == "" {
 		return nil
 	}
-	for _, name := range strings.Split(path[1:], ".") {
+	for name := range strings.SplitSeq(path[1:], ".") {
 		steps = append(steps, step{name: &name})
 	}
 	return steps

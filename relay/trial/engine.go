@@ -4,6 +4,7 @@
 package trial
 
 import (
+	"cmp"
 	"context"
 	_ "embed"
 	"encoding/json"
@@ -77,9 +78,7 @@ func (w *world) run(ctx context.Context, p *plugin.Plugin, f *Fixture) (*outcome
 	defer context.AfterFunc(ctx, func() { w.vm.Interrupt("interrupted") })()
 
 	touched := func(name string) {
-		if w.asked == "" {
-			w.asked = name
-		}
+		w.asked = cmp.Or(w.asked, name)
 	}
 	if _, err := w.call(addressScript, w.parse); err != nil {
 		return nil, err
@@ -171,10 +170,7 @@ func (w *world) parse(text, base string) any {
 		}
 		return mark + strings.ReplaceAll(text, " ", "%20")
 	}
-	path := u.EscapedPath()
-	if path == "" {
-		path = "/"
-	}
+	path := cmp.Or(u.EscapedPath(), "/")
 	return map[string]any{
 		"protocol": u.Scheme + ":", "host": full, "hostname": host, "port": port, "pathname": path,
 		"search": mark("?", u.RawQuery), "hash": mark("#", u.EscapedFragment()),

@@ -2,6 +2,7 @@ package trial
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -132,12 +133,7 @@ func (f *Fixture) complete(p *plugin.Plugin) {
 	if f.Requests == nil {
 		f.Requests = []json.RawMessage{}
 	}
-	if f.Page.URL == "" {
-		f.Page.URL = p.Manifest.Homepage
-	}
-	if f.Page.URL == "" {
-		f.Page.URL = "https://site.example/"
-	}
+	f.Page.URL = cmp.Or(f.Page.URL, p.Manifest.Homepage, "https://site.example/")
 }
 
 func strict(text []byte, into any) error {

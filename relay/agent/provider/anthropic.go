@@ -1,6 +1,7 @@
 package provider
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -173,7 +174,7 @@ func (*anthropic) read(s *stream, hear func(string)) (done Completion, err error
 				hear(piece)
 			}
 		case "message_delta":
-			done.StopReason = orElse(e.Delta.StopReason, done.StopReason)
+			done.StopReason = cmp.Or(e.Delta.StopReason, done.StopReason)
 			usage.update(e.Usage)
 		case "message_stop":
 			ended = true

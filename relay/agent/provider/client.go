@@ -2,6 +2,7 @@ package provider
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -142,9 +143,7 @@ func (c *client) Complete(ctx context.Context, r Request) (Completion, *fault.Er
 	if failed != nil && c.wire.learns(failed) {
 		done, failed = c.ask(ctx, r, model)
 	}
-	if done.Model == "" {
-		done.Model = model
-	}
+	done.Model = cmp.Or(done.Model, model)
 	return done, failed
 }
 

@@ -1,6 +1,7 @@
 package provider
 
 import (
+	"cmp"
 	"encoding/json"
 	"net/http"
 	"net/url"
@@ -173,7 +174,7 @@ func (*gemini) read(s *stream, hear func(string)) (done Completion, err error) {
 		if c.Error != nil {
 			return true, c.Error.answered()
 		}
-		done.RequestID, done.Model = orElse(done.RequestID, c.ResponseID), orElse(done.Model, c.ModelVersion)
+		done.RequestID, done.Model = cmp.Or(done.RequestID, c.ResponseID), cmp.Or(done.Model, c.ModelVersion)
 		if u := c.UsageMetadata; u != nil {
 			done.Usage = Usage{u.Prompt + u.Tools, u.Candidates + u.Thoughts, u.Cached}
 		}
@@ -187,7 +188,7 @@ func (*gemini) read(s *stream, hear func(string)) (done Completion, err error) {
 				}
 			}
 			if reason := candidate.FinishReason; reason != "" {
-				ended, done.StopReason = true, orElse(geminiStops[reason], reason)
+				ended, done.StopReason = true, cmp.Or(geminiStops[reason], reason)
 			}
 		}
 		return false, nil

@@ -1,6 +1,7 @@
 package provider
 
 import (
+	"cmp"
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
@@ -164,7 +165,7 @@ func (*openAI) read(s *stream, hear func(string)) (done Completion, err error) {
 		if c.Error != nil {
 			return true, c.Error.answered()
 		}
-		done.RequestID, done.Model = orElse(done.RequestID, c.ID), orElse(done.Model, c.Model)
+		done.RequestID, done.Model = cmp.Or(done.RequestID, c.ID), cmp.Or(done.Model, c.Model)
 		if c.Usage != nil {
 			done.Usage = Usage{c.Usage.PromptTokens, c.Usage.CompletionTokens, c.Usage.Details.CachedTokens}
 		}
@@ -173,7 +174,7 @@ func (*openAI) read(s *stream, hear func(string)) (done Completion, err error) {
 			a.add(choice.Message, hear)
 			if choice.FinishReason != "" {
 				marked = true
-				done.StopReason = orElse(openAIStops[choice.FinishReason], choice.FinishReason)
+				done.StopReason = cmp.Or(openAIStops[choice.FinishReason], choice.FinishReason)
 			}
 		}
 		return false, nil
@@ -212,8 +213,8 @@ func (a *assembly) add(d openAIDelta, hear func(string)) {
 			a.calls = append(a.calls, ToolCall{})
 		}
 		call := &a.calls[place]
-		call.ID = orElse(call.ID, piece.ID)
-		call.Name = orElse(call.Name, piece.Function.Name)
+		call.ID = cmp.Or(call.ID, piece.ID)
+		call.Name = cmp.Or(call.Name, piece.Function.Name)
 		var text string
 		if raw := piece.Function.Arguments; len(raw) > 0 && json.Unmarshal(raw, &text) != nil {
 			text = string(raw)
@@ -243,10 +244,3 @@ func complete(c *ToolCall) {
 const madeID = "tabrelay_"
 
 func made(id string) bool { return strings.HasPrefix(id, madeID) }
-
-func orElse(text, other string) string {
-	if text != "" {
-		return text
-	}
-	return other
-}

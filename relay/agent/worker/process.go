@@ -1,6 +1,7 @@
 package worker
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -275,9 +276,7 @@ func (p *process) hide(secret string) {
 func (p *process) blame(cause string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.cause == "" {
-		p.cause = cause
-	}
+	p.cause = cmp.Or(p.cause, cause)
 }
 
 // complaint is the end of what the program wrote to stderr, without what nobody may read.

@@ -6,6 +6,7 @@
 package worker
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -153,10 +154,7 @@ func (w *Worker) open(ctx context.Context, p *program, tools Tools) (*Session, e
 
 // folder is where the program works.
 func (w *Worker) folder() string {
-	if w.options.Dir != "" {
-		return w.options.Dir
-	}
-	return w.options.Folder
+	return cmp.Or(w.options.Dir, w.options.Folder)
 }
 
 // program is the one that runs. The first to ask starts it, and all wait until it can be used.

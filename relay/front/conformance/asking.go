@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -58,10 +59,7 @@ func asks(schema string) run {
 		if c.Ask == nil {
 			return nil, incapable(front.Elicitation)
 		}
-		message := argument(c, "message")
-		if message == "" {
-			message = "Please fill in the form."
-		}
+		message := cmp.Or(argument(c, "message"), "Please fill in the form.")
 		answer, err := c.Ask(ctx, call.Question{Message: message, Schema: json.RawMessage(schema)})
 		if err != nil {
 			return nil, fault.New(fault.InternalError, err.Error())

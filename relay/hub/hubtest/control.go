@@ -200,11 +200,6 @@ func (b *Browser) News() []wire.News {
 // AwaitNews waits until the relay has told panels something that passes the test.
 func (b *Browser) AwaitNews(ctx context.Context, passes func(wire.News) bool) error {
 	return b.await(ctx, "news", func() bool {
-		for _, n := range b.news {
-			if passes(n) {
-				return true
-			}
-		}
-		return false
+		return slices.ContainsFunc(b.news, passes)
 	})
 }

@@ -1,6 +1,7 @@
 package providertest
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -140,9 +141,7 @@ func (gemini) speak(s Step) (content, end []string) {
 	}
 	stop := map[string]string{provider.EndTurn: "STOP", provider.ToolUse: "STOP", "": "STOP",
 		provider.MaxTokens: "MAX_TOKENS", provider.ContentFilter: "SAFETY"}[s.Stop]
-	if stop == "" {
-		stop = s.Stop
-	}
+	stop = cmp.Or(stop, s.Stop)
 	return content, []string{chunk([]object{{"text": ""}}, stop)}
 }
 

@@ -1,6 +1,7 @@
 package providertest
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -87,9 +88,7 @@ func (openAI) speak(s Step) (content, end []string) {
 	}
 	stop := map[string]string{provider.EndTurn: "stop", provider.MaxTokens: "length", provider.ToolUse: "tool_calls",
 		"": "stop"}[s.Stop]
-	if stop == "" {
-		stop = s.Stop
-	}
+	stop = cmp.Or(stop, s.Stop)
 	for i, c := range s.Calls {
 		content = append(content, chunk(object{"tool_calls": []object{{"index": i, "id": c.ID, "type": "function",
 			"function": object{"name": c.Name, "arguments": ""}}}}, nil))

@@ -5,6 +5,7 @@ package providertest
 import (
 	"encoding/json"
 	"io"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"testing"
@@ -130,9 +131,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 	}
-	for name, values := range step.Header {
-		w.Header()[name] = values
-	}
+	maps.Copy(w.Header(), step.Header)
 	if step.Status != 0 {
 		s.refuse(w, step)
 		return
