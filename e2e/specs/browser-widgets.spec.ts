@@ -134,8 +134,8 @@ test('a box that only keeps Chrome’s passwords away asks nobody, and what is n
 });
 
 test('what stands in something that can be focused is told, and keeps its role', async ({ open }) => {
-  const agent =
-    await open(`<ul tabindex="0" aria-label="Stars"><li><div role="radio" aria-checked="false" tabindex="0"><b role="img"
+  const agent = await open(`
+    <ul tabindex="0" aria-label="Stars"><li><div role="radio" aria-checked="false" tabindex="0"><b role="img"
       aria-label="one">*</b></div></li></ul>
     <ul tabindex="0" aria-label="Words"><li>plain words</li></ul>
     <div role="combobox" aria-expanded="false" aria-label="Old"><input aria-label="Typed"></div>
