@@ -48,8 +48,8 @@ func (r *run) checkArguments() *fault.Error {
 	if failure := r.forTab(); failure != nil {
 		return failure
 	}
-	if failure := r.checkSettings(); failure != nil {
-		return failure
+	if site := r.tool.Site; site != nil && len(site.Missing) > 0 {
+		return lacksSettings(site)
 	}
 	input, output, err := r.tool.Schemas()
 	if err != nil {
@@ -86,14 +86,11 @@ func (r *run) checkArguments() *fault.Error {
 	return nil
 }
 
-// checkSettings refuses a call that would meet a plugin without what it says it needs: nobody could guess from how it
+// lacksSettings refuses a call that would meet a plugin without what it says it needs: nobody could guess from how it
 // fails in the page that a setting is missing.
-func (r *run) checkSettings() *fault.Error {
-	if r.tool.Site == nil || len(r.tool.Site.Missing) == 0 {
-		return nil
-	}
-	name, lacking, given := r.tool.Site.Plugin.Manifest.Name, []string(nil), ""
-	for _, setting := range r.tool.Site.Missing {
+func lacksSettings(site *registry.Site) *fault.Error {
+	name, lacking, given := site.Plugin.Manifest.Name, []string(nil), ""
+	for _, setting := range site.Missing {
 		lacking = append(lacking, "setting "+strconv.Quote(setting))
 		given += " " + setting + "=VALUE"
 	}
