@@ -88,15 +88,16 @@ func (l *loop) lookUp(name string, arguments json.RawMessage) (*call.Result, *fa
 		Limit     int             `json:"limit"`
 	}
 	if err := json.Unmarshal(arguments, &given); err != nil {
-		return nil, fault.New(fault.ValidationError, "arguments: name and query are strings, limit is an integer, "+
-			"arguments is an object"), nil
+		return nil, fault.New(fault.ValidationError, "Invalid arguments: name and query are strings, limit is an "+
+			"integer, arguments is an object"), nil
 	}
 	tools := l.session.Tools.List(l.session.Acts)
 	switch name {
 	case registry.CallTool:
 		arguments, ok := registry.ArgumentsOf(given.Arguments)
 		if !ok {
-			return nil, fault.New(fault.ValidationError, "arguments.arguments: expected an object"), nil
+			return nil, fault.New(fault.ValidationError,
+				"Invalid arguments: the value of arguments must be an object"), nil
 		}
 		if arguments == nil {
 			arguments = noArguments

@@ -236,5 +236,5 @@ func instances(t *registry.Tool) []string {
 }
 
 func invalid(name, problem string) *fault.Error {
-	return fault.New(fault.ValidationError, "Invalid arguments: arguments."+name+": "+problem)
+	return fault.New(fault.ValidationError, "Invalid arguments: "+name+": "+problem)
 }

@@ -24,7 +24,7 @@ var bridgeFailures = map[string]*Error{
 	"with actions": with(New(AgentFailed, "Agent a failed", WithSession(aSession, false), WithData(
 		json.RawMessage(`{"toolCalls":[{"tool":"demo__add","ok":true}],"type":"not this","retryable":true}`))),
 		func(e *Error) { e.CorrelationID = "ffeeddccbbaa99887766554433221100" }),
-	"schema":    New(ValidationError, "Invalid arguments: arguments.prompt: is missing", WithSource(SourceInternal)),
+	"schema":    New(ValidationError, "Invalid arguments: prompt: is missing", WithSource(SourceInternal)),
 	"overload":  New(Overloaded, "Server overloaded", WithRetryAfter(time.Second)),
 	"odd text":  New(ConfigError, "a\nb \u202e```", WithHint("one\n\ntwo <b>")),
 	"no advice": New(notInTable, "x"),

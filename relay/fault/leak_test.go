@@ -107,7 +107,7 @@ func unharmed(t *testing.T, name string, e *fault.Error) {
 // What a sentence needs stays.
 func TestWhatIsNoSecretStays(t *testing.T) {
 	for _, text := range []string{
-		"The token is invalid", "arguments.password: expected string, but got number", "token: is required",
+		"The token is invalid", "Invalid arguments: password: expected string, but got number", "token: is required",
 		"a basic understanding",
 		"Open https://wiki.example/home/about and /wiki/Main_Page", "The API answered 404 at /api/v1/users/7",
 		"see chrome://extensions",

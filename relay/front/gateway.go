@@ -60,23 +60,23 @@ func readArguments(c call.Call, allowed ...string) (a gatewayArguments, fail *fa
 	}
 	var given map[string]json.RawMessage
 	if err := json.Unmarshal(c.Arguments, &given); err != nil {
-		return a, invalid(c, "The arguments are not an object")
+		return a, invalid(c, "expected an object")
 	}
 	for name := range given {
 		if !slices.Contains(allowed, name) {
-			return a, invalid(c, fmt.Sprintf("arguments: %q is not allowed; allowed are %s", clip.Runes(name, 40),
+			return a, invalid(c, fmt.Sprintf("unknown property %q, allowed: %s", clip.Runes(name, 40),
 				strings.Join(allowed, ", ")))
 		}
 	}
 	decoder := json.NewDecoder(bytes.NewReader(c.Arguments))
 	if err := decoder.Decode(&a); err != nil {
-		return a, invalid(c, "arguments: name and query are strings, limit is an integer, arguments is an "+
-			"object")
+		return a, invalid(c, "name and query are strings, limit is an integer, arguments is an object")
 	}
 	return a, nil
 }
 
 func invalid(c call.Call, message string) *fault.Error {
+	message = "Invalid arguments: " + message
 	return identified(c, fault.New(fault.ValidationError, message, fault.WithOutcome(fault.NotExecuted)))
 }
 
@@ -97,7 +97,7 @@ func (f *Front) reach(c call.Call) visible {
 // lookUp finds the tool that the arguments name. It may be one that the client is not shown.
 func (f *Front) lookUp(c call.Call, name *string) (*registry.Tool, *fault.Error) {
 	if name == nil {
-		return nil, invalid(c, "arguments: missing property: 'name'")
+		return nil, invalid(c, `missing property "name" (string)`)
 	}
 	snapshot := f.options.Tools.Snapshot()
 	t, ok := snapshot.Find(*name)
@@ -121,7 +121,7 @@ func callByName(ctx context.Context, f *Front, c call.Call) (*call.Result, *faul
 	}
 	arguments, ok := registry.ArgumentsOf(a.Arguments)
 	if !ok {
-		return nil, invalid(c, "arguments.arguments: expected an object")
+		return nil, invalid(c, "the value of arguments must be an object")
 	}
 	c.Tool, c.Arguments = t.Name, arguments
 	return f.pass(ctx, c)
@@ -153,7 +153,7 @@ func searchTools(_ context.Context, f *Front, c call.Call) (*call.Result, *fault
 		limit = *a.Limit
 	}
 	if limit < 1 || limit > 100 {
-		return nil, invalid(c, "arguments.limit: must be from 1 to 100")
+		return nil, invalid(c, "limit: must be from 1 to 100")
 	}
 	v := f.reach(c)
 	offer := f.offerNow()

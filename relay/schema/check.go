@@ -58,11 +58,11 @@ func (s *Schema) validate(value any, size int) (err error) {
 // maxProblems is how many problems a model is told at once.
 const maxProblems = 8
 
-// Explain joins problems with a tool's arguments into one line, for example
-// "arguments.steps[0].click: expected integer, but got string".
-func Explain(problems []Problem) string { return ExplainAs("arguments", problems) }
+// Explain joins problems with a document into one line, for example
+// "steps[0].click: expected integer, but got string". A problem with the document as a whole has no path before it.
+func Explain(problems []Problem) string { return ExplainAs("", problems) }
 
-// ExplainAs is Explain for a document of another name.
+// ExplainAs is Explain with the name of the document before each path.
 func ExplainAs(name string, problems []Problem) string {
 	var b strings.Builder
 	for i, p := range problems {
@@ -73,12 +73,13 @@ func ExplainAs(name string, problems []Problem) string {
 		if i > 0 {
 			b.WriteString("; ")
 		}
-		b.WriteString(name)
-		if p.Path != "" && p.Path[0] != '[' {
-			b.WriteByte('.')
+		place := name + p.Path
+		if name != "" && p.Path != "" && p.Path[0] != '[' {
+			place = name + "." + p.Path
 		}
-		b.WriteString(p.Path)
-		b.WriteString(": ")
+		if place != "" {
+			b.WriteString(place + ": ")
+		}
 		b.WriteString(p.Message)
 	}
 	return b.String()

@@ -79,13 +79,13 @@ func matchesAny(name string, patterns any) bool {
 
 func allowed(names []string) string {
 	if len(names) == 0 {
-		return "; no properties are allowed"
+		return ", no properties are allowed"
 	}
 	quoted := make([]string, len(names))
 	for i, name := range names {
 		quoted[i] = excerpt(name)
 	}
-	return "; allowed: " + strings.Join(head(quoted, 20), ", ")
+	return ", allowed: " + strings.Join(head(quoted, 20), ", ")
 }
 
 // missing names each property that must be there, with its type.
