@@ -5,6 +5,7 @@ import path from 'node:path';
 import type { Page } from '@playwright/test';
 import type { Closing } from '../stage/closing.ts';
 import { temporaryFolder } from '../stage/paths.ts';
+import { registryOf } from '../stage/registry.ts';
 import { openPanel } from '../stage/side-panel.ts';
 import { expect, openStage, test } from '../stage/test.ts';
 
@@ -167,4 +168,50 @@ test('a plugin is added from a folder in the panel, reviewed there, and called',
   await expect.poll(() => agent.tools()).toContain('tea__given');
   await page.reload();
   expect((await agent.call('tea__given')).value).toEqual({ settings: { limit: 20 } });
+});
+
+test('a plugin is added from a tarball and a registry in the panel; what does not come is stopped', async ({
+  closing,
+}) => {
+  const { agent, browser, demo, page, relay } = await openStage(closing, { guarded: true, config });
+  const npmrc = path.join(relay.home, 'npmrc');
+  relay.env.npm_config_userconfig = npmrc;
+  await relay.down();
+  await relay.start();
+  const folder = await sources(demo.url, closing);
+  await relay.tabrelay('plugin', 'pack', folder, '--out', path.dirname(folder));
+  const tarball = path.join(path.dirname(folder), 'tabrelay-plugin-tea-1.0.0.tgz');
+  const registry = async (silent: boolean) =>
+    writeFile(npmrc, `registry=${await registryOf(await readFile(tarball), closing, silent)}/\n`);
+  const panel = await openPanel(browser, 'plugins');
+  const where = panel.getByLabel('Where it is');
+  const add = async (from: string) => {
+    if (!(await where.isVisible())) await panel.getByText('Add a plugin').press('Enter');
+    await where.fill(from);
+    await panel.keyboard.press('Enter');
+  };
+  const used = async () => {
+    await expect.poll(() => agent.tools()).toContain('tea__given');
+    await page.reload();
+    expect((await agent.call('tea__given')).value).toEqual({ settings: { limit: 20 } });
+  };
+  await add(tarball);
+  await expect(panel.getByRole('heading', { name: 'Review: Tea' })).toBeFocused();
+  await accepted(panel);
+  await used();
+  await relay.tabrelay('plugin', 'remove', 'tea');
+  await expect.poll(() => agent.tools()).not.toContain('tea__given');
+
+  await registry(true);
+  await add('tabrelay-plugin-tea');
+  await expect(panel.getByRole('progressbar', { name: 'Adding the plugin' })).toBeVisible();
+  await panel.getByRole('button', { name: 'Stop', exact: true }).click();
+  await expect(panel.getByRole('progressbar')).toHaveCount(0);
+  await expect(where).toHaveValue('tabrelay-plugin-tea'); // to be changed, or added again
+  expect(await relay.tabrelay('plugin', 'list')).not.toContain('tea');
+
+  await registry(false);
+  await add('tabrelay-plugin-tea');
+  await expect(panel.getByText('tea is added. You reviewed it before.')).toBeVisible();
+  await used();
 });

@@ -14,11 +14,15 @@ import { run } from './process.ts';
 export async function registryWith(name: string, closing: Closing): Promise<string> {
   const file = path.join(await temporaryFolder('registry', closing), 'package.tgz');
   await run('tar', ['czhf', file, '-C', path.join(repository, 'node_modules'), name]);
-  const tarball = await readFile(file);
+  return registryOf(await readFile(file), closing);
+}
+
+/** Serves a tarball as version 1.0.0 of whatever is asked for; a silent registry never sends it. */
+export async function registryOf(tarball: Buffer, closing: Closing, silent = false): Promise<string> {
   const integrity = `sha512-${createHash('sha512').update(tarball).digest('base64')}`;
   const server = createServer((request, response) => {
     if (request.url === '/package.tgz') {
-      response.end(tarball);
+      if (!silent) response.end(tarball);
       return;
     }
     const dist = { tarball: `http://${request.headers.host}/package.tgz`, integrity };
