@@ -86,7 +86,7 @@ func (a *app) commands() *cobra.Command {
 func helpCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "help [COMMAND]", Short: "Show what a command does, as --help does", GroupID: "Run",
-		Args: cobra.ArbitraryArgs,
+		Args: cobra.ArbitraryArgs, ValidArgsFunction: commandNames,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			found, rest, err := cmd.Root().Find(args)
 			if err != nil || len(rest) > 0 {

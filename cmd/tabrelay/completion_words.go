@@ -1,0 +1,166 @@
+package main
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"tabrelay/relay/builtin"
+	"tabrelay/relay/clip"
+	"tabrelay/relay/config"
+	"tabrelay/relay/httpapi"
+	"tabrelay/relay/plugin"
+	"tabrelay/relay/store"
+)
+
+// fixed are words that never change.
+func fixed(list ...string) words { return func(context.Context) []string { return list } }
+
+// described is a word with what it is, on one line.
+func described(word, what string) string {
+	return word + "\t" + strings.Join(strings.Fields(what), " ")
+}
+
+func (a *app) toolWords(ctx context.Context) (list []string) {
+	_, tools, err := a.listTools(ctx)
+	if err != nil {
+		return nil
+	}
+	for _, t := range tools {
+		list = append(list, described(t.Name, firstSentence(t.Description)))
+	}
+	return list
+}
+
+func (a *app) pluginWords(context.Context) (list []string) {
+	_, offered, err := a.offeredPlugins()
+	if err != nil {
+		return nil
+	}
+	for _, p := range offered {
+		list = append(list, described(p.Manifest.Name, p.Manifest.Description))
+	}
+	return list
+}
+
+// addedWords are the plugins that can be removed and updated: those that were added.
+func (a *app) addedWords(context.Context) (list []string) {
+	added, _, err := a.offeredPlugins()
+	if err != nil {
+		return nil
+	}
+	for _, entry := range added {
+		list = append(list, entry.Name)
+	}
+	return list
+}
+
+func (a *app) pluginSettingWords(name string) (list []string) {
+	_, offered, err := a.offeredPlugins()
+	if err != nil {
+		return nil
+	}
+	for _, p := range offered {
+		if p.Manifest.Name != name {
+			continue
+		}
+		settings, err := plugin.Settings(p.Manifest.ConfigSchema)
+		if err != nil {
+			return nil
+		}
+		for _, key := range slices.Sorted(maps.Keys(settings)) {
+			list = append(list, described(key+"=", settings[key].Description))
+		}
+	}
+	return list
+}
+
+func (a *app) clientWords(ctx context.Context) (list []string) {
+	if secrets, err := a.knownSecrets(); err != nil || secrets == nil {
+		return nil // and a shell makes no home folder
+	}
+	clients, err := a.clientsNow(ctx)
+	if err != nil {
+		return nil
+	}
+	for _, c := range clients {
+		list = append(list, c.Name)
+	}
+	return list
+}
+
+func (a *app) profileWords(ctx context.Context) (list []string) {
+	profiles, err := a.profilesNow(ctx)
+	if err != nil {
+		return nil
+	}
+	for _, p := range profiles {
+		list = append(list, p.Label)
+	}
+	return list
+}
+
+func (a *app) agentWords(ctx context.Context) (list []string) {
+	var v struct {
+		Agents []struct{ ID string }
+	}
+	if a.get(ctx, "/api/v1/agents", &v) != nil {
+		return nil
+	}
+	for _, one := range v.Agents {
+		list = append(list, one.ID)
+	}
+	return list
+}
+
+func (a *app) tabWords(ctx context.Context) (list []string) {
+	var open httpapi.Tabs
+	if a.get(ctx, tabsPath, &open) != nil {
+		return nil
+	}
+	for _, t := range open.Tabs {
+		list = append(list, described(strconv.Itoa(t.TabID), clip.Runes(t.Title, 40)))
+	}
+	return list
+}
+
+func (a *app) letterWords(ctx context.Context) (list []string) {
+	var page builtin.Letters
+	if a.get(ctx, "/api/v1/dead-letters?limit=100", &page) != nil {
+		return nil
+	}
+	for _, l := range page.Letters {
+		list = append(list, described(string(l.ID), l.Tool+" "+l.Time.Local().Format(time.DateTime)))
+	}
+	return list
+}
+
+func (a *app) transcriptWords(ctx context.Context) (list []string) {
+	if a.get(ctx, agentsPath, &httpapi.Agents{}) != nil { // it says whether this is for the person
+		return nil
+	}
+	kept, err := store.Transcripts(ctx, a.home)
+	if err != nil {
+		return nil
+	}
+	for _, t := range kept {
+		list = append(list, described(t.Session, t.Agent+" "+t.At.Local().Format(time.DateTime)))
+	}
+	return list
+}
+
+func (a *app) approvalWords(ctx context.Context) (list []string) {
+	var waiting httpapi.Approvals
+	if a.get(ctx, "/api/v1/approvals", &waiting) != nil {
+		return nil
+	}
+	for _, one := range waiting.Approvals {
+		list = append(list, described(string(one.ID), one.Tool))
+	}
+	return list
+}
+
+func settingWords(context.Context) []string { return config.Keys() }
