@@ -113,6 +113,9 @@ func (a *app) exchange(ctx context.Context, method, path string, body any) ([]by
 	defer res.Body.Close() // only read from
 	text, err := io.ReadAll(res.Body)
 	if err != nil {
+		if stopped := stoppedRequest(ctx, method, path); stopped != nil {
+			return nil, stopped
+		}
 		return nil, a.noReply(ctx, "the relay's answer ended early", err)
 	}
 	return text, nil
@@ -180,6 +183,9 @@ func (a *app) sendOnce(
 	res, err := join.HTTP(a.home).Do(req)
 	done()
 	if err != nil {
+		if stopped := stoppedRequest(ctx, method, path); stopped != nil {
+			return nil, stopped
+		}
 		return nil, a.noReply(ctx, "the relay did not answer", err)
 	}
 	if res.StatusCode < http.StatusBadRequest {

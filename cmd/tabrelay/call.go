@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -149,12 +150,14 @@ func (a *app) runCall(ctx context.Context, path string, body any) (answer httpap
 	approval := prompt{app: a}
 	for {
 		select {
+		case <-ctx.Done():
+			return answer, cmp.Or(stoppedRequest(ctx, http.MethodPost, path), ctx.Err())
 		case typed, ok := <-approval.typed:
 			approval.reply(ctx, typed, ok)
 		case line := <-lines:
 			switch {
 			case line.err != nil:
-				return answer, line.err
+				return answer, cmp.Or(stoppedRequest(ctx, http.MethodPost, path), line.err)
 			case line.Answer != nil:
 				return *line.Answer, nil
 			case line.Question != nil:

@@ -27,7 +27,7 @@ func run(args []string, in io.Reader, out, errOut io.Writer) int {
 	if !signal.Ignored(syscall.SIGHUP) { // as with nohup
 		ends = append(ends, syscall.SIGHUP) // the terminal was closed
 	}
-	ctx, stop := signal.NotifyContext(context.Background(), ends...)
+	ctx, stop := endedBy(context.Background(), ends...)
 	defer stop()
 	a := &app{terminal: terminal{in: in, out: out, err: errOut}}
 	root := a.commands()
@@ -35,7 +35,11 @@ func run(args []string, in io.Reader, out, errOut io.Writer) int {
 	root.SetIn(in)
 	root.SetOut(out)
 	root.SetErr(errOut)
-	return a.report(root.ExecuteContext(ctx))
+	err := root.ExecuteContext(ctx)
+	if s := stoppedIn(ctx); s != nil && errors.Is(err, context.Canceled) {
+		err = s.failure("before this was done")
+	}
+	return a.report(err)
 }
 
 // app is the state that commands share.

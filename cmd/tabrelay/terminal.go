@@ -32,7 +32,7 @@ import (
 //   - --json prints one JSON document; its members are only ever added to.
 //   - Nothing is asked unless stdin is a terminal. Colours and wrapped lines are for terminals; NO_COLOR is heeded.
 //   - Whatever takes longer than a second says on a terminal what is waited for.
-//   - Exit codes: 0 done, 1 failed, 2 wrong usage or configuration.
+//   - Exit codes: 0 done, 1 failed, 2 wrong usage or configuration, 128 and the signal's number when one stopped it.
 
 // Exit codes.
 const (
