@@ -170,7 +170,11 @@ func (a *app) decide(ctx context.Context, sheets []review.Sheet, verdict string)
 			running = append(running, now.Plugin)
 		}
 	}
-	return a.offerHintsFor(ctx, running...)
+	if len(running) == 0 {
+		return nil
+	}
+	// It says which settings they lack, and how to set them.
+	return errors.Join(a.reloadPlugins(ctx, running...), a.offerHintsFor(ctx, running...))
 }
 
 func (a *app) noteDecision(s review.Sheet, verdict string, now catalog.ReviewStatus) {
