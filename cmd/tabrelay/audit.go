@@ -243,8 +243,8 @@ func (a *app) auditVerify() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "verify", Short: "Check that nobody changed the audit log",
 		Long: "Check that nobody changed the audit log: each entry has a hash over itself and the hash before it.\n" +
-			"Whoever may write to the database can also make all hashes anew. Note the last hash elsewhere from time " +
-			"to time, and check with --expect that it is still there.",
+			"Somebody who can write to the database could also recompute all hashes. So note the last hash elsewhere " +
+			"from time to time,\nand check with --expect that it is still there.",
 		RunE: func(cmd *cobra.Command, _ []string) error { return a.checkAudit(cmd.Context(), expect) },
 	}
 	a.withJSON(cmd)

@@ -164,11 +164,12 @@ func (a *app) clientsAdd() *cobra.Command {
 func (a *app) clientsScope() *cobra.Command {
 	var f scopeFlags
 	return f.register(&cobra.Command{
-		Use: "scope NAME", Short: "Show or set what a client may see and call at the most", Args: cobra.ExactArgs(1),
-		Long: "Show or set what a client may see and call at the most, whatever the permissions say. Only the flags " +
-			"that are given change;\n" +
-			"--toolset all, --plugins all and --read-only=false take a bound away. It applies at once, to calls that " +
-			"come from then on.",
+		Use: "scope NAME", Short: "Show or set the most that a client may see and call", Args: cobra.ExactArgs(1),
+		Long: "Show or set the most that a client may see and call, whatever the permissions say. Only the flags " +
+			"that " +
+			"you give change\n" +
+			"something; --toolset all, --plugins all and --read-only=false remove a limit. It applies at once, to " +
+			"calls that come from then on.",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			secrets, err := a.secrets()
 			if err != nil {

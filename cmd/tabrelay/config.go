@@ -20,7 +20,7 @@ func (a *app) configShow() *cobra.Command {
 		Args: cobra.MaximumNArgs(1),
 		Long: "Show the settings that are not the default, and where each is from: config.json, or the environment " +
 			"of this shell.\n" +
-			"The environment of a relay that was started elsewhere may be another. KEY shows one setting, or those " +
+			"A relay that was started elsewhere may have another environment. KEY shows one setting, or those " +
 			"below it.",
 		RunE: func(_ *cobra.Command, args []string) error {
 			list, err := config.Entries(a.home, os.Environ())
@@ -75,11 +75,12 @@ func (a *app) showSetting(list []config.Entry, key string) error {
 
 func (a *app) configSet() *cobra.Command {
 	return &cobra.Command{
-		Use: "set KEY VALUE", Short: "Write a setting into config.json; what else it says stays",
+		Use: "set KEY VALUE", Short: "Write a setting into config.json and leave the rest as it is",
 		Args: cobra.ExactArgs(2),
-		Long: "Write a setting into config.json; what else it says, comments too, stays. Lists are separated by " +
-			"commas. What has things\n" +
-			"by name takes a dotted key and JSON: tabrelay config set providers.local.models '[\"qwen3\"]'.",
+		Long: "Write a setting into config.json and leave the rest, comments too, as it is. Lists are separated by " +
+			"commas. For\n" +
+			"providers, agents and the like give a dotted key and JSON: tabrelay config set providers.local.models " +
+			"'[\"qwen3\"]'.",
 		Example: "  tabrelay config set listen 127.0.0.1:7800\n  tabrelay config set demo.listen ''",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			path, err := settingPath(args[0])

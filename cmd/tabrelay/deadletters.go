@@ -16,7 +16,7 @@ func (a *app) deadLetters() *cobra.Command {
 		Use: "dead-letters", Short: "Calls with unknown outcome, or that failed at every try",
 		Long: "Calls with unknown outcome, or that failed at every try. They are kept for a week, with their " +
 			"arguments but without credentials.\n" +
-			"When the end of a call came late, the letter says so.",
+			"Where the outcome of a call became known later, its letter says so.",
 	}
 	cmd.AddCommand(a.listLetters(), a.showLetter(), a.replayLetter())
 	return cmd

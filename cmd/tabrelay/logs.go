@@ -159,12 +159,12 @@ func (a *app) events() *cobra.Command {
 	var follow bool
 	var lines int
 	cmd := &cobra.Command{
-		Use: "events", Short: "Show what happened in the relay a moment ago, and with -f what happens",
-		Long: "Show what happened in the relay a moment ago, and with -f what happens: browsers that connect and go, " +
+		Use: "events", Short: "Show recent events of the relay, and with -f new ones as they come",
+		Long: "Show recent events of the relay, and with -f new ones as they come: browsers that connect and go, " +
 			"failed calls,\n" +
-			"retries, circuit breakers, questions to the person, clients that come and leave. Events are not kept: a " +
-			"relay that\n" +
-			"starts has none.",
+			"retries, circuit breakers, questions to the person, clients that come and go. Events are kept in " +
+			"memory only: after\n" +
+			"a restart of the relay there are none.",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if lines < 0 || lines > 500 {
 				return usage("--limit is %d", lines).hinting("it is a number from 0 to 500")

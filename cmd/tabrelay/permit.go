@@ -128,8 +128,8 @@ func (a *app) permitSet() *cobra.Command {
 	var lasts time.Duration
 	cmd := &cobra.Command{
 		Use: "set TARGET off|ask|auto", Short: "Make a rule", Args: cobra.ExactArgs(2),
-		Example: "  tabrelay permit set wiki ask\n" +
-			"  tabrelay permit set wiki__edit_page auto --client claude-code --for 1h\n" +
+		Example: "  tabrelay permit set mediawiki ask\n" +
+			"  tabrelay permit set mediawiki__edit_page auto --client claude-code --for 1h\n" +
 			"  tabrelay permit set https://bank.example off",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			rule.Target, rule.Mode = args[0], call.Mode(args[1])
@@ -208,15 +208,17 @@ func (a *app) permitUnset() *cobra.Command {
 
 func (a *app) config() *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "config", Short: "Show and set settings; apply what waits, or take back what the last start brought",
-		Long: "What is written into config.json while the relay runs is in effect at once where it forbids more, and " +
-			"waits for you\n" +
-			"where it lets agents do more. What is there when the relay starts is in effect; what lets agents do " +
-			"more than at the\n" +
-			"start before is shown in the side panel, and can be taken back.",
+		Use: "config", Short: "Show and change settings; apply changes that wait for you, or undo those of the " +
+			"last start",
+		Long: "A change of config.json while the relay runs takes effect at once where it forbids more; where it " +
+			"lets " +
+			"agents do more,\n" +
+			"it waits for you. At a start the whole file takes effect; what lets agents do more than at the start " +
+			"before is shown\n" +
+			"in the side panel, and can be undone.",
 	}
 	cmd.AddCommand(a.configShow(), a.configSet(), a.configUnset(), a.configPath(), &cobra.Command{
-		Use: "apply", Short: "Put into effect what waits of config.json",
+		Use: "apply", Short: "Put the changes of config.json into effect that wait for you",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return a.answerConfig(cmd.Context(), policy.ChangeConfig, "allow", "What config.json says is in effect.\n")
 		},

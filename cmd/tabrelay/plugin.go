@@ -251,7 +251,7 @@ func (a *app) offeredPlugins() ([]plugin.Entry, []plugin.Plugin, error) {
 func (a *app) pluginConfigure() *cobra.Command {
 	return &cobra.Command{
 		Use:   "configure NAME KEY=VALUE",
-		Short: "Set what a plugin can be told; an empty VALUE removes it",
+		Short: "Change the settings of a plugin; an empty VALUE removes one",
 		Args:  cobra.ExactArgs(2),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			key, value, ok := strings.Cut(args[1], "=")

@@ -28,7 +28,7 @@ func (a *app) pluginAdd() *cobra.Command {
 	var registry string
 	cmd := a.withJSON(&cobra.Command{
 		Use:   "add [FOLDER | FILE.tgz | PACKAGE[@VERSION] | github:OWNER/REPO]…",
-		Short: "Offer the tools of plugins: yours, or some from elsewhere", Args: cobra.ArbitraryArgs,
+		Short: "Add plugins and offer their tools: your own, or published ones", Args: cobra.ArbitraryArgs,
 		Long: "Builds the plugin in a folder and offers its tools; the folder stays where it is. A tarball, a " +
 			"package of the\n" +
 			"registry that npm is configured for, or a git repository (github:OWNER/REPO[#BRANCH], git+https://…)\n" +
@@ -175,7 +175,7 @@ func (a *app) pluginUpdate() *cobra.Command {
 	var yes bool
 	cmd := &cobra.Command{
 		Use:   "update NAME [FILE.tgz | PACKAGE@VERSION | github:OWNER/REPO]",
-		Short: "Show what a newer version of an installed plugin changes, and take it", Args: cobra.RangeArgs(1, 2),
+		Short: "Show what a newer version of an installed plugin changes, and install it", Args: cobra.RangeArgs(1, 2),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			before, from, err := install.Installed(a.home.Plugins(), args[0])
 			if err != nil {
@@ -191,7 +191,7 @@ func (a *app) pluginUpdate() *cobra.Command {
 			return a.update(cmd.Context(), before, c, yes)
 		},
 	}
-	cmd.Flags().BoolVar(&yes, "yes", false, "take it without asking")
+	cmd.Flags().BoolVar(&yes, "yes", false, "install it without asking")
 	cmd.Flags().StringVar(&registry, "registry", "", "address of the package registry (default: npm's configuration)")
 	return cmd
 }
@@ -234,7 +234,7 @@ func (a *app) askYesNo(question string) bool {
 
 func (a *app) pluginRemove() *cobra.Command {
 	return &cobra.Command{
-		Use: "remove NAME", Short: "Stop offering a plugin; a folder of yours stays", Args: cobra.ExactArgs(1),
+		Use: "remove NAME", Short: "Remove a plugin; a folder of your own stays", Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return a.removePlugin(cmd.Context(), args[0])
 		},
@@ -298,11 +298,11 @@ func (a *app) goneWith(entry *plugin.Entry) string {
 func (a *app) pluginUse() *cobra.Command {
 	var registry, dir string
 	cmd := &cobra.Command{
-		Use: "use PACKAGE[@VERSION]", Short: "Put a library that needs no others, such as zod, into a plugin's " +
+		Use: "use PACKAGE[@VERSION]", Short: "Put a library without dependencies, such as zod, into a plugin's " +
 			"node_modules", Args: cobra.ExactArgs(1),
 		Long: "Does for one package what npm install does, for people without Node: it is fetched from the registry " +
 			"that npm is\n" +
-			"configured for, verified, and unpacked into node_modules. One that needs other packages is left to npm.",
+			"configured for, verified, and unpacked into node_modules. For one with dependencies use npm.",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			spec, err := install.ParseSpec(args[0])
 			if err != nil {

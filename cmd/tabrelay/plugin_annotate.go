@@ -18,14 +18,15 @@ import (
 func (a *app) pluginAnnotate() *cobra.Command {
 	return a.withJSON(&cobra.Command{
 		Use:   "annotate NAME [PATTERN,… read|write|destroy|none]",
-		Short: "Say what tools do whose author left it out",
+		Short: "Declare which tools read, write or destroy where their author did not",
 		Args:  cobra.MatchAll(cobra.RangeArgs(1, 3), notTwo),
-		Long: "Of a tool whose author does not say what it does, clients are told that it may destroy, and you are\n" +
-			"asked at every call. With NAME alone, lists the tools of a plugin and what is said of them, and\n" +
-			"offers what their names suggest. With patterns such as\n" +
-			"'list_*,get_*' and an effect, you say it: the tools only read, write without destroying, or destroy;\n" +
-			"none takes it back. What an author says stays. It applies to later versions of the plugin, too. You\n" +
-			"confirm what lets agents do more: in the side panel when it is open, else at the terminal itself.",
+		Long: "A tool whose author does not declare whether it changes anything counts as one that may destroy, " +
+			"and you\n" +
+			"are asked at every call. NAME alone lists the tools of a plugin with what is declared, and offers what\n" +
+			"their names suggest. With patterns such as 'list_*,get_*' and an effect you declare it yourself: the\n" +
+			"tools only read, write without destroying, or destroy; none takes that back. It does not replace what\n" +
+			"the author declares, and it applies to later versions of the plugin, too. You confirm what lets agents\n" +
+			"do more: in the side panel when it is open, otherwise at the terminal itself.",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			ctx := cmd.Context()
 			if len(args) == 3 {

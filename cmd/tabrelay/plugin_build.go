@@ -138,7 +138,7 @@ func (a *app) isAdded(p *plugin.Plugin) bool {
 func (a *app) pluginCheck() *cobra.Command {
 	var strict bool
 	cmd := a.withJSON(&cobra.Command{
-		Use: "check [FOLDER]", Short: "Say what an agent would stumble over in a plugin; it builds nothing",
+		Use: "check [FOLDER]", Short: "List what an agent would stumble over in a plugin; it builds nothing",
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			dir, err := pluginFolder(args)

@@ -39,14 +39,15 @@ func (a *app) pluginRecord() *cobra.Command {
 	var dir string
 	cmd := a.withJSON(&cobra.Command{
 		Use: "record NAME", Args: cobra.ExactArgs(1),
-		Short: "Record what you do in a tab, and make the draft of a plugin of it",
-		Long: "Opens an address (--url), or takes a tab that is open (--tab), and records the requests of its pages " +
-			"while you do there\n" +
-			"what agents should be able to do. Enter or Ctrl-C ends it. Each request becomes a tool in the " +
-			"draft of a " +
-			"plugin in the\n" +
-			"folder NAME, with a fixture. Passwords, cookies, tokens and what you wrote are not written to it. " +
-			"docs/plugin-record.md\nsays what becomes of what.",
+		Short: "Record what you do in a tab, and write a draft plugin from it",
+		Long: "Opens an address (--url), or takes an open tab (--tab), and records the requests of its pages while " +
+			"you " +
+			"do there\n" +
+			"what agents should be able to do. Enter or Ctrl-C ends it. Each request becomes a tool of a draft " +
+			"plugin " +
+			"in the folder\n" +
+			"NAME, with a fixture. Passwords, cookies, tokens and the texts you entered are left out. See " +
+			"docs/plugin-record.md.",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			name := args[0]
 			dir = cmp.Or(dir, name)

@@ -25,12 +25,14 @@ func (a *app) pluginSearch() *cobra.Command {
 	var local bool
 	var limit int
 	cmd := a.withJSON(&cobra.Command{
-		Use: "search [WORD…]", Short: "Find plugins: those that are here, and those of the package registry",
+		Use: "search [WORD…]", Short: "Find plugins: installed, built in, and in the package registry",
 		Args: cobra.ArbitraryArgs,
-		Long: "Find plugins whose name, description, pages or tools have all words, among those that are here, and " +
-			"packages of the registry\n" +
-			"that npm is configured for whose names begin with tabrelay-plugin- or opentabs-plugin-.\n\n" +
-			"The registry has 10 s and 8 MiB for its answer, of each description 200 characters are shown.",
+		Long: "Find plugins whose name, description, pages or tools have all these words: those that are installed " +
+			"or " +
+			"built in,\n" +
+			"and packages whose names begin with tabrelay-plugin- or opentabs-plugin-, in the registry that npm is " +
+			"configured for.\n\n" +
+			"The registry has 10 s and 8 MiB for its answer; of each description 200 characters are shown.",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if limit < 1 || limit > install.MostFound {
 				return usage("--limit is %d", limit).hinting("it is a number from 1 to 250")

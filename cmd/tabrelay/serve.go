@@ -134,9 +134,8 @@ func (a *app) down() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "down", Short: "Stop the relay, and the browser that tabrelay started",
 		Long: "Stop the relay, and the browser that tabrelay started. The calls in flight are finished first.\n\n" +
-			"--force ends a relay that does not answer with a signal that it cannot catch. What it could not write " +
-			"down before is\n" +
-			"asked of the browsers by the next relay.",
+			"--force kills a relay that does not answer. The next relay asks the browsers for what this one could " +
+			"not write down.",
 		RunE: func(cmd *cobra.Command, _ []string) error { return a.stopEverything(cmd.Context(), force) },
 	}
 	cmd.Flags().BoolVar(&force, "force", false, "end a relay that does not answer")

@@ -33,7 +33,7 @@ func (a *app) service() *cobra.Command {
 	install.Flags().BoolVar(&print, "print", false, "print the file instead of writing it")
 	cmd.AddCommand(install,
 		&cobra.Command{
-			Use: "uninstall", Short: "Stop the relay, and start it at login no more",
+			Use: "uninstall", Short: "Stop the relay, and no longer start it at login",
 			RunE: func(cmd *cobra.Command, _ []string) error { return a.uninstallService(cmd.Context()) },
 		},
 		a.withJSON(&cobra.Command{

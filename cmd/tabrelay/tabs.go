@@ -29,7 +29,7 @@ func (a *app) tabs() *cobra.Command {
 		Use: "tabs", Short: "List the open tabs, and which agent works in them",
 		Long: "List the tabs of web pages in the connected browser profiles, and which agent works in them. A tab " +
 			"belongs to the agent\n" +
-			"that changed something there, until that agent leaves, was idle for an hour, or the tab is released.",
+			"that changed something there, until that agent leaves or is idle for an hour, or the tab is released.",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			var open httpapi.Tabs
 			if err := a.get(cmd.Context(), tabsPath, &open); err != nil {
@@ -163,7 +163,8 @@ func (a *app) profiles() *cobra.Command {
 			"pass the name, or the id where two have the same, as the argument profile.",
 		RunE: list,
 	})
-	cmd.AddCommand(a.withJSON(&cobra.Command{Use: "list", Short: "The same", RunE: list}), a.forgetProfile())
+	cmd.AddCommand(a.withJSON(&cobra.Command{Use: "list", Short: "List the browser profiles", RunE: list}),
+		a.forgetProfile())
 	return cmd
 }
 
@@ -202,8 +203,8 @@ func (a *app) profilesNow(ctx context.Context) ([]profileEntry, error) {
 func (a *app) forgetProfile() *cobra.Command {
 	return &cobra.Command{
 		Use: "forget NAME", Short: "Forget a browser profile that is not used any more", Args: cobra.ExactArgs(1),
-		Long: "Forget a browser profile that is not used any more, by name or id. It is not waited for, and not " +
-			"listed, until it connects again.",
+		Long: "Forget a browser profile that is not used any more, by name or id. Nothing waits for it, and it is " +
+			"not listed, until it connects again.",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			list, err := a.profilesNow(cmd.Context())
 			if err != nil {

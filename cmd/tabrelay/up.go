@@ -39,12 +39,12 @@ func (a *app) up() *cobra.Command {
 	var trusted bool
 	cmd := &cobra.Command{
 		Use: "up", Short: "Start everything, and make a first call",
-		Long: "Start the relay in the background, bring a browser, and run one first call.\n\n" +
-			"--browser auto: the browser that was used before; else, with a display, your own Chrome, step by step; " +
-			"else a Chromium without a window.\n" +
+		Long: "Start the relay in the background, connect a browser, and make a first call.\n\n" +
+			"--browser auto: the browser that was used before; otherwise, with a display, your own Chrome, with a " +
+			"guide;\notherwise a Chromium without a window.\n" +
 			"--browser managed: a Chromium with a profile of its own.\n--browser none: only the relay.\n\n" +
-			"--trusted-input: an extension with Chrome's debugger, for what pages take from a person only; without " +
-			"it, the one without.",
+			"--trusted-input: let the extension use Chrome's debugger, for pages that accept clicks only from a " +
+			"person.\nRun up without it to take that back.",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			u := &upCommand{app: a, trusted: trusted}
 			switch mode {

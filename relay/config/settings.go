@@ -63,11 +63,11 @@ var relaySettings = []setting[Config]{
 	{"results.totalBytes", size(1*mib, 16<<30), 256 * mib, func(c *Config) any { return &c.Results.TotalBytes },
 		"How much of results that were too large for an answer is kept; the oldest go first."},
 	{"results.keepHours", count(1, 24*365), 24, func(c *Config) any { return &c.Results.KeepHours },
-		"How long they are kept."},
+		"How long results that were too large for an answer are kept."},
 	{"deadLetters.max", count(1, 100_000), 1_000, func(c *Config) any { return &c.DeadLetters.Max },
 		"How many calls with unknown outcome, or that failed at every try, are kept; the oldest go first."},
 	{"deadLetters.keepDays", count(1, 365), 7, func(c *Config) any { return &c.DeadLetters.KeepDays },
-		"How long they are kept."},
+		"How long dead letters are kept."},
 	{"audit.keepDays", count(1, 3650), 90, func(c *Config) any { return &c.Audit.KeepDays },
 		"How long entries of the audit log are kept."},
 	{"audit.maxRows", count(1_000, 50_000_000), 1_000_000, func(c *Config) any { return &c.Audit.MaxRows },
@@ -83,9 +83,9 @@ var relaySettings = []setting[Config]{
 		"How often the extension pings the relay. Chrome stops a worker that is silent for 30 seconds."},
 
 	{"consoleTail.capture", boolean, true, func(c *Config) any { return &c.ConsoleTail.Capture },
-		"Whether a failed call carries the end of what the page wrote to its console meanwhile."},
+		"Whether a failed call comes with the last lines that the page wrote to its console."},
 	{"consoleTail.limitBytes", size(256, 64*kib), 4 * kib, func(c *Config) any { return &c.ConsoleTail.LimitBytes },
-		"How much of it."},
+		"How many bytes of those lines at most."},
 
 	{"errors.trace", boolean, false, func(c *Config) any { return &c.Errors.Trace },
 		"Whether an error thrown by an adapter names its place: path, line and column of the top frame of its stack, " +
@@ -199,11 +199,9 @@ var relaySettings = []setting[Config]{
 			"words: the default. Rules of `tabrelay permit` win over these, unless these say off. See " +
 			"docs/permissions.md."},
 	{"approvals.timeoutMs", millis(1_000, 5*time.Minute), 50_000, func(c *Config) any { return &c.Approvals.Timeout },
-		"How long a person has to answer whether a call may run. Clients give up after a minute, so that the answer " +
-			"comes to nothing."},
+		"How long a person has to answer a question. Many clients give up on a call after a minute."},
 	{"approvals.missedMs", millis(0, 24*time.Hour), 600_000, func(c *Config) any { return &c.Approvals.Missed },
-		"How long a question that nobody answered stays, so that the call can still be allowed for the next time. 0: " +
-			"not at all."},
+		"How long a missed question is kept, to allow the next such call. 0: not at all."},
 	{"approvals.maxBytes", size(1*mib, 1024*mib), 64 * mib, func(c *Config) any { return &c.Approvals.MaxBytes },
 		"How much the arguments of the calls that wait for a person may have together. One that comes when there is " +
 			"no room is refused with OVERLOADED; a call that is alone may have more."},
@@ -221,7 +219,7 @@ var relaySettings = []setting[Config]{
 			"apart."},
 	{"tabs.ownershipIdleMs", millis(1_000, 24*time.Hour), 3_600_000,
 		func(c *Config) any { return &c.Tabs.OwnershipIdle },
-		"How long it stays the owner without a call."},
+		"How long an agent stays the owner of a tab without a call."},
 	{"tabs.groups", boolean, true, func(c *Config) any { return &c.Tabs.Groups },
 		"Whether tabs that have an owner are put into a tab group with the agent's name. Only in browsers where the " +
 			"person has allowed it, in the side panel."},

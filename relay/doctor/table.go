@@ -48,7 +48,7 @@ var table = []Row{
 		"It lets agents do more, and was made while the relay ran.",
 		"answer in the side panel, or run: tabrelay config apply"},
 	{"config-widened", Warning, "The last start of the relay lets agents do more.",
-		"The configuration or the environment was changed before it.",
+		"The configuration or the environment was changed before that start.",
 		"look at it in the side panel; to take it back: tabrelay config undo"},
 	{"minimal-forced", Problem, "tabrelay mcp is forced into minimal mode.", "TABRELAY_FORCE_MINIMAL is set.",
 		"unset TABRELAY_FORCE_MINIMAL, also in the client's configuration, and restart the client"},
@@ -58,7 +58,7 @@ var table = []Row{
 		"It is empty or damaged: the disk was full, or another program wrote to it. No relay starts with it.",
 		"put it back from a copy; or remove it: a new one is made, and what it held is forgotten"},
 	{"database-broken", Problem, "The database cannot be used.",
-		"tabrelay.db is empty, cut off, no SQLite database, or cannot be read. Often the disk was full.",
+		"tabrelay.db is empty, truncated, not a SQLite database, or unreadable. Often the disk was full.",
 		"put it back from a copy; or move tabrelay.db, tabrelay.db-wal and tabrelay.db-shm away: new ones are made, " +
 			"without the rules, reviews, audit log and results of the past"},
 
@@ -77,7 +77,7 @@ var table = []Row{
 	{"version-differs", Problem, "The running relay and this program have different versions.",
 		"One of them was updated while the other ran.", "run: tabrelay up, which replaces the relay when no call runs"},
 	{"corruption", Warning, "Messages came that could not be used.",
-		"A peer sent what is no frame, or what is too large. Three within a minute end its connection.",
+		"A peer sent something that is no valid message, or is too large. Three within a minute end its connection.",
 		"update the extension and tabrelay to the same version; if it stays, report it with: tabrelay doctor " +
 			"--bundle FILE"},
 
