@@ -17,6 +17,7 @@ async function hash(secret: string): Promise<string> {
 export class Paired {
   readonly #changed: () => void;
   #pairing: Pairing | undefined; // that was read last
+  #reads = 0;
   state: PanelState['paired'] = { since: 0, ended: false, folder: false };
 
   constructor(changed: () => void) {
@@ -25,12 +26,15 @@ export class Paired {
 
   /** What to dial with; undefined: there is nothing, or the person has ended the pairing. */
   async read(): Promise<Pairing | undefined> {
+    const turn = ++this.#reads;
     const { [endedKey]: ended } = await chrome.storage.local.get(endedKey);
     const pairing = await readPairing();
     const folder = pairing !== undefined && pairing.pasted !== true;
+    const found = ended === true ? undefined : pairing;
+    if (turn !== this.#reads) return found; // a later read knows better
     this.#become({ since: ended === true ? 0 : this.state.since, ended: ended === true, folder });
-    this.#pairing = ended === true ? undefined : pairing;
-    return this.#pairing;
+    this.#pairing = found;
+    return found;
   }
 
   /** The relay has proved the secret: what it is paired with counts from the first time. */
