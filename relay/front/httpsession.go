@@ -36,6 +36,7 @@ type httpSession struct {
 	mu     lock.Mutex // guards the rest
 	used   time.Time
 	stream *stream // on which the client listens; nil when there is none
+	expiry *time.Timer
 	ended  bool
 }
 
@@ -52,27 +53,41 @@ func (f *Front) beginSession(owner call.Session, tools registry.Toolset) *httpSe
 			ending: f.closing}}
 }
 
-// keepSession makes a session known after its initialize succeeded, and forgets those that nobody uses.
+// keepSession makes a session known after its initialize succeeded. Where there are too many, it ends the one that
+// nobody has used for longest.
 func (f *Front) keepSession(s *httpSession) {
-	var idle []*httpSession
 	f.sessions.mu.Lock()
 	oldest := s
-	for _, other := range f.sessions.byID {
-		if other.idleSince().Before(time.Now().Add(-sessionIdle)) {
-			idle = append(idle, other)
-		} else if other.idleSince().Before(oldest.idleSince()) {
-			oldest = other
+	if len(f.sessions.byID) >= maxSessions {
+		for _, other := range f.sessions.byID {
+			if other.idleSince().Before(oldest.idleSince()) {
+				oldest = other
+			}
 		}
-	}
-	if len(idle) == 0 && len(f.sessions.byID) >= maxSessions {
-		idle = append(idle, oldest)
 	}
 	f.sessions.byID[s.id] = s
 	f.sessions.mu.Unlock()
-	for _, other := range idle {
-		f.endSession(other)
+	if oldest != s {
+		f.endSession(oldest)
 	}
 	f.enlist(s.peer.listener)
+	f.expireLater(s, sessionIdle)
+}
+
+// expireLater ends a session after a time, or looks again later when it was used meanwhile.
+func (f *Front) expireLater(s *httpSession, after time.Duration) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.ended {
+		return
+	}
+	s.expiry = time.AfterFunc(after, func() {
+		if left := time.Until(s.idleSince().Add(sessionIdle)); left > 0 {
+			f.expireLater(s, left)
+			return
+		}
+		f.endSession(s)
+	})
 }
 
 // idleSince returns when the session was used last, which is now while it is in use.
@@ -103,7 +118,14 @@ func (f *Front) endSession(s *httpSession) {
 	delete(f.sessions.byID, s.id)
 	f.sessions.mu.Unlock()
 	s.mu.Lock()
+	if s.ended {
+		s.mu.Unlock()
+		return
+	}
 	s.ended = true
+	if s.expiry != nil {
+		s.expiry.Stop()
+	}
 	if s.stream != nil {
 		s.stream.end()
 	}

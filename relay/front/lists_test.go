@@ -126,7 +126,7 @@ func TestLongCallKeepsSession(t *testing.T) {
 		s.post(busy, waitCall("1"))
 		<-s.post(idle, `{"jsonrpc":"2.0","id":1,"method":"resources/subscribe","params":{"uri":"demo://text"}}`).done
 		time.Sleep(2 * time.Hour)
-		s.begin() // which looks for idle ones
+		synctest.Wait()
 		for session, want := range map[string]int{busy: 200, idle: 404} {
 			if got := s.post(session, `{"jsonrpc":"2.0","id":2,"method":"ping"}`).status(); got != want {
 				t.Errorf("status %d, want %d", got, want)
