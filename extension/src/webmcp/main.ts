@@ -5,7 +5,7 @@ import { call, list, listen, mostText, mostTools, type Said } from './context.ts
 import { adapter, isFromPage, portEvent, type ToPage } from './port.ts';
 
 const spacingMs = 100; // between two looks at tools that keep changing
-const listMs = 1000; // for the page's world to answer
+const listMs = 5000; // for the page's world to answer: a busy page is slow
 
 const isListed = shape({ tools: listOf(isText), dropped: isNumber });
 const isNamed = shape({ name: isText });
