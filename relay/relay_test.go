@@ -242,7 +242,7 @@ func TestStory(t *testing.T) {
 		`requests`, `"isError":true`, `\"outcome\":\"executed\"`)
 
 	a.call(3, "shop__read", `{"what":5}`)
-	a.hears(`"id":3,`, `code=VALIDATION_ERROR`, `arguments.what`)
+	a.hears(`"id":3,`, `code=VALIDATION_ERROR`, `Invalid arguments: what: expected string`)
 
 	a.call(4, "browser__list_tabs", `{}`)
 	a.hears(`"id":4,`, shopPage)
