@@ -11,6 +11,9 @@ const dearLook = 1500;
 /** A list shows some things before the last it shows: the one that is wanted should be among them. */
 const halfAView = 5;
 
+/** So often the agent tries what fails only because the thing was drawn anew. */
+const mostTries = 3;
+
 const say = ({ role, name, near }: Wanted): string =>
   `${role ?? 'thing'} ${name ?? ''}${near === undefined ? '' : ` near ${near}`}`;
 
@@ -152,11 +155,14 @@ export class Agent {
   }
 
   async #act(wanted: Wanted, act: (thing: Thing) => Promise<Answer>): Promise<void> {
-    const thing = await this.the(wanted);
-    const answer = await act(thing);
-    if (!answer.stale) return this.#must(answer);
-    this.#dead(thing);
-    await this.#must(await act(await this.the(wanted)));
+    let thing = await this.the(wanted);
+    let answer = await act(thing);
+    for (let tries = 1; answer.stale && tries < mostTries; tries++) {
+      this.#dead(thing);
+      thing = this.#driver.inWords(thing, wanted.near, answer) ?? (await this.the(wanted));
+      answer = await act(thing);
+    }
+    await this.#must(answer);
   }
 
   // A reference that is dead is not used again.

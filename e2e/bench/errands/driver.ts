@@ -57,6 +57,11 @@ export abstract class Driver {
   abstract other(): Promise<Answer>;
   abstract first(): Promise<Answer>;
 
+  /** The thing in words, where an answer said that this is how to name what never lasts. */
+  inWords(_thing: Thing, _near: string | undefined, _answer: Answer): Thing | undefined {
+    return undefined;
+  }
+
   /** Tokens of the list of tools: names, descriptions and input schemas. */
   async listTokens(): Promise<number> {
     const { tools } = await this.#client.listTools();

@@ -137,6 +137,12 @@ export class TabrelayDriver extends Driver {
     return { text: '', failed: false, stale: false };
   }
 
+  override inWords(thing: Thing, near: string | undefined, { text }: Answer): Thing | undefined {
+    const [, said] = /Pass as ref .*: (.*) in \\"…\\"/.exec(text) ?? [];
+    if (said === undefined || near === undefined) return undefined;
+    return { ...thing, ref: `${said.replaceAll('\\"', '"')} in ${JSON.stringify(near)}` };
+  }
+
   #call(tool: string, args: Record<string, unknown>): Promise<Answer> {
     const tab = this.#tab === undefined ? {} : { tabId: this.#tab };
     return this.call(`browser__${tool}`, { ...args, ...tab }, stale);

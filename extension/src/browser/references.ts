@@ -6,6 +6,7 @@ import { connected } from './dom.ts';
 export interface Gone {
   code: 'REF_GONE' | 'DOCUMENT_CHANGED' | 'FRAME_GONE' | 'UNKNOWN_REF';
   message: string;
+  said?: string; // how it was described
   successor?: string; // the reference of what has most likely taken its place
 }
 
@@ -23,7 +24,7 @@ interface Table {
 
 declare global {
   /** Kept beside the code, which is put into the document again when the extension has a newer one. */
-  var tabrelayReferences: { table: Table; of: WeakMap<Element, string> } | undefined;
+  var tabrelayReferences: { table: Table; of: WeakMap<Element, string>; gone?: number } | undefined;
 }
 
 const state = () => {
@@ -77,9 +78,10 @@ export function resolve(ref: string): Element | Gone {
   if (element !== undefined && connected(element)) return element;
   if (known !== undefined) {
     const successor = successorOf(known.said);
-    const what = known.said === '' ? 'the element' : known.said;
-    const message = `${ref} was ${what}, which is no longer in the page`;
-    return successor === undefined ? { code: 'REF_GONE', message } : { code: 'REF_GONE', message, successor };
+    const { said } = known;
+    const message = `${ref} was ${said === '' ? 'the element' : said}, which is no longer in the page`;
+    const gone: Gone = { code: 'REF_GONE', message, ...(said !== '' && { said }) };
+    return successor === undefined ? gone : { ...gone, successor };
   }
   const number = Number(form.exec(ref)?.[1]);
   if (!Number.isSafeInteger(number))
@@ -96,6 +98,28 @@ export function resolve(ref: string): Element | Gone {
     return { code: 'REF_GONE', message: `${ref} is no longer in the page` };
   return { code: 'UNKNOWN_REF', message: `${ref} was never given in this page` };
 }
+
+/** What to do about a reference that leads nowhere. */
+export function hintFor({ said, successor }: Gone): string {
+  if (successor !== undefined)
+    return `Most likely it is now ${successor}: look whether it means the same before using it.`;
+  const anew = 'Take a new snapshot, and use a reference of it.';
+  if (said === undefined || !often()) return anew;
+  return `The page is drawn anew again and again. Pass as ref what the thing is, and a text beside it: ${said} in "…"`;
+}
+
+const often = (): boolean => {
+  const known = state();
+  known.gone = (known.gone ?? 0) + 1;
+  return known.gone > 1;
+};
+
+/** The things that were described, and how. */
+export const described = (): { element: Element; said: string }[] =>
+  Array.from(state().table.byRef.values()).flatMap(({ element, said }) => {
+    const living = element.deref();
+    return living === undefined || said === '' ? [] : [{ element: living, said }];
+  });
 
 export const isGone = (found: Element | Gone): found is Gone => !(found instanceof Element);
 

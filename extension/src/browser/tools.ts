@@ -6,7 +6,7 @@ import { actTools } from './act/tools.ts';
 import { find, frameIndex, look } from './looking.ts';
 import { scene } from './picture.ts';
 import { read } from './read.ts';
-import { element } from './resolved.ts';
+import { element, standing } from './resolved.ts';
 import { roleOf } from './roles.ts';
 import { told } from './told.ts';
 import { until } from './waiting.ts';
@@ -58,8 +58,9 @@ const wait = defineTool({
     const named = [text, lost, ref, url, idle].filter((one) => one !== undefined && one !== false);
     if (named.length !== 1 || (value !== undefined && ref === undefined))
       throw ToolError.validation('Pass one of text, gone, ref, url and idle; value goes with ref');
-    if (ref !== undefined) element(ref);
-    return until({ text, gone: lost, ref, url, idle, value }, timeoutMs, signal, waitedMs);
+    const at = ref === undefined ? undefined : standing(ref);
+    if (at !== undefined) element(at);
+    return until({ text, gone: lost, ref: at, url, idle, value }, timeoutMs, signal, waitedMs);
   },
 });
 

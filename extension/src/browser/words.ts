@@ -52,7 +52,8 @@ export function wordsOf(said: string): string[] {
   return words;
 }
 
-const unquote = (quoted: string): string =>
+/** The text of a quoted one. */
+export const unquote = (quoted: string): string =>
   quoted.slice(1, -1).replaceAll(/\\(.)/g, (_, character) => (character === 'n' ? '\n' : character));
 
 /** Whether a line has some words, also where it escapes them. */

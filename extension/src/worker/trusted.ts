@@ -17,6 +17,8 @@ const bits = new Map([
   ['Shift', 8],
 ]);
 
+const inFrame = /^f\d+e\d+$/;
+
 const untilThen = (why: unknown): Ended =>
   new Ended({
     status: 'refused',
@@ -55,7 +57,7 @@ export function clicking(perform: Performer): Performer {
     if (stage.args.trusted !== true) return perform(stage);
     if (!hasDebugger()) throw needsDebugger('A trusted click');
     const top = await stage.top();
-    if (isText(stage.args.ref) && stage.args.ref.startsWith('f'))
+    if (isText(stage.args.ref) && inFrame.test(stage.args.ref))
       throw Ended.as(
         'NEEDS_TRUSTED_INPUT',
         'A trusted click reaches the page itself only, none of its frames',

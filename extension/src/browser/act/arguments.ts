@@ -43,7 +43,7 @@ const list = (given: Given, name: string): readonly unknown[] => {
   return value;
 };
 
-const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null;
+export const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null;
 
 export const buttons: readonly Button[] = ['left', 'right', 'middle'];
 export const modifiers: readonly Modifier[] = ['Alt', 'Control', 'Meta', 'Shift'];

@@ -2,7 +2,8 @@
 import { end, mark } from '../changes.ts';
 import { difference, told } from '../looking.ts';
 import { pause } from '../pausing.ts';
-import { isGone, reference, resolve } from '../references.ts';
+import { reference } from '../references.ts';
+import { find } from '../resolved.ts';
 import { describe, type Line, lines } from '../tree.ts';
 import type { DialogAnswer, Page, Watch } from './page.ts';
 
@@ -22,12 +23,7 @@ const nobody: Watch = { busy: () => false, touched() {}, end: async () => ({}) }
 
 /** How references in the document of a frame begin is said by the worker (references.ts). */
 export const page: Page = {
-  resolve(ref) {
-    const found = resolve(ref);
-    if (!isGone(found) || found.successor !== undefined || found.code !== 'REF_GONE') return found;
-    lines(document); // so that what took its place has a reference
-    return resolve(ref);
-  },
+  resolve: find,
   reference,
   describe: (element) => unfocused(describe(element)),
   mark,

@@ -1,6 +1,6 @@
 // Waits until an element can be acted on: displayed, enabled, still, and not covered by another.
 
-import { isGone } from '../references.ts';
+import { hintFor, isGone } from '../references.ts';
 import { cut, named } from '../words.ts';
 import {
   attribute,
@@ -53,10 +53,7 @@ export function resolved(page: Page, ref: string): Element {
   if (!isGone(found)) return found;
   const { code, message, successor } = found;
   throw new NotDone(code === 'UNKNOWN_REF' ? 'VALIDATION_ERROR' : code, message, {
-    hint:
-      successor === undefined
-        ? 'Take a new snapshot, and use a reference of it.'
-        : `Most likely it is now ${successor}: look whether it means the same before using it.`,
+    hint: hintFor(found),
     ...(successor !== undefined && { data: { successor } }),
   });
 }

@@ -1,7 +1,9 @@
 // The tools that act in a page. Each answers with what came of it.
 import { defineTool, ToolError } from '@tabrelay/plugin-sdk';
 import * as s from '@tabrelay/plugin-sdk/schema';
+import { inWords } from '../inwords.ts';
 import { callBegins } from '../items.ts';
+import { standing } from '../resolved.ts';
 import { sensitivity } from '../secrets.ts';
 import { told } from '../told.ts';
 import { cut } from '../words.ts';
@@ -176,8 +178,9 @@ const carryOut =
     callBegins();
     say = told(args).trusted === true ? log.debug : undefined;
     const act = () => {
-      guard(args, [args]);
-      return named(args, deed);
+      const given = inReferences(args);
+      guard(args, [given]);
+      return named(given, deed);
     };
     return acting(read.dialogAnswer(args), act, deed === click);
   };
@@ -203,6 +206,16 @@ async function named(given: read.Given, deed: Deed): Promise<Said> {
   return { ...(on !== '' && { on }), ...(await deed(given)) };
 }
 
+// References in words are looked up once, when the deed begins.
+const inReferences = (given: read.Given): read.Given =>
+  Object.fromEntries(
+    Object.entries(given).map(([key, value]: [string, unknown]) => {
+      if ((key === 'ref' || key === 'to') && typeof value === 'string') return [key, standing(value)];
+      const isFields = key === 'fields' && Array.isArray(value);
+      return [key, isFields ? value.map((one) => (read.isObject(one) ? inReferences(one) : one)) : value];
+    }),
+  );
+
 // The elements that a deed acts on, as far as they are there.
 function fieldsOf(given: read.Given): Element[] {
   const elements = elementsOf(given);
@@ -217,7 +230,7 @@ function elementsOf(given: read.Given): Element[] {
   const refs = own.map((one) =>
     typeof one === 'object' && one !== null ? Reflect.get(one, 'ref') : undefined,
   );
-  const found = refs.flatMap((ref) => (typeof ref === 'string' ? [page.resolve(ref)] : []));
+  const found = refs.flatMap((ref) => (typeof ref === 'string' ? [inWords(ref) ?? page.resolve(ref)] : []));
   return found.filter((one): one is Element => one instanceof Element);
 }
 
@@ -226,7 +239,6 @@ async function several(args: object): Promise<object> {
   callBegins();
   say = undefined;
   const steps = read.steps(args);
-  const guarded = () => steps.map((one) => one.args);
   const done: Effect[] = [];
   for (const [i, { tool, args: own }] of steps.entries()) {
     const deed = deeds[tool];
@@ -235,8 +247,9 @@ async function several(args: object): Promise<object> {
         throw new NotDone('VALIDATION_ERROR', `There is no step ${JSON.stringify(tool)}`);
       const answer = read.dialogAnswer(own) ?? read.dialogAnswer(args);
       const act = () => {
-        guard(args, i === 0 ? guarded() : [own]);
-        return named(own, deed);
+        const given = inReferences(own);
+        guard(args, i === 0 ? [given, ...steps.slice(1).map((one) => one.args)] : [given]);
+        return named(given, deed);
       };
       const effect = await acting(answer, act, deed === click);
       done.push(effect);
