@@ -105,7 +105,7 @@ export function hintFor({ said, successor }: Gone): string {
     return `Most likely it is now ${successor}: look whether it means the same before using it.`;
   const anew = 'Take a new snapshot, and use a reference of it.';
   if (said === undefined || !often()) return anew;
-  return `The page is drawn anew again and again. Pass as ref what the thing is, and a text beside it: ${said} in "…"`;
+  return `This page keeps drawing itself anew. Pass as ref what the thing is and a text beside it: ${said} in "…"`;
 }
 
 const often = (): boolean => {

@@ -42,7 +42,7 @@ export class Panels {
   readonly #ports = new Set<chrome.runtime.Port>();
   readonly #orders: PanelOrders;
   #due = false;
-  #toShow: string | undefined; // the question that the next panel is opened for
+  #toShow: string | undefined; // the question that a panel is opened for, until one has asked about it
 
   constructor(orders: PanelOrders) {
     this.#orders = orders;
@@ -67,13 +67,12 @@ export class Panels {
     port.onMessage.addListener((message: unknown) => this.#hear(port, message));
     port.postMessage(this.#orders.state());
     if (this.#toShow !== undefined) port.postMessage({ type: 'show', question: this.#toShow });
-    this.#toShow = undefined;
     this.#orders.counted(this.#ports.size);
   }
 
-  /** Shows a question in the panels that are open, or in the next one. */
+  /** Shows a question in the panels that are open, or in the next one: an open one may be closing. */
   show(question: string): void {
-    if (this.#ports.size === 0) this.#toShow = question;
+    this.#toShow = question;
     for (const port of this.#ports) port.postMessage({ type: 'show', question });
   }
 
@@ -85,6 +84,7 @@ export class Panels {
     if (isPaired(message)) this.#orders.paired(message.on);
     if (!isPanelRequest(message)) return;
     const { id, method, path, body } = message;
+    if (path === 'approvals') this.#toShow = undefined;
     this.#orders.ask(method, path, body).then((answer) => {
       const response: PanelResponse = { type: 'response', id, ...answer };
       if (this.#ports.has(port)) port.postMessage(response);
