@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"io"
 	"net"
-	"strconv"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -60,14 +59,6 @@ type Farewell func(heard int64) string
 // sends a request that needs one, which those that this relay has not heard are.
 func ShutdownNotice(heard int64) string { return fmt.Sprintf(`{"farewell":{"heard":%d}}`+"\n", heard) }
 
-// heardBeforeShutdown reads a ShutdownNotice.
-func heardBeforeShutdown(line []byte) (heard int64, ok bool) {
-	rest, begins := bytes.CutPrefix(line, []byte(`{"farewell":{"heard":`))
-	number, ends := bytes.CutSuffix(rest, []byte("}}"))
-	heard, err := strconv.ParseInt(string(number), 10, 64)
-	return heard, begins && ends && err == nil
-}
-
 // SuccessorNotice is the relay's last line when one of another version takes its place. The proxy then waits for that
 // relay, instead of starting one itself: its own program may be the replaced one.
 func SuccessorNotice(version string) Farewell {
@@ -75,11 +66,19 @@ func SuccessorNotice(version string) Farewell {
 	return func(int64) string { return line }
 }
 
-// isSuccessorNotice reports whether a line is such a notice. MCP messages have a member jsonrpc, and this has one
-// member.
-func isSuccessorNotice(line []byte) bool {
-	const begin = `{"successor":{`
-	return len(line) < 1<<10 && bytes.HasPrefix(line, []byte(begin))
+// lastLine is the relay's last line, read. One of its members is set.
+type lastLine struct {
+	Farewell  *struct{ Heard int64 } // a ShutdownNotice
+	Successor *struct{}              // a SuccessorNotice
+}
+
+// readLastLine reads a line that may be the relay's last one. MCP messages begin with another member.
+func readLastLine(line []byte) (last lastLine, ok bool) {
+	if !bytes.HasPrefix(line, []byte(`{"farewell":`)) && !bytes.HasPrefix(line, []byte(`{"successor":`)) {
+		return last, false
+	}
+	err := json.Unmarshal(line, &last)
+	return last, err == nil && (last.Farewell != nil) != (last.Successor != nil)
 }
 
 // successorTime is how long a proxy waits for a relay of another version that was announced, once the one before it has

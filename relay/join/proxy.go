@@ -127,11 +127,12 @@ func (p *Proxy) forwardReplies(replies *bufio.Reader) error {
 		if err != nil {
 			return nil // the relay is gone; an incomplete message is dropped
 		}
-		if heard, ok := heardBeforeShutdown(text); ok {
-			p.relayStopped, p.heard = true, heard
+		switch last, ok := readLastLine(text); {
+		case !ok:
+		case last.Farewell != nil:
+			p.relayStopped, p.heard = true, last.Farewell.Heard
 			return nil
-		}
-		if isSuccessorNotice(text) {
+		default:
 			p.successor, p.replaced = true, true
 			return nil
 		}

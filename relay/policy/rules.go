@@ -238,8 +238,10 @@ func (t *table) own(a *call.Access, now int64) verdict {
 			return verdict{mode: mode, from: from, rule: step.key, level: step.level}
 		}
 	}
-	// Nobody has to allow the relay's own tools, which see and do nothing in a browser, and those of the demo.
-	if free(a) {
+	// The relay's own tools see and do nothing in a browser. Neither does delegating: the person has configured the
+	// agent, and whatever it calls is asked about for itself.
+	free := a.BuiltIn && (a.Plugin == RelayPlugin || a.Plugin == AgentsPlugin) || a.Shipped && a.Plugin == demoPlugin
+	if free {
 		if v := t.rest(a, now); v.mode == call.Off && v.from != "" {
 			return v
 		}
@@ -280,12 +282,6 @@ func (t *table) rest(a *call.Access, now int64) verdict {
 
 // demoPlugin is the plugin that shows how everything works, on a site of the relay's own.
 const demoPlugin = "demo"
-
-// free reports whether nobody has to allow a tool: the relay's own see and do nothing in a browser. Neither does
-// delegating: the person has configured the agent, and whatever it calls is asked about for itself.
-func free(a *call.Access) bool {
-	return a.BuiltIn && (a.Plugin == RelayPlugin || a.Plugin == AgentsPlugin) || a.Shipped && a.Plugin == demoPlugin
-}
 
 // why is a verdict in words, after "because".
 func (v verdict) why() string {

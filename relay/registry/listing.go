@@ -255,7 +255,7 @@ func Tokens[T ~string | ~[]byte](text T) int {
 			continue
 		case isLetter(c):
 			end := i + 1
-			for end < len(text) && isLetter(text[end]) && !(isUpper(text[end]) && !isUpper(text[end-1])) {
+			for end < len(text) && isLetter(text[end]) && !(text[end] < 'a' && text[end-1] >= 'a') {
 				end++
 			}
 			tenths += 10 * ((end - i + 8) / 9)
@@ -279,9 +279,10 @@ func Tokens[T ~string | ~[]byte](text T) int {
 	return (tenths + 9) / 10
 }
 
-func isUpper(c byte) bool  { return c >= 'A' && c <= 'Z' }
-func isLetter(c byte) bool { return isUpper(c) || c >= 'a' && c <= 'z' }
-func isDigit(c byte) bool  { return c >= '0' && c <= '9' }
+func isDigit(c byte) bool { return c >= '0' && c <= '9' }
+
+// isLetter reports whether a byte is an ASCII letter; those below 'a' are upper-case.
+func isLetter(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' }
 
 // runeBytes is the length of the UTF-8 sequence that a byte begins.
 func runeBytes(first byte) int {
