@@ -8,6 +8,7 @@
 import { execFile } from 'node:child_process';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
+import { setTimeout } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
@@ -49,12 +50,19 @@ const go = async (...args: string[]): Promise<string> => {
   return stdout;
 };
 
+interface Counted {
+  /** By block, how often it ran. */
+  runs: Map<string, number>;
+  /** From the first call to the end of the last, in ms. */
+  took: number;
+}
+
 const closing = new Closing();
 const folder = await temporaryFolder('trace', closing);
 const binary = path.join(folder, 'tabrelay');
 
-/** How often each block ran while a scenario's tool was called so many times. */
-async function count(scenario: Scenario, calls: number): Promise<Map<string, number>> {
+/** How often each block ran while a scenario's tool was called so many times, in no less time than `atLeast` (ms). */
+async function count(scenario: Scenario, calls: number, atLeast = 0): Promise<Counted> {
   const at = path.join(folder, `${scenario.name}-${calls}`);
   const [home, counters] = [path.join(at, 'home'), path.join(at, 'counters')];
   await mkdir(home, { recursive: true, mode: 0o700 });
@@ -67,23 +75,27 @@ async function count(scenario: Scenario, calls: number): Promise<Map<string, num
     GOCOVERDIR: counters,
   };
   await run(binary, ['up', '--browser', 'managed'], env);
+  let took: number;
   try {
     const client = new Client({ name: 'trace', version: '1.0.0' });
     await client.connect(
       new StdioClientTransport({ command: binary, args: ['mcp'], env, stderr: 'inherit' }),
     );
+    const began = performance.now();
     for (let n = 0; n < calls; n++) {
       const answer = await client.callTool({ name: scenario.tool, arguments: scenario.args });
       if ((answer.isError ?? false) !== scenario.failing)
         throw new Error(`${scenario.name}: ${JSON.stringify(answer)}`);
     }
+    took = performance.now() - began;
+    await setTimeout(Math.max(0, atLeast - took));
     await client.close();
   } finally {
     await run(binary, ['down'], env);
   }
   const profile = path.join(at, 'profile');
   await go('tool', 'covdata', 'textfmt', `-i=${counters}`, `-o=${profile}`);
-  return read(profile);
+  return { runs: await read(profile), took };
 }
 
 async function read(profile: string): Promise<Map<string, number>> {
@@ -97,10 +109,10 @@ async function read(profile: string): Promise<Map<string, number>> {
 
 /** The functions on the way of a scenario's call, as `file:line: name`. */
 async function trace(scenario: Scenario): Promise<string[]> {
-  const before = await count(scenario, few);
   const after = await count(scenario, many);
-  const onTheWay = [...after].filter(
-    ([block, runs]) => runs - (before.get(block) ?? 0) >= (many - few) * 0.9,
+  const before = await count(scenario, few, after.took); // what the relay does by itself takes place in both
+  const onTheWay = [...after.runs].filter(
+    ([block, runs]) => runs - (before.runs.get(block) ?? 0) >= (many - few) * 0.9,
   );
   const profile = path.join(folder, `${scenario.name}.profile`);
   await writeFile(profile, `mode: set\n${onTheWay.map(([block]) => `${block} 1 1`).join('\n')}\n`);
