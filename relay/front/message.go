@@ -65,10 +65,36 @@ func readable(text []byte) *fault.Error {
 	return nil
 }
 
-// parse reads one message. Its failure is a protocol error; the message returned with it has the id, if one was found.
+// parse reads one message. Its failure is a protocol error; the message returned with it has the id, if one was found:
+// a client that gets no answer with its id waits until it gives up.
 // Names are matched exactly, and one that comes twice is refused, so that no two readers of one message can disagree
 // about it.
 func parse(text []byte) (message, *fault.Error) {
+	m, fail := read(text)
+	if fail != nil {
+		return message{id: idIn(text)}, fail
+	}
+	return m, nil
+}
+
+// idIn returns the id of a message that is refused, nil when it has none, none that is allowed, or two.
+func idIn(text []byte) (id []byte) {
+	if !rawjson.Valid(text) {
+		return nil
+	}
+	for member := range rawjson.EachMember(text) {
+		if member.Name != "id" {
+			continue
+		}
+		if id != nil || !isID(member.Value) || !utf8.Valid(member.Value) {
+			return nil
+		}
+		id = member.Value
+	}
+	return id
+}
+
+func read(text []byte) (message, *fault.Error) {
 	if fail := readable(text); fail != nil {
 		return message{}, fail
 	}
@@ -143,7 +169,6 @@ func (p *messageParser) check() *fault.Error {
 		return fault.New(fault.InvalidRequest, `The message does not say "jsonrpc":"2.0"`)
 	}
 	if p.m.id != nil && !isID(p.m.id) {
-		p.m.id = nil
 		return fault.New(fault.InvalidRequest, "The id is neither a string nor a number")
 	}
 	if p.method == nil {

@@ -94,10 +94,18 @@ func TestParse(t *testing.T) {
 		{"version", `{"jsonrpc":"1.0","id":1,"method":"ping"}`, "1", "INVALID_REQUEST"},
 		{"no method", `{"jsonrpc":"2.0","id":1}`, "1", "INVALID_REQUEST"},
 		{"method number", `{"jsonrpc":"2.0","id":1,"method":3}`, "1", "INVALID_REQUEST"},
-		{"two results", `{"jsonrpc":"2.0","id":"a","result":{},"result":{}}`, "", "INVALID_REQUEST"},
+		{"two results", `{"jsonrpc":"2.0","id":"a","result":{},"result":{}}`, `"a"`, "INVALID_REQUEST"},
 		{"two ids", `{"jsonrpc":"2.0","id":1,"id":2,"method":"ping"}`, "", "INVALID_REQUEST"},
-		{"two names", `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"a","n\u0061me":"b"}}`, "",
+		{"two names", `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"a","n\u0061me":"b"}}`, "1",
 			"INVALID_REQUEST"},
+		{"id behind what is wrong", `{"params":{"a":1,"a":2},"jsonrpc":"2.0","method":"ping","id":"b"}`, `"b"`,
+			"INVALID_REQUEST"},
+		{"too deep", `{"jsonrpc":"2.0","id":1,"method":"ping","params":{"a":` + strings.Repeat("[", 1001) +
+			strings.Repeat("]", 1001) + `}}`, "1", "PARSE_ERROR"},
+		{"params not UTF-8", "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\",\"params\":{\"a\":\"\xff\"}}", "1",
+			"PARSE_ERROR"},
+		{"object id, no version", `{"id":{},"method":"ping"}`, "", "INVALID_REQUEST"},
+		{"two ids, no version", `{"id":1,"id":1,"method":"ping"}`, "", "INVALID_REQUEST"},
 		{"params array", `{"jsonrpc":"2.0","id":1,"method":"ping","params":[]}`, "1", "INVALID_PARAMS"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
