@@ -39,7 +39,7 @@ func run(args []string, in io.Reader, out, errOut io.Writer) int {
 	if s := stoppedIn(ctx); s != nil && errors.Is(err, context.Canceled) {
 		err = s.failure("before this was done")
 	}
-	return a.report(err)
+	return a.report(a.home.Unwritable(err))
 }
 
 // app is the state that commands share.

@@ -13,6 +13,8 @@ import (
 	"strings"
 
 	"github.com/google/renameio/v2/maybe"
+
+	"tabrelay/relay/hint"
 )
 
 // Home is the folder everything of one person lives in.
@@ -197,6 +199,19 @@ func ReadState(file string, into any) error {
 func unwritable(err error) error {
 	return &FileError{Err: err, Next: "free some disk space if it is full, or set TABRELAY_HOME to a folder you can " +
 		"write"}
+}
+
+// Unwritable gives an error that names a file of the home folder its next step, unless it has one. Others stay as they
+// are.
+func (h Home) Unwritable(err error) error {
+	where, ok := errors.AsType[*fs.PathError](err)
+	if h == "" || !ok || errors.Is(err, fs.ErrNotExist) || hint.Of(err) != "" {
+		return err
+	}
+	if way, fail := filepath.Rel(string(h), where.Path); fail != nil || !filepath.IsLocal(way) {
+		return err
+	}
+	return unwritable(err)
 }
 
 // guarded refuses a folder other users can write to, wherever links lead to it: they could replace what is in it.
