@@ -36,11 +36,15 @@ func (a *app) call() *cobra.Command {
 			"--max-bytes 10485760 prints the largest there is.",
 		Args: cobra.RangeArgs(1, 2),
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
+			given := cmd.Flags().Changed
+			switch { // what is no number of anything must not be taken for a flag that was not given
+			case given("tab") && tab < 1:
+				return usage("--tab is %d, which is not the id of a tab", tab).hinting("tabrelay tabs lists them")
+			case given("timeout") && timeout < time.Millisecond, given("max-bytes") && ask.MaxBytes < 1:
+				return usage("--timeout is at least 1ms, and --max-bytes at least 1")
+			}
 			if ask.Arguments, err = a.arguments(append(args, "{}")[1], tab); err != nil {
 				return err
-			}
-			if timeout < 0 || ask.MaxBytes < 0 {
-				return usage("--timeout and --max-bytes cannot be negative")
 			}
 			ask.TimeoutMs = timeout.Milliseconds()
 			answer, err := a.runCall(cmd.Context(), "/api/v1/tools/"+url.PathEscape(args[0])+"/call", ask)

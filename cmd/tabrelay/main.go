@@ -5,6 +5,7 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"os/signal"
@@ -68,6 +69,10 @@ func (a *app) commands() *cobra.Command {
 		if args := cmd.Flags().Args(); cmd.HasSubCommands() && len(args) > 0 && cmd.ValidateArgs(args) != nil {
 			return noCommand(cmd, args[0]) // whose flag it is
 		}
+		if wrong, ok := errors.AsType[*pflag.InvalidValueError](err); ok {
+			err = fmt.Errorf("--%s is %q; it is %s", wrong.GetFlag().Name, wrong.GetValue(),
+				expected(wrong.GetFlag().Value.Type()))
+		}
 		return usage("%w%s", err, nearestFlag(cmd, err)).hinting(cmd.CommandPath() + " --help")
 	})
 	group(root, "Run", a.up(), a.serve(), a.down(), a.status(), a.doctor(), a.logs(), a.events(), a.service(),
@@ -110,6 +115,19 @@ func noCommand(parent *cobra.Command, name string) error {
 	}
 	return usage("there is no command %q%s", name, suggest.DidYouMean(name, known)).
 		hinting(parent.CommandPath() + " --help lists the commands")
+}
+
+// expected says what the value of a flag looks like.
+func expected(kind string) string {
+	switch kind {
+	case "duration":
+		return "a number with its unit, such as 30s, 5m or 12h"
+	case "bool":
+		return "true or false"
+	case "int":
+		return "a whole number"
+	}
+	return "a " + kind
 }
 
 // nearestFlag is the end of an error that names a flag which does not exist: the one that was probably meant.
