@@ -162,6 +162,20 @@ test('what comes late after an act is told once, and so is what a later act chan
   expect((await agent.look()).trim()).toBe('unchanged');
 });
 
+test('what an act adds is told once while the page goes on without a line being different', async ({ on }) => {
+  const agent = await on(`<button onclick="add()">Add</button><ul id="list"></ul><script>
+    function add() {
+      list.appendChild(document.createElement('li')).textContent = 'one more';
+      let times = 0;
+      const again = setInterval(() => { list.title = ++times; if (times > 10) clearInterval(again); }, 42);
+    }</script>`);
+  const ref = await agent.ref('button "Add"');
+  for (let n = 0; n < 8; n++) {
+    expect((await agent.do('click', { ref })).changes).toMatch(/^\+ /);
+    expect((await agent.look()).trim()).toBe('unchanged');
+  }
+});
+
 test('nothing is done in a row that shows another one than was told', async ({ on }) => {
   const agent =
     await on(`<div id="v" style="height: 120px; overflow: auto"><div id="all" style="height: 40000px;

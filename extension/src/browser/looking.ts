@@ -110,12 +110,16 @@ function changesFor(way: string, since: object, before: readonly Seen[], now: re
 // As a viewer looks at the whole page.
 const wayOf = (viewer: string): string => `${viewer}  false`;
 
+// What viewers knew at a moment: it may be said several times what they were told since.
+const knownAt = new WeakMap<object, readonly Seen[]>();
+
 /** A viewer was told what changed since a moment; what changed before that is still to be told. */
-export function told(viewer: string, before: readonly Line[], now: readonly Line[]): void {
+export function told(viewer: string, since: object, before: readonly Line[], now: readonly Line[]): void {
   if (root() === undefined) return; // the page emptied itself
   const key = wayOf(viewer);
-  const seen = globalThis.tabrelayLooks?.get(key)?.slice(1); // without the head
+  const seen = knownAt.get(since) ?? globalThis.tabrelayLooks?.get(key)?.slice(1); // without the head
   if (seen === undefined) return;
+  knownAt.set(since, seen);
   const untold = changes(seen, before);
   const hidden = new Map<string, number>();
   for (const { text } of untold.added) hidden.set(text, (hidden.get(text) ?? 0) + 1);

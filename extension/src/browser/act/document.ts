@@ -33,10 +33,10 @@ export const page: Page = {
     const calm = (all: readonly Line[]) =>
       all.map((one) => (one.text.includes(' focused') ? { ...one, text: unfocused(one.text) } : one));
     const changes = difference(viewer, since, calm(since.lines), calm(now));
-    if (changes.length > maxLines)
-      return [...changes.slice(0, maxLines), `… ${changes.length - maxLines} more lines changed`];
-    told(viewer, since.lines, now);
-    return changes;
+    const isAll = changes.length <= maxLines;
+    told(viewer, since, since.lines, isAll ? now : since.lines);
+    if (isAll) return changes;
+    return [...changes.slice(0, maxLines), `… ${changes.length - maxLines} more lines changed`];
   },
   watch: (dialogs: DialogAnswer) => globalThis.tabrelayBridge?.watch?.(dialogs) ?? Promise.resolve(nobody),
   pause: (ms) => (ms === 0 ? turn() : pause(ms)),
