@@ -229,3 +229,23 @@ test('what is disabled fails at once where waiting cannot help, and is waited fo
   );
   expect((await agent.do('click', { ref: soon })).changes).toContain('clicked');
 });
+
+// A tab whose button lets the pointer through, and a box whose button is clear and cut off behind its label.
+const drawnByOthers = `<x-tab></x-tab><x-box></x-box><output id="out"></output><script>
+  const part = (name, inside) => customElements.define(name, class extends HTMLElement {
+    connectedCallback() {
+      this.attachShadow({ mode: 'open' }).innerHTML = inside;
+      this.onclick = () => { out.textContent += name + ';'; };
+    }
+  });
+  part('x-tab', '<style>:host { display: block; padding: 9px } button { pointer-events: none }</style>' +
+    '<button role="tab">Two</button>');
+  part('x-box', '<style>div { position: relative; width: 200px; height: 40px } button { position: absolute; ' +
+    'inset: 0; opacity: 0; clip: rect(0 0 0 0) }</style><label><div>Fruit<button aria-label="Fruit"></button></div></label>');
+</script>`;
+
+test('a control that lets the pointer through is used by what is drawn in its place', async ({ open }) => {
+  const agent = await open(drawnByOthers);
+  expect((await agent.click('tab "Two"')).changes).toBe('+ "x-tab;"');
+  expect((await agent.click('button "Fruit"')).changes).toMatch(/x-tab;x-box;(?:x-box;)?"/);
+});

@@ -19,6 +19,7 @@ import {
   nearest,
   parentOf,
   plain,
+  shadowOf,
   tagOf,
   upwards,
   windowOf,
@@ -124,14 +125,21 @@ function meansAnother(hit: Element, target: Element): boolean {
 
 const edge = 4; // pixels that the box around a field may be larger, for its border
 
-// Some boxes keep the field that takes their keys behind themselves: a person who presses on it meets the box.
-function isBehindItsBox(field: Element, hit: Element): boolean {
-  if (!isTextField(field) || !within(field, hit)) return false;
-  const { opacity, zIndex, pointerEvents } = windowOf(field).getComputedStyle(field);
+// Some boxes keep the field that takes their keys behind themselves, and some components draw a label or themselves in
+// place of a control that the pointer goes through: a person who presses there meets the box.
+function isBehindItsBox(control: Element, hit: Element): boolean {
+  if (!within(control, hit)) return false;
+  const { opacity, zIndex, pointerEvents } = windowOf(control).getComputedStyle(control);
   if (opacity !== '0' && Number(zIndex) >= 0 && pointerEvents !== 'none') return false;
-  const [a, b] = [boxOf(field), boxOf(hit)];
-  return Math.abs(a.width - b.width) <= 2 * edge && Math.abs(a.height - b.height) <= 2 * edge;
+  if (isDrawnBy(control, hit)) return true;
+  const [a, b] = [boxOf(control), boxOf(hit)];
+  const isLarge = Math.abs(a.width - b.width) <= 2 * edge && Math.abs(a.height - b.height) <= 2 * edge;
+  return isTextField(control) && isLarge;
 }
+
+// Its label, a part of that, or the component in whose shadow root it stands.
+const isDrawnBy = (control: Element, hit: Element): boolean =>
+  labelsOf(control).some((label) => within(hit, label)) || shadowOf(hit)?.contains(control) === true;
 
 type Reach = { spot: Spot } | { covering: Element | undefined };
 
