@@ -12,6 +12,7 @@ import {
   isInput,
   isSelect,
   isTextArea,
+  isTextField,
   plain,
   send,
   windowOf,
@@ -41,7 +42,7 @@ import type { Page } from './page.ts';
 import { refuseUsedAgain } from './refusing.ts';
 import { ready, resolved } from './target.ts';
 import { Clipboard, replaceValue } from './text.ts';
-import { stroke } from './typing.ts';
+import { putValue, stroke } from './typing.ts';
 
 /** Fills one field. What it throws says that nothing was done to this field. */
 export async function fill(page: Page, ref: string, value: Value): Promise<Reading> {
@@ -92,7 +93,7 @@ async function fillText(task: Task): Promise<Reading> {
   const before = target.value;
   focusOn(target);
   const same = () => isSame(target, text);
-  if (before !== text) replaceValue(target, text);
+  if (before !== text) (isTextField(target) ? putValue : replaceValue)(target, text);
   // A page that formats, refuses or restores what was typed often does so after the event.
   await page.pause(untilMs);
   const there = () => isConnected(target) && (same() || isSetApart(target.value, text));

@@ -17,7 +17,7 @@ import {
 } from './dom.ts';
 import { isCharacter, named, type Stroke } from './keys.ts';
 import { flags, focusOn, sendMouse } from './mouse.ts';
-import { type Clipboard, editContextOf, insertText, settleField, setValue } from './text.ts';
+import { type Clipboard, editContextOf, insertText, replaceValue, settleField, setValue } from './text.ts';
 
 type KeyType = 'keydown' | 'keypress' | 'keyup';
 
@@ -37,6 +37,15 @@ function sendKey(type: KeyType, at: Element, { key, code, keyCode, modifiers }: 
     ...flags(modifiers),
   };
   return send(at, new view.KeyboardEvent(type, init));
+}
+
+const unknownKey: Stroke = { key: 'Unidentified', code: '', keyCode: 0, modifiers: [] };
+
+/** Puts text into a field at once, between the events of a key without a name, as Chrome does when it fills a form. */
+export function putValue(field: HTMLInputElement | HTMLTextAreaElement, value: string): void {
+  sendKey('keydown', field, unknownKey);
+  replaceValue(field, value);
+  sendKey('keyup', field, unknownKey);
 }
 
 /** Where keys go in a document. */
