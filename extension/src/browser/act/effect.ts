@@ -158,8 +158,9 @@ async function quiet(scene: Scene): Promise<void> {
   }
 }
 
+// An address alone is none: an application of one page draws what belongs to it only then.
 const isDifferent = (scene: Scene): boolean =>
-  changesOf(scene).length > 0 || location.href !== scene.signs.url || document.title !== scene.signs.title;
+  changesOf(scene).length > 0 || document.title !== scene.signs.title;
 
 function changesOf(scene: Scene): string[] {
   const at = scene.signs.answeredAt();
