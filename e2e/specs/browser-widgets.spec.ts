@@ -249,3 +249,30 @@ test('a control that lets the pointer through is used by what is drawn in its pl
   expect((await agent.click('tab "Two"')).changes).toBe('+ "x-tab;"');
   expect((await agent.click('button "Fruit"')).changes).toMatch(/x-tab;x-box;(?:x-box;)?"/);
 });
+
+test('a field that formats what follows a key is filled at once', async ({ open, sharedStage: stage }) => {
+  const agent = await open(`<label>Card <input id="card"></label><script>
+    let last;
+    card.onkeydown = () => { last = card.value; };
+    card.oninput = () => { const typed = card.value; card.value = last ?? '';
+      if (last.length < typed.length) card.value = typed.replace(/(.{4})(?=.)/g, '$1 '); };
+  </script>`);
+  expect(await agent.fill('textbox "Card"', '41111111')).toMatchObject({ value: '4111 1111', verified: true });
+  expect(await stage.page.locator('#card').inputValue()).toBe('4111 1111');
+});
+
+test('a box to check that is drawn by several elements is one thing', async ({ open }) => {
+  const agent = await open(`<style>* { cursor: pointer }</style>
+    <ul><li><x-box role="switch" tabindex="0" aria-checked="false" aria-label="Wifi"></x-box></li></ul>
+    <div><button>Save</button></div><script>
+    const [box] = document.getElementsByTagName('x-box');
+    box.attachShadow({ mode: 'open' }).innerHTML = '<label><input type="checkbox" role="switch" aria-label="Wifi">' +
+      '<span style="cursor: default"><b style="cursor: pointer" class="knob">~</b></span></label>';
+    box.onclick = (event) => { event.preventDefault(); box.ariaChecked = String(box.ariaChecked !== 'true'); };
+    </script>`);
+  expect((await agent.look()).split('\n').slice(1)).toEqual([
+    expect.stringMatching(/^switch "Wifi" \[e\d+\]$/),
+    expect.stringMatching(/^button "Save" \[e\d+\]$/),
+  ]);
+  expect((await agent.click('switch "Wifi"')).changes).toMatch(/^~ switch "Wifi" \[e\d+\] checked$/);
+});

@@ -1,5 +1,5 @@
 // What a person can act on, and the words for it: role, name, reference, state and value.
-import { attribute, focused, has, hasSome, holder, matches, tabIndex, tag, textOf } from './dom.ts';
+import { attribute, closest, focused, has, hasSome, holder, matches, tabIndex, tag, textOf } from './dom.ts';
 import { isScroller, pointer, styleOf, visible } from './drawn.ts';
 import { atOnce, known } from './moment.ts';
 import { contentName, hintOf, labelsOf, nameOf, placeholderIn, writtenText } from './names.ts';
@@ -239,10 +239,20 @@ const items = new Set(['listitem', 'menuitem', 'option', 'tab', 'treeitem']);
 
 /** Whether a thing is only the place of another one, which has its name: a click on that one reaches it, too. */
 export const isPlaceOf = (thing: Thing, inside: Element): boolean =>
-  items.has(thing.role) &&
+  (items.has(thing.role) || (thing.role === '' && roleWord(thing) === 'clickable')) &&
   tabIndex(thing.element) < 0 &&
   sayState(thing) === '' &&
   thingName(thing) === nameOf(inside);
+
+const choices = new Set(['checkbox', 'radio', 'switch']);
+
+/** Whether something in a box to check is only how that is drawn, or the field that it keeps. */
+export function isPartOf(thing: Thing, inside: Element): boolean {
+  if (!choices.has(thing.role) || inside === thing.element) return false;
+  const role = roleOf(inside);
+  if (role !== '' && role !== thing.role) return false;
+  return (role === '' && closest(inside, 'label') !== null) || thingName(thing) === nameOf(inside);
+}
 
 /** One element in one line: role, name, reference, state and value; also of one that cannot be acted on. */
 export const describe = (element: Element): string =>

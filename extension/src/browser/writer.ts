@@ -29,6 +29,7 @@ import { nameOf } from './names.ts';
 import { reference, referenceOf } from './references.ts';
 import { isDataTable, namedByContent, operable, roleOf, textFields, wording } from './roles.ts';
 import {
+  isPartOf,
   isPlaceOf,
   namesAField,
   roleWord,
@@ -164,7 +165,10 @@ export class Writer {
     const holds =
       drawing || whole || wording.has(role) || namedByContent.has(role) || wrapsFields(role, element);
     const below = holds ? this.#below(element, cursor, rowLike(tag(element), role)) : [];
-    const refs = below.filter(({ ref, text }) => ref !== undefined || / \[(?:f\d+)?e\d+\]/.test(text));
+    const refs = below.filter(
+      ({ ref, text, element: inside }) =>
+        (ref !== undefined || / \[(?:f\d+)?e\d+\]/.test(text)) && !isPartOf(thing, inside),
+    );
     const [only] = refs;
     if (refs.length === 1 && only !== undefined && isPlaceOf(thing, only.element)) {
       this.flush();
