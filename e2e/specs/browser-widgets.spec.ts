@@ -241,7 +241,8 @@ const drawnByOthers = `<x-tab></x-tab><x-box></x-box><output id="out"></output><
   part('x-tab', '<style>:host { display: block; padding: 9px } button { pointer-events: none }</style>' +
     '<button role="tab">Two</button>');
   part('x-box', '<style>div { position: relative; width: 200px; height: 40px } button { position: absolute; ' +
-    'inset: 0; opacity: 0; clip: rect(0 0 0 0) }</style><label><div>Fruit<button aria-label="Fruit"></button></div></label>');
+    'inset: 0; opacity: 0; clip: rect(0 0 0 0) }</style>' +
+    '<label><div>Fruit<button aria-label="Fruit"></button></div></label>');
 </script>`;
 
 test('a control that lets the pointer through is used by what is drawn in its place', async ({ open }) => {
