@@ -29,6 +29,13 @@ function inputEvent(
 export const mayInput = (at: Element, inputType: string, data: string | null): boolean =>
   send(at, inputEvent('beforeinput', at, inputType, data));
 
+// An older event that Chrome sends, too: what React calls beforeinput is this one.
+function mayInsert(at: Element, text: string): boolean {
+  const event = documentFor(at).createEvent('TextEvent');
+  event.initTextEvent('textInput', true, true, windowOf(at), text);
+  return send(at, event);
+}
+
 /** Replaces the value of a field, with the events a browser sends. */
 export function replaceValue(field: HTMLInputElement | HTMLTextAreaElement, value: string): void {
   if (isTextField(field)) {
@@ -86,6 +93,7 @@ export function insertText(at: Element, text: string): void {
   }
   const line = text === '\n' && isTextArea(at);
   if (!mayInput(at, line ? 'insertLineBreak' : 'insertText', line ? null : text)) return;
+  if (!mayInsert(at, text)) return;
   if (isTextField(at)) edited.add(at);
   if (!documentFor(at).execCommand('insertText', false, text) && isTextField(at)) insertInto(at, text);
 }
