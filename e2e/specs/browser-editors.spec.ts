@@ -1,5 +1,6 @@
 // Editors that keep a document of their own: what an agent fills in is in their models, once.
 import { openActSite } from '../sites/acts.ts';
+import { openSite } from '../sites/own-pages.ts';
 import { Acting } from '../stage/acting.ts';
 import { expect, type Stage, test, visit } from '../stage/test.ts';
 
@@ -89,4 +90,66 @@ test('what an empty editor shows in place of a text is not its value', async ({
     /textbox "CodeMirror" \[e\d+\](?: focused)? placeholder "Write code here"/,
   );
   expect(await agent.fill('textbox "CodeMirror"', 'words')).toMatchObject({ value: 'words', verified: true });
+});
+
+// An editor that knows of a text by the event before it, and of a deletion by its key; what changes without that it
+// cannot draw any more.
+const ownDrawing = `<div contenteditable role="textbox" aria-label="Own" id="own"></div><script>
+  let text = '';
+  const draw = () => {
+    own.textContent = text;
+    getSelection().selectAllChildren(own);
+    getSelection().collapseToEnd();
+  };
+  const take = (event, added) => {
+    event.preventDefault();
+    text = getSelection().isCollapsed ? text + added : added;
+    draw();
+  };
+  own.addEventListener('textInput', (event) => take(event, event.data));
+  own.onkeydown = (event) => { if (event.key === 'Backspace') take(event, ''); };
+  own.oninput = () => own.remove();</script>`;
+
+// A field that only takes keys beside a text that the editor draws. It replaces what Control+A marked.
+const keysOnly = `<style>textarea { position: absolute; opacity: 0; width: 1px; height: 1em }
+    .code { position: relative; width: 300px; min-height: 40px }</style>
+  <div class="code"><textarea></textarea><pre id="lines"></pre></div>
+  <div class="terminal code"><textarea id="keys"></textarea><pre id="shown">$ </pre></div><script>
+  const [area] = document.getElementsByTagName('textarea');
+  let text = 'old';
+  let all = false;
+  const draw = () => { lines.textContent = text.split('\\n').map((line, n) => n + 1 + '\\n' + line).join('\\n'); };
+  const put = (added) => { text = all ? added : added + text; all = false; area.value = ''; draw(); };
+  area.onkeydown = ({ key, ctrlKey }) => { if (key === 'a' && ctrlKey) all = true; };
+  area.oninput = () => put(area.value);
+  area.onpaste = (event) => { event.preventDefault(); put(event.clipboardData.getData('text/plain')); };
+  keys.onkeypress = ({ key }) => { shown.textContent += key; };
+  draw();</script>`;
+
+test('an editor that hears of what is typed before it is there', async ({ sharedStage: stage, closing }) => {
+  const site = await openSite(closing, { page: `<!doctype html><title>Own</title>${ownDrawing}` });
+  await visit(stage, `${site}/page`);
+  const agent = new Acting(stage.agent);
+  const own = stage.page.locator('#own');
+  for (const text of ['new words', '', 'again']) {
+    expect(await agent.fill('textbox "Own"', text)).toMatchObject({ value: text, verified: true });
+    await expect(own).toHaveText(text);
+  }
+  await agent.do('press', { text: ' more' });
+  await expect(own).toHaveText('again more');
+});
+
+test('a field that only takes the keys of an editor is not filled itself', async ({
+  sharedStage: stage,
+  closing,
+}) => {
+  const site = await openSite(closing, { page: `<!doctype html><title>Keys</title>${keysOnly}` });
+  await visit(stage, `${site}/page`);
+  const agent = new Acting(stage.agent);
+  for (const text of ['new', 'two\nlines']) {
+    expect(await agent.fill('textbox "code"', text)).toMatchObject({ value: text, verified: true });
+    expect(await stage.page.evaluate('text')).toBe(text);
+  }
+  expect(await agent.fill('textbox "keys"', 'ls')).toMatchObject({ verified: false });
+  await expect(stage.page.locator('#shown')).toHaveText('$ ');
 });

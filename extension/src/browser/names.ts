@@ -1,7 +1,7 @@
 // The accessible name of an element: https://www.w3.org/TR/accname-1.2/, and what HTML-AAM adds to it.
 
 import { kindOf } from './alike.ts';
-import { attribute, byId, closest, content, legible, line, tag, textOf, within } from './dom.ts';
+import { attribute, byId, closest, content, holder, legible, line, tag, textOf, within } from './dom.ts';
 import { isInline, styleOf, visible } from './drawn.ts';
 import { known } from './moment.ts';
 import { namedByContent, roleOf, textFields } from './roles.ts';
@@ -303,8 +303,21 @@ export function hintOf(element: Element): string {
   }
   const link = attribute(element, 'href');
   if (link !== null && link !== '') return line(link).slice(0, 60);
+  if (isField(element)) return hintAround(element);
   const colour = styleOf(element).backgroundColor;
   return /^rgba?\(0, 0, 0, 0\)$/.test(colour) ? '' : colour;
+}
+
+const isField = (element: Element): boolean => /^(?:input|textarea|select)$/.test(tag(element));
+
+// A field is of no colour that would help: what it stands in may be called something.
+function hintAround(field: Element): string {
+  let around = holder(field);
+  for (let up = 0; up < 3 && around !== undefined; up++, around = holder(around)) {
+    const said = words(attribute(around, 'class') ?? '');
+    if (said !== '') return said;
+  }
+  return '';
 }
 
 const meaningless = new Set(

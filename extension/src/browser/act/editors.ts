@@ -1,7 +1,8 @@
 // Editors keep a document of their own and draw it. What goes in is sent once, in the one way the editor is known to
 // take, and looked for afterwards: some commit only after a while, and sent again it would be there twice.
-import { documentFor, isConnected, isHtml, nearest } from './dom.ts';
+import { boxOf, documentFor, isConnected, isHtml, isTextField, nearest, upwards } from './dom.ts';
 import { answer, editorOf, eventually, lateMs, type Reading, type Task, textOf, untilMs } from './fields.ts';
+import { readKeys } from './keys.ts';
 import { focusOn } from './mouse.ts';
 import { Clipboard, insertText, mayInput, pasteInto, selectAllOf, shownText, shows } from './text.ts';
 import { stroke } from './typing.ts';
@@ -14,18 +15,20 @@ export async function fillEditor(task: Task): Promise<Reading> {
   const text = textOf(value).replace(/\r\n?/g, '\n');
   const monaco = nearest(editor, '.monaco-editor');
   const shownIn = monaco?.querySelector('.view-lines') ?? editor;
-  const reading = () => (monaco === null ? shownText(shownIn) : monacoText(shownIn));
+  const byKeys = monaco !== null || isTextField(editor);
+  const reading = () =>
+    monaco !== null ? monacoText(shownIn) : isTextField(editor) ? textAround(editor) : shownText(editor);
   const before = reading();
   focusOn(editor);
   await page.pause(0);
   const owner = documentFor(editor);
-  if (monaco !== null)
+  if (byKeys)
     stroke(owner, { key: 'a', code: 'KeyA', keyCode: 65, modifiers: ['Control'] }, new Clipboard());
   else selectAllOf(editor);
   await page.pause(untilMs); // editors hear of a selection after the turn
-  if (text === '') clear(editor);
-  else if (monaco !== null || text.includes('\n')) {
-    if (!pasteInto(editor, text) && monaco === null) insertLines(editor, text);
+  if (text === '') for (const key of readKeys('Backspace')) stroke(owner, key, new Clipboard());
+  else if (byKeys || text.includes('\n')) {
+    if (!pasteInto(editor, text) && !byKeys) insertLines(editor, text);
   } else insertText(editor, text);
   await eventually(page, lateMs, () => shows(reading(), text));
   const again = () => {
@@ -46,8 +49,23 @@ function monacoText(lines: Element): string {
     .join('\n');
 }
 
-function clear(editor: HTMLElement): void {
-  if (mayInput(editor, 'deleteContentBackward', null)) documentFor(editor).execCommand('delete');
+// What is drawn around a field that only takes keys, without the numbers of the lines.
+function textAround(field: Element): string {
+  const around = Array.from(upwards(field)).find((at) => {
+    const { width, height } = boxOf(at);
+    return at !== field && width > 40 && height > 12;
+  });
+  let number = 1;
+  const isText = (line: string) => {
+    if (line.trim() !== String(number)) return true;
+    number++;
+    return false;
+  };
+  return shownText(around ?? field)
+    .split('\n')
+    .filter(isText)
+    .join('\n')
+    .replace(/^\s*\n|\s+$/g, '');
 }
 
 function insertLines(editor: HTMLElement, text: string): void {

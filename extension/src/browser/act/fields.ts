@@ -1,6 +1,8 @@
 // What fields there are, and which values each takes. Nothing is changed here.
+import { isCutOff } from '../drawn.ts';
 import {
   attribute,
+  boxOf,
   documentFor,
   editableOf,
   fits,
@@ -13,6 +15,7 @@ import {
   nearest,
   plain,
   roleOf,
+  windowOf,
 } from './dom.ts';
 import { NotDone } from './failure.ts';
 import type { Page } from './page.ts';
@@ -84,6 +87,7 @@ export function kindOf(element: Element): Kind | undefined {
   // An editor that completes what is written in it is still written in.
   const completes = attribute(element, 'aria-autocomplete') === 'list' && editableOf(element) === undefined;
   if (role === 'combobox' || completes) return 'combobox';
+  if (takesKeysOnly(element)) return 'editor';
   if (isTextField(element)) return 'text';
   if (
     ['checkbox', 'switch', 'menuitemcheckbox'].includes(role) ||
@@ -122,11 +126,22 @@ export function editorOf(element: Element): HTMLElement | undefined {
   const monaco = nearest(element, '.monaco-editor');
   const input = monaco?.querySelector('.native-edit-context, textarea.inputarea');
   if (isElement(input) && isHtml(input)) return input;
+  if (takesKeysOnly(element) && isHtml(element)) return element;
   const inside = element.querySelectorAll(
     '[contenteditable=""],[contenteditable=true],[contenteditable=plaintext-only]',
   );
   const only = inside.length === 1 ? inside[0] : undefined;
   return only !== undefined && isHtml(only) ? only : undefined;
+}
+
+const small = 30; // pixels: less shows no text
+
+/** Whether a field is only where the keys of an editor go, which draws its text elsewhere. */
+export function takesKeysOnly(field: Element): boolean {
+  if (!isTextArea(field)) return false;
+  const { width, height } = boxOf(field);
+  if (width <= 3 || height <= 3 || isCutOff(field)) return true;
+  return windowOf(field).getComputedStyle(field).opacity === '0' && (width < small || height < small);
 }
 
 /** Checks a value against its field, and gives the kind. Nothing is changed. */
