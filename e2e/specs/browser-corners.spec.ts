@@ -162,7 +162,9 @@ test('what comes late after an act is told once, and so is what a later act chan
   expect((await agent.look()).trim()).toBe('unchanged');
 });
 
-test('what an act adds is told once while the page goes on without a line being different', async ({ on }) => {
+test('what an act adds is told once while the page goes on without a line being different', async ({
+  on,
+}) => {
   const agent = await on(`<button onclick="add()">Add</button><ul id="list"></ul><script>
     function add() {
       list.appendChild(document.createElement('li')).textContent = 'one more';

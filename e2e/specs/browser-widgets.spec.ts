@@ -258,7 +258,10 @@ test('a field that formats what follows a key is filled at once', async ({ open,
     card.oninput = () => { const typed = card.value; card.value = last ?? '';
       if (last.length < typed.length) card.value = typed.replace(/(.{4})(?=.)/g, '$1 '); };
   </script>`);
-  expect(await agent.fill('textbox "Card"', '41111111')).toMatchObject({ value: '4111 1111', verified: true });
+  expect(await agent.fill('textbox "Card"', '41111111')).toMatchObject({
+    value: '4111 1111',
+    verified: true,
+  });
   expect(await stage.page.locator('#card').inputValue()).toBe('4111 1111');
 });
 

@@ -22,8 +22,7 @@ export async function fillEditor(task: Task): Promise<Reading> {
   focusOn(editor);
   await page.pause(0);
   const owner = documentFor(editor);
-  if (byKeys)
-    stroke(owner, { key: 'a', code: 'KeyA', keyCode: 65, modifiers: ['Control'] }, new Clipboard());
+  if (byKeys) stroke(owner, { key: 'a', code: 'KeyA', keyCode: 65, modifiers: ['Control'] }, new Clipboard());
   else selectAllOf(editor);
   await page.pause(untilMs); // editors hear of a selection after the turn
   if (text === '') for (const key of readKeys('Backspace')) stroke(owner, key, new Clipboard());
