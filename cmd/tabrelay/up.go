@@ -2,7 +2,6 @@ package main
 
 import (
 	"bufio"
-	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -257,7 +256,7 @@ func (u *upCommand) startManaged(ctx context.Context) error {
 	launch := browser.Launch{
 		Path: path, Folder: u.home.Browser(), Extension: u.status.Extension.Folder,
 		Headless: u.config.Browser.Headless || !browser.HasDisplay(),
-		Root:     os.Geteuid() == 0, Args: u.config.Browser.Args, URL: cmp.Or(u.status.Demo, "about:blank"),
+		Root:     os.Geteuid() == 0, Args: u.config.Browser.Args,
 	}
 	if browser.Sandboxed(path) && strings.Contains(launch.Extension, "/.") {
 		return failed("%s cannot read folders whose names begin with a dot, such as %s", path, launch.Extension).
@@ -400,14 +399,14 @@ func (u *upCommand) firstCall(ctx context.Context) error {
 	return u.printNextSteps()
 }
 
-// openDemo opens the demo site unless a tab shows it.
+// openDemo opens the demo site, in front of the person who asked for it, unless a tab shows it.
 func (u *upCommand) openDemo(ctx context.Context) error {
 	for _, t := range u.status.Tabs {
 		if strings.HasPrefix(t.URL, u.status.Demo) {
 			return nil
 		}
 	}
-	t := builtin.NewTab{URL: u.status.Demo}
+	t := builtin.NewTab{URL: u.status.Demo, Active: true}
 	for _, b := range u.status.Browsers {
 		if b.Connected {
 			t.Profile = b.ProfileID

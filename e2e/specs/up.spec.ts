@@ -17,6 +17,7 @@ async function newHome(closing: Closing): Promise<Relay> {
   await relay.configure({
     listen: '127.0.0.1:0',
     demo: { listen: '127.0.0.1:0' },
+    permissions: { default: 'auto' },
     browser: { path: browser, args: ['--no-sandbox', '--disable-gpu'] },
   });
   return relay;
@@ -34,6 +35,8 @@ test('"tabrelay up" ends with a connected browser and the result of a first call
   expect(await up(relay)).toContain('Hello');
   expect(await relay.browsers()).toBe(1);
   expect(await up(relay)).toContain('Hello');
+  const inFront = await relay.tabrelay('call', 'browser__snapshot');
+  expect(inFront).toMatch(/^page "tabrelay demo" .+\nbanner/);
   await down.close();
   expect(await relay.announced()).toBeUndefined();
 });

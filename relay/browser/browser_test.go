@@ -76,7 +76,7 @@ func TestSandboxed(t *testing.T) {
 
 func TestArguments(t *testing.T) {
 	l := Launch{Folder: "/h/browser", Extension: "/h/extension", Headless: true, Root: true,
-		Args: []string{"--lang=en"}, URL: "http://127.0.0.1:1/"}
+		Args: []string{"--lang=en"}}
 	args := l.args()
 	for _, want := range []string{"--user-data-dir=/h/browser/profile", "--load-extension=/h/extension",
 		"--disable-extensions-except=/h/extension", "--headless=new", "--no-sandbox", "--lang=en"} {
@@ -84,8 +84,8 @@ func TestArguments(t *testing.T) {
 			t.Errorf("%s is missing in %v", want, args)
 		}
 	}
-	if args[len(args)-1] != l.URL {
-		t.Errorf("the URL is not last: %v", args)
+	if args[len(args)-1] != "about:blank" {
+		t.Errorf("the first tab is not blank: %v", args)
 	}
 	l.Headless, l.Root = false, false
 	for _, not := range []string{"--headless=new", "--no-sandbox"} {
@@ -101,7 +101,7 @@ func TestLaunch(t *testing.T) {
 	dir := t.TempDir()
 	folder := filepath.Join(dir, "browser")
 	l := Launch{Path: program(t, dir, "chromium", `trap 'exit 0' TERM; echo "[1:ERROR:dbus/bus.cc] no bus" >&2; echo `+
-		`started >&2; while :; do read -r _ < "`+dir+`/pipe"; done`), Folder: folder, URL: "about:blank"}
+		`started >&2; while :; do read -r _ < "`+dir+`/pipe"; done`), Folder: folder}
 	if err := exec.Command("mkfifo", filepath.Join(dir, "pipe")).Run(); err != nil {
 		t.Skip("no mkfifo:", err)
 	}
