@@ -16,6 +16,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"tabrelay/relay/call"
+	"tabrelay/relay/fault"
 	"tabrelay/relay/httpapi"
 )
 
@@ -31,6 +33,7 @@ func (a *app) call() *cobra.Command {
 		Short: "Call a tool and print its result",
 		Long: "Call a tool and print its result. The arguments are a JSON object: as it is, in a file (@FILE), or on " +
 			"stdin (-).\n" +
+			"It is printed as JSON, or as text when it is text alone, as a look at a page is.\n" +
 			"A failure is printed as an agent reads it, on stderr. So is the progress of the tool, on a terminal.\n" +
 			"A large result is truncated as it is for an agent: what is printed says so, and how to read the rest; " +
 			"--max-bytes 10485760 prints the largest there is.",
@@ -128,12 +131,31 @@ func (a *app) printAnswer(answer httpapi.Answer) error {
 	case a.json:
 		return nil
 	case answer.Output == nil && answer.Content != nil:
+		if text, ok := textOf(answer.Content); ok {
+			_, err := fmt.Fprintln(a.out, text)
+			return err
+		}
 		return a.printJSON(answer.Content)
 	}
 	if said := answer.Said(); said != nil {
 		return a.printJSON(said)
 	}
 	return a.printJSON(answer.Output)
+}
+
+// textOf is the text of a result that is nothing but text, such as what a page shows, without what a terminal obeys.
+func textOf(content []call.Content) (text string, ok bool) {
+	var lines []string
+	for _, item := range content {
+		var block struct{ Type, Text string }
+		if json.Unmarshal(item, &block) != nil || block.Type != "text" {
+			return "", false
+		}
+		for line := range strings.SplitSeq(block.Text, "\n") {
+			lines = append(lines, fault.Visible(strings.ReplaceAll(line, "\t", "    ")))
+		}
+	}
+	return strings.Join(lines, "\n"), true
 }
 
 // runCall asks the relay for a call. On a terminal the person sees its progress, and is asked whether it may run when

@@ -6,6 +6,9 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"tabrelay/relay/call"
+	"tabrelay/relay/rawjson"
 )
 
 func TestFullDiskIsExplained(t *testing.T) {
@@ -39,5 +42,26 @@ func TestLongLinesAreBroken(t *testing.T) {
 	}
 	if wrapToTerminal(&strings.Builder{}, strings.Repeat("x", 500)) != strings.Repeat("x", 500) {
 		t.Error("what no terminal shows is broken, too")
+	}
+}
+
+func TestTextOf(t *testing.T) {
+	text := func(s string) call.Content {
+		return call.Content(`{"type":"text","text":` + string(rawjson.MustEncode(s)) + `}`)
+	}
+	picture := call.Content(`{"type":"image","data":"AAAA","mimeType":"image/png"}`)
+	for _, tt := range []struct {
+		content []call.Content
+		want    string
+		ok      bool
+	}{
+		{[]call.Content{text("page \"Orders\"\n\tlink")}, "page \"Orders\"\n    link", true},
+		{[]call.Content{text("one"), text("two")}, "one\ntwo", true},
+		{[]call.Content{text("red\u001b[31m\u202e \u0007")}, "red[31m ", true},
+		{[]call.Content{text("seen"), picture}, "", false},
+	} {
+		if got, ok := textOf(tt.content); got != tt.want || ok != tt.ok {
+			t.Errorf("%s: %q, %v", tt.content, got, ok)
+		}
 	}
 }

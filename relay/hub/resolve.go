@@ -280,7 +280,7 @@ func (s *search) tabInFront() (t target, failure *fault.Error) {
 	if s.bounds.tabs.Bound() {
 		return t, s.bounds.refuse(0)
 	}
-	return t, fault.New(fault.TabNotFound, "The tab in front shows no page that "+s.r.Plugin+" may read",
+	return t, fault.New(fault.TabNotFound, "The tab in front shows no web page that may be read",
 		fault.WithHint("Open the page with browser__open_tab, or pass a `tabId` that browser__list_tabs tells. A tab "+
 			"that is blank, or shows a page of the browser itself, cannot be read."))
 }
