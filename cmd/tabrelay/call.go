@@ -46,7 +46,7 @@ func (a *app) call() *cobra.Command {
 			case given("timeout") && timeout < time.Millisecond, given("max-bytes") && ask.MaxBytes < 1:
 				return usage("--timeout is at least 1ms, and --max-bytes at least 1")
 			}
-			if ask.Arguments, err = a.arguments(append(args, "{}")[1], tab); err != nil {
+			if ask.Arguments, err = a.arguments(cmd.Context(), append(args, "{}")[1], tab); err != nil {
 				return err
 			}
 			ask.TimeoutMs = timeout.Milliseconds()
@@ -76,17 +76,17 @@ func (a *app) withCallJSON(cmd *cobra.Command) {
 }
 
 // arguments reads the arguments of a call, and adds the tab.
-func (a *app) arguments(text string, tab int) (json.RawMessage, error) {
+func (a *app) arguments(ctx context.Context, text string, tab int) (json.RawMessage, error) {
 	from := "the arguments"
 	raw := []byte(text)
 	var err error
 	switch {
 	case text == "-":
 		from = "stdin"
-		raw, err = io.ReadAll(io.LimitReader(a.in, maxArguments))
+		raw, err = unlessStopped(ctx, func() ([]byte, error) { return io.ReadAll(io.LimitReader(a.in, maxArguments)) })
 	case strings.HasPrefix(text, "@"):
 		from = text[1:]
-		raw, err = os.ReadFile(from)
+		raw, err = unlessStopped(ctx, func() ([]byte, error) { return os.ReadFile(from) }) // it may be a pipe
 	}
 	if err != nil {
 		return nil, failed("cannot read the arguments: %w", err)

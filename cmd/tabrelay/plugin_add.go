@@ -212,7 +212,10 @@ func (a *app) update(ctx context.Context, before *plugin.Entry, c *install.Candi
 	default:
 		a.notef("%s:%s\n", name, indented(append(plugin.Compare(before.Plugin, c.Plugin), "the code is another")...))
 	}
-	if !yes && !a.askYesNo("Take it?") {
+	if !yes && !a.askYesNo(ctx, "Take it?") {
+		if ctx.Err() != nil {
+			return errors.Join(context.Cause(ctx), c.Discard())
+		}
 		return errors.Join(failed("%s stays as it is", name).hinting("--yes takes the newer version"), c.Discard())
 	}
 	if err := c.Install(true); err != nil {
@@ -223,12 +226,14 @@ func (a *app) update(ctx context.Context, before *plugin.Entry, c *install.Candi
 }
 
 // askYesNo asks the person at stdin. Without a terminal the answer is no.
-func (a *app) askYesNo(question string) bool {
+func (a *app) askYesNo(ctx context.Context, question string) bool {
 	if !a.interactive() {
 		return false
 	}
 	a.notef("%s [y/N] ", question)
-	answer, _ := bufio.NewReader(a.in).ReadString('\n') // no answer is a no
+	answer, _ := unlessStopped(ctx, func() (string, error) { // no answer is a no
+		return bufio.NewReader(a.in).ReadString('\n')
+	})
 	return strings.EqualFold(strings.TrimSpace(answer), "y")
 }
 

@@ -67,6 +67,24 @@ func stoppedIn(ctx context.Context) *stopped {
 	return s
 }
 
+// unlessStopped reads what may not come for long. A read cannot be cancelled: one that is given up goes on until the
+// process ends.
+func unlessStopped[T any](ctx context.Context, read func() (T, error)) (value T, err error) {
+	done := make(chan struct{})
+	var came T
+	var failure error
+	go func() {
+		defer close(done)
+		came, failure = read()
+	}()
+	select {
+	case <-done:
+		return came, failure
+	case <-ctx.Done():
+		return value, context.Cause(ctx)
+	}
+}
+
 // stoppedRequest is the error for a request that a signal ended, and says what became of it; nil when none did.
 func stoppedRequest(ctx context.Context, method, path string) error {
 	s := stoppedIn(ctx)

@@ -306,17 +306,8 @@ func (c *controllingTerminal) printf(format string, args ...any) { fmt.Fprintf(c
 
 // readLine waits for a line that the person types. At the end of input, or when ctx ends, it is empty.
 func (c *controllingTerminal) readLine(ctx context.Context) string {
-	typed := make(chan string, 1)
-	go func() { // until the process ends: a read of a terminal cannot be cancelled
-		line, _ := bufio.NewReader(c.in).ReadString('\n') // an error leaves the line empty
-		typed <- strings.TrimSpace(line)
-	}()
-	select {
-	case line := <-typed:
-		return line
-	case <-ctx.Done():
-		return ""
-	}
+	line, _ := unlessStopped(ctx, func() (string, error) { return bufio.NewReader(c.in).ReadString('\n') })
+	return strings.TrimSpace(line)
 }
 
 // confirmHere lets the person confirm a change at the controlling terminal. nil: they did.
@@ -341,6 +332,9 @@ func (a *app) confirmHere(ctx context.Context, c *policy.Change) error {
 	defer t.close()
 	t.printf("%s\nType %s to allow this: ", wrapToTerminal(t.out, strings.Join(c.Lines(), "\n")), policy.Word)
 	if !strings.EqualFold(t.readLine(ctx), policy.Word) {
+		if stoppedIn(ctx) != nil {
+			return context.Cause(ctx)
+		}
 		return failed("%w", errNotConfirmed).hinting("run it again and type " + policy.Word)
 	}
 	return nil

@@ -210,7 +210,10 @@ func (r *removal) run(ctx context.Context, yes bool) error {
 			r.notef("  %s\n", what)
 		}
 	}
-	if !yes && !r.askYesNo("Remove it?") {
+	if !yes && !r.askYesNo(ctx, "Remove it?") {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
 		return failed("nothing was removed").hinting("--yes removes it without asking")
 	}
 	for _, step := range r.steps {

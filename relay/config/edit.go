@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 
 	"github.com/gofrs/flock"
 	"github.com/google/renameio/v2/maybe"
@@ -64,7 +63,7 @@ func edit(home Home, change func(*hujson.Value) error) error {
 		return fmt.Errorf("cannot lock the configuration: %w", err)
 	}
 	defer lock.Unlock()
-	data, err := os.ReadFile(home.Config())
+	data, err := readRegular(home.Config())
 	if errors.Is(err, fs.ErrNotExist) {
 		data, err = []byte(starter), nil
 	}

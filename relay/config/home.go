@@ -176,7 +176,7 @@ func (h Home) Remove() error {
 // ReadState reads one of [Home.OldState], or [Home.PluginList]. One that is missing leaves into as it is; one that is
 // empty or damaged is refused with a [*FileError]: what it held is not silently forgotten.
 func ReadState(file string, into any) error {
-	text, err := os.ReadFile(file)
+	text, err := readRegular(file)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}

@@ -43,7 +43,7 @@ func Reload(home Home) (Config, error) {
 
 func load(file string, environ []string) (Config, error) {
 	c := Default()
-	data, err := os.ReadFile(file)
+	data, err := readRegular(file)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return c, &FileError{Err: fmt.Errorf("cannot read the configuration: %w", err),
 			Next: "make it a file that you can read"}
@@ -66,6 +66,18 @@ func load(file string, environ []string) (Config, error) {
 		return c, &Error{Faults: r.faults}
 	}
 	return c, nil
+}
+
+// readRegular reads a file of the home folder. A pipe or a device could keep its reader waiting for ever.
+func readRegular(file string) ([]byte, error) {
+	info, err := os.Stat(file)
+	if err == nil && !info.Mode().IsRegular() {
+		err = &fs.PathError{Op: "read", Path: file, Err: errors.New("not a regular file")}
+	}
+	if err != nil {
+		return nil, err
+	}
+	return os.ReadFile(file)
 }
 
 // defaults is a T with every setting of the table at its default.

@@ -194,6 +194,12 @@ func (s *Secrets) refresh(info fs.FileInfo, err error) error {
 
 // readSecrets reads the file whose mode and owner it has looked at, and not one that was put in its place since.
 func readSecrets(path string) (c secretsFile, info fs.FileInfo, err error) {
+	if info, err = os.Stat(path); err == nil && !info.Mode().IsRegular() { // opening a pipe would wait for its writer
+		err = &fs.PathError{Op: "read", Path: path, Err: errors.New("not a regular file")}
+	}
+	if err != nil {
+		return c, nil, unreadable(err)
+	}
 	f, err := os.Open(path)
 	if err != nil {
 		return c, nil, unreadable(err)

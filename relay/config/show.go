@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"strings"
 
 	"github.com/tailscale/hujson"
@@ -31,7 +30,7 @@ func (e Entry) IsSet() bool { return e.From != "default" }
 
 // Entries are all settings, as config.json and the environment say. What is wrong with a value is not looked at.
 func Entries(home Home, environ []string) ([]Entry, error) {
-	text, err := os.ReadFile(home.Config())
+	text, err := readRegular(home.Config())
 	if errors.Is(err, fs.ErrNotExist) {
 		text, err = []byte("{}"), nil
 	}
