@@ -1,4 +1,5 @@
 // What an act did to a page that complains or blocks, and a page of very many frames.
+import { largePages } from '../sites/large.ts';
 import { openSite } from '../sites/own-pages.ts';
 import { Acting } from '../stage/acting.ts';
 import { expect, test, visit } from '../stage/test.ts';
@@ -82,3 +83,31 @@ for (const [kind, open, close] of dialogs)
     expect((await agent.look()).trim()).toBe('unchanged');
     expect((await agent.do('click', { ref: first })).on).toContain('button "Do 7"');
   });
+
+test('what moves when the page is drawn is clicked once it rests, however seldom that is', async ({
+  sharedStage: stage,
+  closing,
+}) => {
+  const script = `<button id="box" style="position: absolute; top: 0" onclick="clicked.push(moves)">Box</button><script>
+    let moves = false;
+    const clicked = [];
+    function move() {
+      moves = true;
+      const end = performance.now() + 400;
+      requestAnimationFrame(function draw() {
+        box.style.left = (performance.now() / 5) % 500 + 'px';
+        moves = performance.now() < end;
+        if (moves) requestAnimationFrame(draw);
+      });
+    }</script>`;
+  const site = await openSite(closing, { large: `${largePages.cards}${script}` });
+  await visit(stage, `${site}/large`);
+  const agent = new Acting(stage.agent);
+  const { text } = await stage.agent.call('browser__find', { text: 'Box', role: 'button' });
+  const ref = /button "Box" \[(e\d+)\]/.exec(text)?.[1];
+  for (let n = 0; n < 8; n++) {
+    await stage.page.evaluate('move()');
+    await agent.do('click', { ref });
+  }
+  expect(await stage.page.evaluate('clicked')).toEqual(new Array(8).fill(false));
+});

@@ -77,14 +77,10 @@ export async function effectOf<More extends Said>(
   typedAt = 0;
   actedOn = '';
   readAgain = () => {};
-  const watch = await page.watch(dialogs);
-  const scene: Scene = {
-    page,
-    watch,
-    mark: page.mark(),
-    signs: watchSigns(),
-    departure: watchDeparture(dialogs),
-  };
+  const watching = page.watch(dialogs);
+  const mark = page.mark(); // while the worker begins to watch
+  const watch = await watching;
+  const scene: Scene = { page, watch, mark, signs: watchSigns(), departure: watchDeparture(dialogs) };
   const sent = eventsSent();
   heedEvents((target) => {
     if (eventsSent() === sent + 1) watch.touched(actedOn);
@@ -154,7 +150,7 @@ async function quiet(scene: Scene): Promise<void> {
     if (now - from >= longestMs) return;
     // Where nothing was seen at all, or nothing that is shown, what comes late would be missed.
     if (last > 0 && now - last >= quietMs && isDifferent(scene)) return;
-    await page.pause(lookMs);
+    await page.pause(last > 0 && now - last < quietMs ? Math.min(lookMs, quietMs - (now - last)) : lookMs);
   }
 }
 

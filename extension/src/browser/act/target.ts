@@ -43,6 +43,7 @@ export interface Wants {
 
 export const readyMs = 3000;
 const againMs = 16;
+const frameMs = 500; // for a page to be drawn: a frame out of sight is not
 
 const interactive =
   'a[href],button,input,select,textarea,summary,[role=button],[role=link],[role=checkbox],[role=switch],' +
@@ -190,11 +191,58 @@ function frameOf(view: Window): Element | undefined {
 
 const blocks: ScrollLogicalPosition[] = ['center', 'end', 'start'];
 
+interface Seen {
+  target: Element;
+  box: DOMRect;
+  movable: Promise<void>;
+}
+
+let foreseen: Seen | undefined;
+
+/** Looks where an element is that is to be acted on: what goes on until then counts as time that it stood still. */
+export function foresee(page: Page, ref: string): void {
+  const target = page.resolve(ref);
+  const over = isGone(target) || !isConnected(target) ? undefined : standIn(target);
+  foreseen = over && !isGone(target) ? { target, box: boxOf(over), movable: untilItMoves(page) } : undefined;
+}
+
+// Where it was then, once it would be elsewhere if it moved.
+async function seenBefore(page: Page, ref: string): Promise<DOMRect | undefined> {
+  const seen = foreseen;
+  foreseen = undefined;
+  if (seen === undefined || page.resolve(ref) !== seen.target) return undefined;
+  await seen.movable;
+  return page.resolve(ref) === seen.target ? seen.box : undefined;
+}
+
+// Until what moves has moved: scripts move things by timers or when the page is drawn, which a slow one is seldom, and
+// styles as time goes on for the page, which is not always when it is drawn.
+async function untilItMoves(page: Page): Promise<void> {
+  const { timeline } = document;
+  const since = Number(timeline.currentTime);
+  const until = performance.now() + frameMs;
+  do await Promise.all([page.pause(againMs), drawn(until - performance.now())]);
+  while (Number(timeline.currentTime) <= since && performance.now() < until);
+}
+
+function drawn(ms: number): Promise<void> {
+  if (document.visibilityState === 'hidden') return Promise.resolve();
+  return new Promise((resolve) => {
+    const frame = requestAnimationFrame(() => end());
+    const late = setTimeout(() => end(), ms);
+    const end = () => {
+      cancelAnimationFrame(frame);
+      clearTimeout(late);
+      resolve();
+    };
+  });
+}
+
 /** Waits until an element is ready, and says where it can be met. Throws why it is not, with nothing done. */
 export async function ready(page: Page, ref: string, wants: Wants): Promise<Spot> {
   const until = performance.now() + readyMs;
   let tries = 0;
-  let before: DOMRect | undefined;
+  let before = wants.uncovered ? await seenBefore(page, ref) : undefined;
   for (;;) {
     const target = resolved(page, ref);
     const look = lookAt(page, target, wants, before);
@@ -202,7 +250,7 @@ export async function ready(page: Page, ref: string, wants: Wants): Promise<Spot
     before = boxOf(look.over ?? target);
     if (look.scroll) bringIntoView(look.over ?? target, blocks[tries++ % blocks.length] ?? 'center');
     if (look.final === true || performance.now() > until) throw look.why;
-    await page.pause(againMs);
+    await untilItMoves(page);
   }
 }
 

@@ -19,7 +19,7 @@ import { focusOn, pressAndRelease } from './mouse.ts';
 import type { DialogAnswer } from './page.ts';
 import { drag, hover, scroll, select } from './pointer.ts';
 import { refuseParts, refusePickers, refuseUsedAgain } from './refusing.ts';
-import { ready, resolved } from './target.ts';
+import { foresee, ready, resolved } from './target.ts';
 import { Clipboard, caretToEnd } from './text.ts';
 import { clickTrusted, type Say } from './trusted.ts';
 import { stroke } from './typing.ts';
@@ -143,8 +143,14 @@ const upload: Deed = (given) => giveFiles(page, read.text(given, 'ref'), read.fi
 const deeds: Record<string, Deed> = { click, fill: fillIn, press, pointer: point, upload };
 
 /** Runs an act; what it throws on purpose becomes a failure that says whether anything was done. */
-async function acting(dialogs: DialogAnswer | undefined, deed: Act, forFocus: boolean): Promise<Effect> {
+async function acting(
+  dialogs: DialogAnswer | undefined,
+  deed: Act,
+  { ref }: { ref?: unknown },
+  forFocus: boolean,
+): Promise<Effect> {
   try {
+    foresee(page, typeof ref === 'string' ? ref : '');
     return saidOnce(await effectOf(page, dialogs ?? 'dismiss', deed, forFocus));
   } catch (why) {
     if (!(why instanceof NotDone)) throw why;
@@ -182,7 +188,7 @@ const carryOut =
       guard(args, [given]);
       return named(given, deed);
     };
-    return acting(read.dialogAnswer(args), act, deed === click);
+    return acting(read.dialogAnswer(args), act, args, deed === click);
   };
 
 const always: readonly (string | undefined)[] = ['password', 'payment', 'code'];
@@ -251,7 +257,7 @@ async function several(args: object): Promise<object> {
         guard(args, i === 0 ? [given, ...steps.slice(1).map((one) => one.args)] : [given]);
         return named(given, deed);
       };
-      const effect = await acting(answer, act, deed === click);
+      const effect = await acting(answer, act, own, deed === click);
       done.push(effect);
       if (effect.leaving !== undefined) break;
     } catch (why) {
