@@ -58,14 +58,23 @@ export class Bridge {
     else if (this.#acknowledged.length >= 64) this.#flush();
   }
 
-  /** Tells the bridge that an adapter (or, with no name, the console tap) is about to be injected late. */
-  expectLate(plugin: string): Promise<void> {
+  /**
+   * Tells the bridge that an adapter (or, with no name, the console tap) is about to be injected late. Of a document
+   * that is gone nothing is waited for: the injection says so.
+   */
+  async expectLate(plugin: string): Promise<void> {
+    if (this.gone) return;
     this.send({ type: 'late', plugin });
-    return new Promise((resolve) => this.#lateWaiters.push(resolve));
+    await new Promise<void>((resolve) => this.#lateWaiters.push(resolve));
   }
 
   lateReady(): void {
     this.#lateWaiters.shift()?.();
+  }
+
+  leave(): void {
+    this.gone = true;
+    for (const resolve of this.#lateWaiters.splice(0)) resolve();
   }
 
   /** Whether the document has a plugin's adapter, of this hash and in its own world. */
@@ -260,7 +269,7 @@ export class Bridges {
   }
 
   #remove(bridge: Bridge): void {
-    bridge.gone = true;
+    bridge.leave();
     this.#all.delete(bridge);
     if (this.#top.get(bridge.tabId) === bridge) this.#top.delete(bridge.tabId);
     this.#listener.gone(bridge);

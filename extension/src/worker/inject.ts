@@ -13,6 +13,9 @@ export class Refused extends Error {
   }
 }
 
+/** Chrome may never answer for a page that hangs: nobody waits longer, and the next call tries anew. */
+const answerMs = 12_000;
+
 const againMs = 350; // right after a reload Chrome may still run a script in the old isolated world, in vain
 
 // Chrome explains itself in sentences only.
@@ -36,6 +39,15 @@ async function inject(details: chrome.scripting.ScriptInjection<[], unknown>): P
   }
 }
 
+async function answered<T>(work: Promise<T>): Promise<T> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const late = new Promise<never>((_, reject) => {
+    const message = `The page did not let the extension in within ${answerMs / 1000} s`;
+    timer = setTimeout(() => reject(new Refused('TAB_UNRESPONSIVE', message)), answerMs);
+  });
+  return Promise.race([work, late]).finally(() => clearTimeout(timer));
+}
+
 export class Injector {
   readonly #bridges: Bridges;
   /** How long what was put into a document may take to say so. */
@@ -54,7 +66,7 @@ export class Injector {
     if (resident !== undefined) return Promise.resolve(resident);
     const pending = this.#bridging.get(tabId);
     if (pending !== undefined) return pending;
-    const work = this.#injectBridge(tabId).finally(() => this.#bridging.delete(tabId));
+    const work = answered(this.#injectBridge(tabId)).finally(() => this.#bridging.delete(tabId));
     this.#bridging.set(tabId, work);
     return work;
   }
@@ -65,7 +77,7 @@ export class Injector {
     const key = `${bridge.documentId} ${plugin.name} ${plugin.hash}`;
     const pending = this.#adapting.get(key);
     if (pending !== undefined) return pending;
-    const work = this.#injectAdapter(bridge, plugin).finally(() => this.#adapting.delete(key));
+    const work = answered(this.#injectAdapter(bridge, plugin)).finally(() => this.#adapting.delete(key));
     this.#adapting.set(key, work);
     return work;
   }

@@ -1,0 +1,40 @@
+import assert from 'node:assert/strict';
+import { afterEach, beforeEach, mock, test } from 'node:test';
+import { Bridges } from '../src/worker/bridges.ts';
+import { Injector } from '../src/worker/inject.ts';
+
+let injected: number;
+let injector: Injector;
+
+beforeEach(() => {
+  mock.timers.enable({ apis: ['setTimeout'] });
+  injected = 0;
+  const executeScript = () => {
+    injected++;
+    return new Promise<never>(() => {});
+  };
+  Object.defineProperty(globalThis, 'chrome', {
+    configurable: true,
+    value: { scripting: { executeScript } },
+  });
+  injector = new Injector(
+    new Bridges(
+      { reached: async () => true, message() {}, ready() {}, gone() {} },
+      { loaded: Promise.resolve(), epoch: 'e', putInto: async () => {}, hasFrame: () => false },
+    ),
+  );
+});
+
+afterEach(() => {
+  mock.timers.reset();
+  Reflect.deleteProperty(globalThis, 'chrome');
+});
+
+test('a page for which Chrome never answers is not waited for, and the next call tries anew', async () => {
+  for (const attempt of [1, 2]) {
+    const refused = assert.rejects(injector.bridge(1), { code: 'TAB_UNRESPONSIVE' });
+    mock.timers.tick(12_000);
+    await refused;
+    assert.equal(injected, attempt);
+  }
+});
