@@ -150,11 +150,11 @@ func (c *Catalog) Watch(ctx context.Context, secretsChanged func()) {
 		return
 	}
 	defer watcher.Close() // nothing was written
-	c.follow(watcher)
+	now := c.follow(watcher)
 	secretsChanged() // before it was watched
 	settled := time.NewTimer(time.Hour)
 	settled.Stop()
-	secrets, config := home.Secrets(), home.Config()
+	secrets := home.Secrets()
 	for {
 		select {
 		case <-ctx.Done():
@@ -166,23 +166,29 @@ func (c *Catalog) Watch(ctx context.Context, secretsChanged func()) {
 			switch {
 			case event.Name == secrets:
 				secretsChanged()
-			case event.Name == config:
+			case slices.Contains(now.config, event.Name):
 				settled.Reset(editTime)
-			case filepath.Dir(event.Name) != string(home): // in which log and database are written all the time
+			case slices.Contains(now.folders, filepath.Dir(event.Name)): // nothing else of the home folder matters
 				settled.Reset(buildTime)
 			}
 		case err := <-watcher.Errors:
 			log.Warn().Err(err).Msg("changes of plugins may have been missed")
 			settled.Reset(buildTime)
 		case <-settled.C:
-			c.follow(watcher) // first: what changes while it is read is read again
-			_, _ = c.Reload() // which tells what is wrong itself
+			now = c.follow(watcher) // first: what changes while it is read is read again
+			_, _ = c.Reload()       // which tells what is wrong itself
 		}
 	}
 }
 
+// followed is what is read again when it changes.
+type followed struct {
+	config  []string // config.json and, where it is a link, the files that it leads to
+	folders []string // of plugins, whatever changes in them
+}
+
 // follow watches the folders that matter now. A folder that is watched already stays so.
-func (c *Catalog) follow(watcher *fsnotify.Watcher) {
+func (c *Catalog) follow(watcher *fsnotify.Watcher) (now followed) {
 	log, home := c.options.Log, c.options.Home
 	if err := os.MkdirAll(home.Plugins(), 0o700); err != nil {
 		log.Warn().Err(err).Msg("cannot make the folder of plugins")
@@ -191,16 +197,38 @@ func (c *Catalog) follow(watcher *fsnotify.Watcher) {
 	if err != nil {
 		log.Warn().Err(err).Msg("cannot read the list of plugins")
 	}
-	folders := []string{string(home), home.Plugins()}
+	now.config = linked(home.Config())
+	now.folders = append(now.folders, home.Plugins())
 	for _, dir := range added {
-		folders = append(folders, dir, filepath.Join(dir, "dist"))
+		now.folders = append(now.folders, filepath.Clean(dir), filepath.Join(dir, "dist"))
 	}
-	for _, folder := range folders {
+	watched := slices.Clone(now.folders)
+	for _, file := range now.config {
+		watched = append(watched, filepath.Dir(file))
+	}
+	for _, folder := range watched {
 		if _, err := os.Stat(folder); err != nil {
 			continue // it is not there yet; its parent tells
 		}
 		if err := watcher.Add(folder); err != nil {
-			log.Warn().Err(err).Str("folder", folder).Msg("a plugin's folder cannot be watched")
+			log.Warn().Err(err).Str("folder", folder).Msg("a folder cannot be watched")
 		}
 	}
+	return now
+}
+
+// linked is a file and, where it is a link, what it leads to, link by link: people keep their settings elsewhere.
+func linked(file string) (files []string) {
+	for !slices.Contains(files, file) {
+		files = append(files, file)
+		to, err := os.Readlink(file)
+		if err != nil {
+			break
+		}
+		if !filepath.IsAbs(to) {
+			to = filepath.Join(filepath.Dir(file), to)
+		}
+		file = filepath.Clean(to)
+	}
+	return files
 }

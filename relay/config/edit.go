@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"path/filepath"
 
 	"github.com/gofrs/flock"
 	"github.com/google/renameio/v2/maybe"
@@ -81,7 +82,11 @@ func edit(home Home, change func(*hujson.Value) error) error {
 	if err := valid(home.Config(), doc.Pack()); err != nil {
 		return err
 	}
-	if err := maybe.WriteFile(home.Config(), doc.Pack(), 0o600); err != nil {
+	file := home.Config()
+	if real, err := filepath.EvalSymlinks(file); err == nil {
+		file = real // a link stays a link
+	}
+	if err := maybe.WriteFile(file, doc.Pack(), 0o600); err != nil {
 		return fmt.Errorf("cannot write the configuration: %w", err)
 	}
 	return nil
