@@ -57,11 +57,11 @@ export async function drag(
   refuseUsedAgain(start.target);
   if (to !== undefined) refuseUsedAgain(resolved(page, to));
   const end = endOf(page, start, to, at);
-  const dragged = draggableOf(start.hit);
   const held = 'left' as const;
   moveTo(start.hit, start);
   const mouse = sendMouse('pointerdown', start.hit, start, { button: 'left', held });
   const native = mouse && sendMouse('mousedown', start.hit, start, { button: 'left', held, count: 1 });
+  const dragged = draggableOf(start.hit); // some pages make it so only when it is pressed
   if (native && dragged !== undefined && isConnected(dragged)) return dropNative(page, dragged, start, end);
   return dragByPointer(page, start, end, mouse);
 }
