@@ -280,3 +280,32 @@ test('a box to check that is drawn by several elements is one thing', async ({ o
   ]);
   expect((await agent.click('switch "Wifi"')).changes).toMatch(/^~ switch "Wifi" \[e\d+\] checked$/);
 });
+
+test('heads of columns that sort, and cells with one thing in them', async ({ open }) => {
+  const agent = await open(`<div role="grid"><div role="row">
+      <div role="columnheader" aria-sort="none">Name</div>
+      <div role="columnheader" aria-sort="ascending"><button>Price</button></div></div>
+    <div role="row"><div role="gridcell" tabindex="-1"><input type="checkbox" aria-label="Choose"></div>
+      <div role="gridcell" tabindex="-1">Apple</div></div></div><script>
+    const head = document.querySelector('[aria-sort]');
+    head.onclick = () => { head.ariaSort = 'descending'; };</script>`);
+  const rows = (await agent.look()).split('\n').filter((one) => one.includes('row'));
+  expect(rows).toEqual([
+    expect.stringMatching(/^ ?row: columnheader "Name" \[e\d+\] \| button "Price" \[e\d+\] ascending$/),
+    expect.stringMatching(/^ ?row: checkbox "Choose" \[e\d+\] \| gridcell "Apple" \[e\d+\]$/),
+  ]);
+  expect((await agent.click('columnheader "Name"')).changes).toMatch(/"Name" \[e\d+\] descending \|/);
+});
+
+test('what can be dragged only once it is pressed is dragged', async ({ open }) => {
+  const agent = await open(`<ul id="list"><li>one<li>two<li>three</ul><script>
+    let held;
+    list.onpointerdown = ({ target }) => { target.draggable = true; held = target; };
+    list.ondragover = (event) => { event.preventDefault(); if (event.target !== held) event.target.after(held); };
+    list.ondragend = () => { held.draggable = false; };</script>`);
+  await agent.look();
+  const found = async (text: string) =>
+    /\[(e\d+)\]/.exec((await agent.agent.call('browser__find', { text })).text)?.[1];
+  const drag = { action: 'drag', ref: await found('one'), to: await found('three') };
+  expect((await agent.do('pointer', drag)).changes).toBe('~ "one" (now after "three")');
+});

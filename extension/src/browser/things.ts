@@ -1,5 +1,17 @@
 // What a person can act on, and the words for it: role, name, reference, state and value.
-import { attribute, closest, focused, has, hasSome, holder, matches, tabIndex, tag, textOf } from './dom.ts';
+import {
+  attribute,
+  closest,
+  focused,
+  has,
+  hasSome,
+  holder,
+  matches,
+  tabIndex,
+  tag,
+  textOf,
+  within,
+} from './dom.ts';
 import { isScroller, pointer, styleOf, visible } from './drawn.ts';
 import { atOnce, known } from './moment.ts';
 import { contentName, hintOf, labelsOf, nameOf, placeholderIn, writtenText } from './names.ts';
@@ -41,6 +53,7 @@ export function thingOf(element: Element, cursor: string, around: string): Thing
     (takesFocus(element, role) && !isScroller(element)) ||
     handlers.some((handler) => has(element, handler)) ||
     (name === 'a' && isScripted(element)) ||
+    isSorter(element) ||
     attribute(element, 'draggable') === 'true';
   return { element, role, acts: own && !forAnother(element) };
 }
@@ -48,6 +61,10 @@ export function thingOf(element: Element, cursor: string, around: string): Thing
 // Of the rows of a grid all but one take the focus from the keys alone.
 const takesFocus = (element: Element, role: string): boolean =>
   has(element, 'tabindex') && (role === 'row' || tabIndex(element) >= 0);
+
+// The head of a column that can be sorted by, without a button for that.
+const isSorter = (element: Element): boolean =>
+  has(element, 'aria-sort') && within(element, 'a, button, [role=button], [tabindex]').length === 0;
 
 // A link without an address is one that the page's scripts follow, or the place that others lead to.
 const isScripted = (link: Element): boolean =>
@@ -135,6 +152,8 @@ export function sayState({ element, role }: Thing): string {
   }
   const current = attribute(element, 'aria-current');
   if (current !== null && current !== 'false' && current !== '') states.push('current');
+  const sorted = attribute(element, 'aria-sort');
+  if (sorted === 'ascending' || sorted === 'descending') states.push(sorted);
   if (isDisabled(control)) states.push('disabled');
   if (has(element, 'readonly') || flag(element, 'aria-readonly')) states.push('readonly');
   if (has(element, 'required') || flag(element, 'aria-required')) states.push('required');
@@ -235,7 +254,7 @@ function sayOptions(select: HTMLSelectElement): string {
   return `${said} or ${listed.join(', ')}${more}`;
 }
 
-const items = new Set(['listitem', 'menuitem', 'option', 'tab', 'treeitem']);
+const items = new Set(['columnheader', 'gridcell', 'listitem', 'menuitem', 'option', 'tab', 'treeitem']);
 
 /** Whether a thing is only the place of another one, which has its name: a click on that one reaches it, too. */
 export const isPlaceOf = (thing: Thing, inside: Element): boolean =>
@@ -244,14 +263,15 @@ export const isPlaceOf = (thing: Thing, inside: Element): boolean =>
   sayState(thing) === '' &&
   thingName(thing) === nameOf(inside);
 
-const choices = new Set(['checkbox', 'radio', 'switch']);
+const choices = new Set(['checkbox', 'columnheader', 'radio', 'switch']);
 
-/** Whether something in a box to check is only how that is drawn, or the field that it keeps. */
-export function isPartOf(thing: Thing, inside: Element): boolean {
-  if (!choices.has(thing.role) || inside === thing.element) return false;
-  const role = roleOf(inside);
-  if (role !== '' && role !== thing.role) return false;
-  return (role === '' && closest(inside, 'label') !== null) || thingName(thing) === nameOf(inside);
+/** Whether a line in a box to check, or in the head of a column, is only how that is drawn, or the field it keeps. */
+export function isPartOf(thing: Thing, { element, text }: { element: Element; text: string }): boolean {
+  if (!choices.has(thing.role) || element === thing.element) return false;
+  const role = roleOf(element);
+  if (role === '' && closest(element, 'label') !== null) return true;
+  const word = role === '' ? 'clickable' : thing.role;
+  return text.startsWith(`${word} ${named(thingName(thing))} [`);
 }
 
 /** One element in one line: role, name, reference, state and value; also of one that cannot be acted on. */

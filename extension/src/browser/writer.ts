@@ -166,8 +166,7 @@ export class Writer {
       drawing || whole || wording.has(role) || namedByContent.has(role) || wrapsFields(role, element);
     const below = holds ? this.#below(element, cursor, rowLike(tag(element), role)) : [];
     const refs = below.filter(
-      ({ ref, text, element: inside }) =>
-        (ref !== undefined || / \[(?:f\d+)?e\d+\]/.test(text)) && !isPartOf(thing, inside),
+      (one) => (one.ref !== undefined || / \[(?:f\d+)?e\d+\]/.test(one.text)) && !isPartOf(thing, one),
     );
     const [only] = refs;
     if (refs.length === 1 && only !== undefined && isPlaceOf(thing, only.element)) {
@@ -290,11 +289,15 @@ export class Writer {
       if (!/^t[dh]$/.test(tag(cell)) && !/cell|header/.test(role ?? '')) alone = true;
       const over = pointer(cell);
       const one = thingOf(cell, over, cursor);
-      const inner = this.#below(cell, over, true)
-        .map(({ text }) => text)
-        .join(' ');
-      if (one.acts && isSeen(cell)) cells.push(`${sayThing(one)}${inner.includes(' [') ? ` ${inner}` : ''}`);
-      else cells.push(inner);
+      const below = this.#below(cell, over, true);
+      const inner = below.map(({ text }) => text).join(' ');
+      const [only] = below;
+      const isPlace = below.length === 1 && only?.ref !== undefined && isPlaceOf(one, only.element);
+      const sorts = has(cell, 'aria-sort'); // by itself, or by what has its name in it
+      if (!one.acts || !isSeen(cell) || (sorts && inner.includes(`${named(thingName(one))} [`)))
+        cells.push(inner + (sorts ? sayState(one) : ''));
+      else if (isPlace) cells.push(inner);
+      else cells.push(`${sayThing(one)}${inner.includes(' [') ? ` ${inner}` : ''}`);
     }
     this.#keeper?.leave(element);
     while (cells.at(-1) === '') cells.pop();
