@@ -92,6 +92,7 @@ async function fillText(task: Task): Promise<Reading> {
   const text = textOf(value).replace(/\r\n?/g, '\n');
   const before = target.value;
   focusOn(target);
+  await page.pause(0); // a page may have something to do with a field that has the focus now
   const same = () => isSame(target, text);
   if (before !== text) (isTextField(target) ? putValue : replaceValue)(target, text);
   // A page that formats, refuses or restores what was typed often does so after the event.
@@ -190,6 +191,7 @@ async function fillSlider(task: Task): Promise<Reading> {
   if ((min !== null && wanted < Number(min)) || (max !== null && wanted > Number(max)))
     throw wrong(`${page.describe(target)} takes a number from ${min ?? '?'} to ${max ?? '?'}`);
   if (isHtml(target)) focusOn(target);
+  await page.pause(0);
   const clipboard = new Clipboard();
   const owner = documentFor(target);
   const press = async (key: string) => {
