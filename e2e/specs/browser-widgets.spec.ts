@@ -309,3 +309,36 @@ test('what can be dragged only once it is pressed is dragged', async ({ open }) 
   const drag = { action: 'drag', ref: await found('one'), to: await found('three') };
   expect((await agent.do('pointer', drag)).changes).toBe('~ "one" (now after "three")');
 });
+
+test('a box that says of its list only what it is', async ({ open, sharedStage: stage }) => {
+  const agent = await open(`<p id="chips"></p>
+    <input id="box" readonly aria-haspopup="listbox" aria-controls="l" aria-label="Many">
+    <input id="one" aria-haspopup="listbox" aria-label="One" aria-controls="l"><ul id="l" role="listbox" hidden>
+    <li role="option">Vue<li role="option">React</ul><script>
+    let of;
+    for (const field of [box, one]) field.onclick = () => { l.hidden = of === field && !l.hidden; of = field; };
+    box.onkeydown = ({ key }) => { l.hidden ||= key === 'Escape'; };
+    one.onblur = () => setTimeout(() => { one.value = one.dataset.kept ?? ''; });
+    for (const li of l.children) {
+      li.onmousedown = (event) => event.preventDefault();
+      li.onclick = () => {
+        if (of === box) chips.append(Object.assign(document.createElement('b'), { textContent: li.textContent }));
+        else { one.value = one.dataset.kept = li.textContent; l.hidden = true; }
+      };
+    }</script>`);
+  expect(await agent.fill('textbox "Many"', ['React', 'Vue'])).toMatchObject({ verified: true });
+  expect(await stage.page.locator('#chips').innerText()).toBe('ReactVue');
+  expect(await agent.fill('textbox "One"', 'Vue')).toMatchObject({ value: 'Vue', verified: true });
+  await stage.page.locator('#box').focus();
+  expect(await stage.page.locator('#one').inputValue()).toBe('Vue');
+});
+
+test('a slider that draws itself anew when it has the focus', async ({ open }) => {
+  const agent = await open(`<style>#s { height: 9px }</style>
+    <div role="slider" tabindex="0" aria-label="To" aria-valuenow="9" id="s"></div><script>
+    let ready = false;
+    s.onfocus = () => queueMicrotask(() => { ready = true; });
+    s.onkeydown = ({ key }) => { if (!ready) s.blur();
+      else s.ariaValueNow = Number(s.ariaValueNow) + (key === 'ArrowLeft' ? -1 : 1); };</script>`);
+  expect(await agent.fill('slider "To"', 5)).toMatchObject({ value: 5, verified: true });
+});

@@ -65,8 +65,11 @@ function hasExtent(element: Element): boolean {
   return width > 1 && height > 1;
 }
 
-/** The options that a box shows at present: those of its own list first. */
-function optionsOf(box: Element, before: ReadonlySet<Element>): Element[] {
+const shownOptions = (scope: Element) =>
+  displayedIn(scope).filter((one) => fits(one, '[role=option],option') && shownElement(one));
+
+/** The options of a box's own list that are shown at present. */
+function ownOptions(box: Element): Element[] {
   const root = box.getRootNode();
   const owner = documentFor(box);
   const ids = ['aria-controls', 'aria-owns']
@@ -79,10 +82,14 @@ function optionsOf(box: Element, before: ReadonlySet<Element>): Element[] {
         scope instanceof Document || scope instanceof ShadowRoot ? scope.getElementById(id) : null;
       if (found !== null) scopes.push(found);
     }
-  const within = (scope: Element) =>
-    displayedIn(scope).filter((one) => fits(one, '[role=option],option') && shownElement(one));
-  const own = Array.from(new Set(scopes)).flatMap(within);
+  return Array.from(new Set(scopes)).flatMap(shownOptions);
+}
+
+/** The options that a box shows at present: those of its own list first. */
+function optionsOf(box: Element, before: ReadonlySet<Element>): Element[] {
+  const own = ownOptions(box);
   if (own.length > 0) return own;
+  const owner = documentFor(box);
   return everywhere(owner, '[role=option],option').filter((one) => shownElement(one) && !before.has(one));
 }
 
@@ -96,7 +103,10 @@ const isOn = (one: Element) =>
 const takesSeveral = (option: Element) => nearest(option, '[aria-multiselectable=true]') !== null;
 const isAtKeys = (box: Element, option: Element) =>
   attribute(box, 'aria-activedescendant') === option.id || documentFor(option).activeElement === option;
-const isOpen = (box: Element) => attribute(box, 'aria-expanded') === 'true';
+// Where a box does not say whether it is open, its list does.
+const isOpen = (box: Element) =>
+  attribute(box, 'aria-expanded') === 'true' ||
+  (!box.hasAttribute('aria-expanded') && ownOptions(box).length > 0);
 
 /** Fills a box that offers options, and looks later whether it kept what it was given. */
 export async function fillCombobox(task: Task): Promise<Reading> {
@@ -122,12 +132,13 @@ async function chooseOrType(task: Task): Promise<Filled> {
     if (done.at(-1)?.verified !== true) break;
   }
   // A list that stays open for the next choice lies over the page.
-  if (!isTextField(target) && isOpen(target) && isConnected(target)) {
+  const takesKeys = isTextField(target) && !target.readOnly;
+  if (!takesKeys && isOpen(target) && isConnected(target)) {
     const owner = documentFor(target);
     if (focusedIn(owner) === owner.body && isHtml(target)) focusOn(target);
     for (const key of readKeys('Escape')) stroke(owner, key, new Clipboard());
   }
-  await eventually(page, lateMs / 2, () => isTextField(target) || !isOpen(target));
+  await eventually(page, lateMs / 2, () => takesKeys || !isOpen(target));
   const last = done.at(-1);
   const verified = done.length === value.length && done.every((one) => one.verified);
   return answer(task, shownIn(task), verified, verified ? undefined : last?.note);

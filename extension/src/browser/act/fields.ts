@@ -86,7 +86,8 @@ export function kindOf(element: Element): Kind | undefined {
   }
   // An editor that completes what is written in it is still written in.
   const completes = attribute(element, 'aria-autocomplete') === 'list' && editableOf(element) === undefined;
-  if (role === 'combobox' || completes) return 'combobox';
+  const opensList = isTextField(element) && attribute(element, 'aria-haspopup') === 'listbox';
+  if (role === 'combobox' || completes || opensList) return 'combobox';
   if (takesKeysOnly(element)) return 'editor';
   if (isTextField(element)) return 'text';
   if (
@@ -151,7 +152,7 @@ export function check(page: Page, target: Element, value: Value): Kind {
   if (isInput(target) && target.type === 'file') throw wrong(`${named} takes files`, 'Use upload');
   if (kind === undefined) throw wrong(`${named} is not a field that can be filled`, 'Use click or press');
   // One does not type into a box that is for choosing alone.
-  const choosing = kind === 'combobox' && attribute(target, 'aria-expanded') !== null;
+  const choosing = kind === 'combobox' && fits(target, '[aria-expanded],[aria-haspopup=listbox]');
   if ((isTextField(target) && target.readOnly && !choosing) || attribute(target, 'aria-readonly') === 'true')
     throw wrong(
       `${named} is read-only`,
