@@ -236,6 +236,37 @@ test('several steps in one call end at the first that fails', async ({ at }) => 
   expect(await agent.stage.page.textContent('#out')).toBe('4');
 });
 
+test('what is left of an act that makes the page go elsewhere is not done', async ({
+  sharedStage: stage,
+  closing,
+}) => {
+  const agent = new Acting(stage.agent);
+  await stage.page.route('**/next', async (route) => {
+    await new Promise((resolve) => setTimeout(resolve, 300)); // a site takes its time
+    await route.continue();
+  });
+  const field = (label: string, attributes: string) => `<label>${label} <input ${attributes}></label>`;
+  const site = await openSite(closing, {
+    go: `<title>Go</title><form action="next">${field('Query', `oninput="location = 'next'"`)}</form>
+      ${field('Other', 'oninput="localStorage.other = this.value"')}`,
+    next: `<title>Next</title>${field('First', 'autofocus oninput="localStorage.other = this.value"')}`,
+  });
+  const open = async () => {
+    await visit(stage, `${site}/go`);
+    return { query: await agent.ref('textbox "Query"'), other: await agent.ref('textbox "Other"') };
+  };
+  const left = { outcome: 'executed', url: `${site}/next`, title: 'Next' };
+  const { query, other } = await open();
+  const fields = [query, other].map((ref) => ({ ref, value: 'abc' }));
+  const filled = await agent.do('fill', { fields });
+  expect(filled).toMatchObject({ ...left, notDone: 1, filled: [{ value: 'abc', verified: true }] });
+  expect(await agent.do('press', { ref: (await open()).query, keys: 'a Tab b c' })).toMatchObject({
+    ...left,
+    notDone: 3,
+  });
+  expect(await stage.page.evaluate(() => localStorage.length)).toBe(0);
+});
+
 test('a password field always asks the person, and is never told', async ({ at }) => {
   const agent = await at('sign-in');
   const { relay, page } = agent.stage;

@@ -58,6 +58,11 @@ export function whenQuiet(read: () => void): void {
   readAgain = read;
 }
 
+let leaves = () => false;
+
+/** Whether the act that goes on makes the page go elsewhere: what is left of it is not done then. */
+export const isLeaving = (): boolean => leaves();
+
 let unsettled: Scene | undefined; // an act after which the page was to leave
 
 /** What an act says of itself. */
@@ -81,6 +86,7 @@ export async function effectOf<More extends Said>(
   const mark = page.mark(); // while the worker begins to watch
   const watch = await watching;
   const scene: Scene = { page, watch, mark, signs: watchSigns(), departure: watchDeparture(dialogs) };
+  leaves = () => scene.departure.to() !== undefined;
   const sent = eventsSent();
   heedEvents((target) => {
     if (eventsSent() === sent + 1) watch.touched(actedOn);

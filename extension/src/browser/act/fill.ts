@@ -18,6 +18,7 @@ import {
   windowOf,
 } from './dom.ts';
 import { fillEditor } from './editors.ts';
+import { isLeaving } from './effect.ts';
 import {
   answer,
   asked,
@@ -86,6 +87,13 @@ function isSame(field: HTMLInputElement | HTMLTextAreaElement, text: string): bo
   );
 }
 
+// A page that formats, refuses or restores what was given often does so after the event; one that goes elsewhere would
+// be gone before it could be told.
+async function hadItsTurn(page: Page): Promise<void> {
+  await page.pause(0);
+  if (!isLeaving()) await page.pause(untilMs);
+}
+
 async function fillText(task: Task): Promise<Reading> {
   const { target, value, page } = task;
   if (!isInput(target) && !isTextArea(target)) return { filled: answer(task, '', false) };
@@ -95,8 +103,7 @@ async function fillText(task: Task): Promise<Reading> {
   await page.pause(0); // a page may have something to do with a field that has the focus now
   const same = () => isSame(target, text);
   if (before !== text) (isTextField(target) ? putValue : replaceValue)(target, text);
-  // A page that formats, refuses or restores what was typed often does so after the event.
-  await page.pause(untilMs);
+  await hadItsTurn(page);
   const there = () => isConnected(target) && (same() || isSetApart(target.value, text));
   if (!there()) await eventually(page, lateMs / 2, () => !isConnected(target) || same());
   const again = () => {
@@ -147,7 +154,7 @@ async function fillSelect(task: Task): Promise<Reading> {
     send(target, new view.Event('input', { bubbles: true, composed: true }));
     send(target, new view.Event('change', { bubbles: true }));
   }
-  await page.pause(untilMs);
+  await hadItsTurn(page);
   const again = () =>
     answer(task, target.multiple ? chosen() : (chosen()[0] ?? ''), isConnected(target) && same());
   return { filled: again(), again };

@@ -10,7 +10,16 @@ import { cut } from '../words.ts';
 import * as read from './arguments.ts';
 import { page, tellTo } from './document.ts';
 import { documentFor, editableOf, focusedIn, isElement, isHtml, isInput } from './dom.ts';
-import { actsOn, type Effect, effectOf, type Said, settle, suggestionsMayCome, whenQuiet } from './effect.ts';
+import {
+  actsOn,
+  type Effect,
+  effectOf,
+  isLeaving,
+  type Said,
+  settle,
+  suggestionsMayCome,
+  whenQuiet,
+} from './effect.ts';
 import { NotDone } from './failure.ts';
 import { check, type Filled, fieldOf, type Reading, suggests, takesText } from './fields.ts';
 import { fill } from './fill.ts';
@@ -30,7 +39,7 @@ const clipboard = new Clipboard();
 let say: Say | undefined; // to a worker that has what a person's click takes
 
 type Act = () => Promise<Said>;
-type Deed = (given: read.Given) => Promise<{ note?: string }>;
+type Deed = (given: read.Given) => Promise<{ note?: string; notDone?: number }>;
 
 async function click(given: read.Given): Promise<{ note?: string }> {
   const ref = read.text(given, 'ref');
@@ -46,7 +55,7 @@ async function click(given: read.Given): Promise<{ note?: string }> {
   return { note: sent === 0 ? `${note}: it got no click` : note };
 }
 
-async function fillIn(given: read.Given): Promise<{ filled: Filled[]; note?: string }> {
+async function fillIn(given: read.Given): Promise<{ filled: Filled[]; note?: string; notDone?: number }> {
   const fields = read.fields(given);
   // Nothing is filled where something cannot be.
   for (const { ref, value } of fields) check(page, fieldOf(resolved(page, ref)), value);
@@ -55,6 +64,7 @@ async function fillIn(given: read.Given): Promise<{ filled: Filled[]; note?: str
   for (const { ref, value } of fields) {
     try {
       readings.push(await fill(page, ref, value));
+      if (isLeaving()) return { filled: filled(), ...rest(fields.length - readings.length) };
     } catch (why) {
       if (why instanceof NotDone && readings.length > 0)
         why.data = { ...why.data, filled: filled(), failed: ref };
@@ -80,6 +90,9 @@ async function fillIn(given: read.Given): Promise<{ filled: Filled[]; note?: str
   return { filled: said };
 }
 
+// What is left where the page goes elsewhere is not for the next one.
+const rest = (count: number): { notDone?: number } => (count > 0 ? { notDone: count } : {});
+
 function submit(target: Element): void {
   const form: unknown = Reflect.get(target, 'form');
   if (isInput(target) || editableOf(target) !== undefined)
@@ -92,7 +105,7 @@ function submit(target: Element): void {
     );
 }
 
-async function press(given: read.Given): Promise<{ note?: string }> {
+async function press(given: read.Given): Promise<{ note?: string; notDone?: number }> {
   const keys = read.optionalText(given, 'keys');
   const words = read.optionalText(given, 'text');
   const ref = read.optionalText(given, 'ref');
@@ -104,9 +117,10 @@ async function press(given: read.Given): Promise<{ note?: string }> {
   if (ref !== undefined) await focusFor(ref);
   const field = focusedIn(document);
   if (words !== undefined && field !== null) refuseParts(field);
-  for (const one of strokes) {
+  for (const [i, one] of strokes.entries()) {
     stroke(document, one, clipboard);
     await page.pause(0); // editors take in one key after the other
+    if (isLeaving()) return rest(strokes.length - i - 1);
   }
   const focused = focusedIn(document);
   if (words !== undefined && focused !== null && takesText(focused)) suggestionsMayCome();
