@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"net/url"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -27,13 +28,15 @@ const maxArguments = 64 << 20
 func (a *app) call() *cobra.Command {
 	var tab int
 	var timeout time.Duration
+	var save string
 	var ask httpapi.Ask
 	cmd := &cobra.Command{
 		Use:   "call NAME [JSON | @FILE | -]",
 		Short: "Call a tool and print its result",
 		Long: "Call a tool and print its result. The arguments are a JSON object: as it is, in a file (@FILE), or on " +
 			"stdin (-).\n" +
-			"It is printed as JSON, or as text when it is text alone, as a look at a page is.\n" +
+			"It is printed as JSON, or as text where it is a text, as a look at a page is. A picture is kept with " +
+			"--save.\n" +
 			"A failure is printed as an agent reads it, on stderr. So is the progress of the tool, on a terminal.\n" +
 			"A large result is truncated as it is for an agent: what is printed says so, and how to read the rest; " +
 			"--max-bytes 10485760 prints the largest there is.",
@@ -54,9 +57,15 @@ func (a *app) call() *cobra.Command {
 			if err != nil {
 				return err
 			}
+			if save != "" && answer.Error == nil {
+				if err := a.savePicture(&answer, save); err != nil {
+					return err
+				}
+			}
 			return a.printAnswer(answer)
 		},
 	}
+	cmd.Flags().StringVar(&save, "save", "", "the file that the picture of the result goes to")
 	cmd.Flags().IntVar(&tab, "tab", 0, "id of the tab to run in")
 	cmd.Flags().DurationVar(&timeout, "timeout", 0,
 		"how long the tool may take, for example 10s (default: the tool's own)")
@@ -131,11 +140,18 @@ func (a *app) printAnswer(answer httpapi.Answer) error {
 	case a.json:
 		return nil
 	case answer.Output == nil && answer.Content != nil:
-		if text, ok := textOf(answer.Content); ok {
-			_, err := fmt.Fprintln(a.out, text)
-			return err
+		text, pictures, ok := shown(answer.Content)
+		if !ok {
+			return a.printJSON(answer.Content)
 		}
-		return a.printJSON(answer.Content)
+		for _, p := range pictures {
+			a.notef("A picture (%s): --save FILE keeps it, --json prints it.\n", p)
+		}
+		if text == "" {
+			return nil
+		}
+		_, err := fmt.Fprintln(a.out, text)
+		return err
 	}
 	if said := answer.Said(); said != nil {
 		return a.printJSON(said)
@@ -143,19 +159,56 @@ func (a *app) printAnswer(answer httpapi.Answer) error {
 	return a.printJSON(answer.Output)
 }
 
-// textOf is the text of a result that is nothing but text, such as what a page shows, without what a terminal obeys.
-func textOf(content []call.Content) (text string, ok bool) {
+// picture is a picture in a result.
+type picture struct {
+	data     []byte
+	mimeType string
+}
+
+// String says what it is, and how large.
+func (p picture) String() string { return fmt.Sprintf("%s, %d KB", p.mimeType, (len(p.data)+999)/1000) }
+
+// shown is a result of texts and pictures: the text without what a terminal obeys. ok is false for any other result.
+func shown(content []call.Content) (text string, pictures []picture, ok bool) {
 	var lines []string
 	for _, item := range content {
-		var block struct{ Type, Text string }
-		if json.Unmarshal(item, &block) != nil || block.Type != "text" {
-			return "", false
+		var block struct {
+			Type, Text, MIMEType string
+			Data                 []byte
 		}
-		for line := range strings.SplitSeq(block.Text, "\n") {
-			lines = append(lines, fault.Visible(strings.ReplaceAll(line, "\t", "    ")))
+		err := json.Unmarshal(item, &block)
+		switch {
+		case err == nil && block.Type == "text":
+			for line := range strings.SplitSeq(block.Text, "\n") {
+				lines = append(lines, fault.Visible(strings.ReplaceAll(line, "\t", "    ")))
+			}
+		case err == nil && block.Type == "image":
+			pictures = append(pictures, picture{block.Data, fault.Sanitize(block.MIMEType)})
+		default:
+			return "", nil, false
 		}
 	}
-	return strings.Join(lines, "\n"), true
+	return strings.Join(lines, "\n"), pictures, true
+}
+
+// savePicture moves the picture of a result to a file, which nobody else can read: it may show anything.
+func (a *app) savePicture(answer *httpapi.Answer, file string) error {
+	var saved []picture
+	rest := slices.DeleteFunc(slices.Clone(answer.Content), func(item call.Content) bool {
+		_, pictures, _ := shown([]call.Content{item})
+		saved = append(saved, pictures...)
+		return len(pictures) > 0
+	})
+	if len(saved) != 1 {
+		return failed("the result has %s, so %s was not written", plural(len(saved), "picture"), file).
+			hinting("--json prints the whole result")
+	}
+	if err := os.WriteFile(file, saved[0].data, 0o600); err != nil {
+		return failed("cannot save the picture: %w", err)
+	}
+	a.notef("Saved to %s: %s.\n", file, saved[0])
+	answer.Content = rest
+	return nil
 }
 
 // runCall asks the relay for a call. On a terminal the person sees its progress, and is asked whether it may run when

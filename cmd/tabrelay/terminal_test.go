@@ -2,12 +2,15 @@ package main
 
 import (
 	"fmt"
+	"io"
 	"os"
+	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
 
 	"tabrelay/relay/call"
+	"tabrelay/relay/httpapi"
 	"tabrelay/relay/rawjson"
 )
 
@@ -45,23 +48,45 @@ func TestLongLinesAreBroken(t *testing.T) {
 	}
 }
 
-func TestTextOf(t *testing.T) {
+func TestShown(t *testing.T) {
 	text := func(s string) call.Content {
 		return call.Content(`{"type":"text","text":` + string(rawjson.MustEncode(s)) + `}`)
 	}
-	picture := call.Content(`{"type":"image","data":"AAAA","mimeType":"image/png"}`)
+	image := call.Content(`{"type":"image","data":"AAAA","mimeType":"image/png"}`)
 	for _, tt := range []struct {
-		content []call.Content
-		want    string
-		ok      bool
+		content  []call.Content
+		want     string
+		pictures int
+		ok       bool
 	}{
-		{[]call.Content{text("page \"Orders\"\n\tlink")}, "page \"Orders\"\n    link", true},
-		{[]call.Content{text("one"), text("two")}, "one\ntwo", true},
-		{[]call.Content{text("red\u001b[31m\u202e \u0007")}, "red[31m ", true},
-		{[]call.Content{text("seen"), picture}, "", false},
+		{[]call.Content{text("page \"Orders\"\n\tlink")}, "page \"Orders\"\n    link", 0, true},
+		{[]call.Content{text("one"), text("two")}, "one\ntwo", 0, true},
+		{[]call.Content{text("red\u001b[31m\u202e \u0007")}, "red[31m ", 0, true},
+		{[]call.Content{text("seen"), image}, "seen", 1, true},
+		{[]call.Content{text("seen"), call.Content(`{"type":"resource_link","uri":"x"}`)}, "", 0, false},
 	} {
-		if got, ok := textOf(tt.content); got != tt.want || ok != tt.ok {
-			t.Errorf("%s: %q, %v", tt.content, got, ok)
+		got, pictures, ok := shown(tt.content)
+		if got != tt.want || len(pictures) != tt.pictures || ok != tt.ok {
+			t.Errorf("%s: %q, %v, %v", tt.content, got, pictures, ok)
+		}
+	}
+}
+
+func TestSavePicture(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "shot.png")
+	a := &app{terminal: terminal{err: io.Discard}}
+	image := call.Content(`{"type":"image","data":"aGVsbG8=","mimeType":"image/png"}`)
+	words := call.Content(`{"type":"text","text":"320 x 200"}`)
+	answer := httpapi.Answer{Content: []call.Content{words, image}}
+	if err := a.savePicture(&answer, file); err != nil || len(answer.Content) != 1 {
+		t.Fatal(err, answer.Content)
+	}
+	if data, err := os.ReadFile(file); string(data) != "hello" {
+		t.Errorf("%q, %v", data, err)
+	}
+	for _, none := range [][]call.Content{nil, {image, image}} {
+		if err := a.savePicture(&httpapi.Answer{Content: none}, file+".other"); err == nil {
+			t.Errorf("%d pictures were saved", len(none))
 		}
 	}
 }
