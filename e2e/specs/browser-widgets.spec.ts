@@ -342,3 +342,21 @@ test('a slider that draws itself anew when it has the focus', async ({ open }) =
       else s.ariaValueNow = Number(s.ariaValueNow) + (key === 'ArrowLeft' ? -1 : 1); };</script>`);
   expect(await agent.fill('slider "To"', 5)).toMatchObject({ value: 5, verified: true });
 });
+
+test('a field that only keeps the value of what is drawn in its place is not told', async ({ open }) => {
+  const agent = await open(`<style>.kept { opacity: 0; pointer-events: none; position: absolute }
+      .cut { position: absolute; width: 1px; overflow: hidden; clip: rect(0 0 0 0) }</style>
+    <div role="combobox" tabindex="0" aria-expanded="false" aria-controls="l" aria-label="Fruit" id="box">Apple
+      <select class="kept" tabindex="-1" multiple><option>Apple<option>Pear</select></div>
+    <ul id="l" role="listbox" hidden><li role="option">Apple<li role="option">Pear</ul>
+    <input class="cut" tabindex="-1" value="kept"><input class="kept" type="checkbox" tabindex="-1" id="c">
+    <label for="c">Agree</label><script>
+    box.onclick = () => { l.hidden = !l.hidden; box.ariaExpanded = String(!l.hidden); };
+    for (const li of l.children) li.onclick = () => {
+      box.textContent = li.textContent; l.hidden = true; box.ariaExpanded = 'false'; };</script>`);
+  expect((await agent.look()).split('\n').slice(1)).toEqual([
+    expect.stringMatching(/^combobox "Fruit" \[e\d+\] collapsed = "Apple"$/),
+    expect.stringMatching(/^checkbox "Agree" \[e\d+\]$/),
+  ]);
+  expect(await agent.fill('combobox "Fruit"', 'Pear')).toMatchObject({ value: 'Pear', verified: true });
+});

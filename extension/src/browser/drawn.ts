@@ -1,7 +1,7 @@
 // How the browser draws an element: whether a person can see it, and whether more is in it than it shows.
 
 import { kindOf } from './alike.ts';
-import { content, holder } from './dom.ts';
+import { content, holder, tabIndex } from './dom.ts';
 import { type Cutting, isPage, known, scrolledTo } from './moment.ts';
 
 /** Its style as the browser computed it. */
@@ -59,6 +59,10 @@ function isInSight(element: Element): boolean {
   }
   return about.inSight;
 }
+
+/** Whether something else is drawn in a field's place, which only keeps its value: nobody sees it, or gets to it. */
+export const isReplaced = (field: Element): boolean =>
+  tabIndex(field) < 0 && (isCutOff(field) || (!isDrawn(field) && styleOf(field).pointerEvents === 'none'));
 
 /** Whether a box without an extent, or a clip, leaves nothing of what stands in it to be seen. */
 export function isCutOff(element: Element): boolean {

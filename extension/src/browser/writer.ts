@@ -5,6 +5,7 @@ import {
   isCutOff,
   isDrawn,
   isMovedAway,
+  isReplaced,
   isScroller,
   isSeen,
   isShown,
@@ -49,6 +50,7 @@ interface Piece {
   ref?: string;
 }
 
+const fields = new Set(['input', 'select', 'textarea']);
 const deepest = 300; // elements in elements, before the stack is too small
 
 /** What is written later, because it is nested too deeply. */
@@ -155,7 +157,9 @@ export class Writer {
     const { role } = thing;
     // Editors take their text in through a dot, and what a button opens is often a field in one.
     const field = textFields.has(role) || isVaried(element, tag(element));
-    if (!isSeen(element) || (isCutOff(element) && !field)) {
+    const unused =
+      (textFields.has(role) || role === 'listbox') && fields.has(tag(element)) && isReplaced(element);
+    if (!isSeen(element) || unused || (isCutOff(element) && !field)) {
       this.#keeper?.pass(element, isHiddenThing);
       return;
     }

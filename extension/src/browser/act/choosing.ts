@@ -1,4 +1,5 @@
 // Lists of a page's own making: boxes that offer options when they are asked, and lists that show them.
+import { isReplaced } from '../drawn.ts';
 import { contentName } from '../names.ts';
 import {
   attribute,
@@ -42,8 +43,11 @@ const offeredMs = 100; // for a list to be drawn
 const mostAround = 2000; // characters
 const mostTold = 20; // options
 
-const shownElement = (one: Element) =>
-  one.checkVisibility({ visibilityProperty: true }) && one.getClientRects().length > 0;
+function shownElement(one: Element): boolean {
+  const select = one.localName === 'option' ? nearest(one, 'select') : null;
+  const drawn = one.checkVisibility({ visibilityProperty: true }) && one.getClientRects().length > 0;
+  return drawn && (select === null || !isReplaced(select));
+}
 
 // Some lists are there for screen readers alone, in a box without an extent: people see another element of that text.
 function seenFor(option: Element): Element {
