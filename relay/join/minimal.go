@@ -61,9 +61,9 @@ func parseRequest(text []byte) (m offlineRequest) {
 		m.isReply = true
 		return m
 	}
-	if bytes.Equal(m.id, []byte("null")) {
+	if m.id != nil && strings.IndexByte(`"-0123456789`, m.id[0]) < 0 {
 		m.id = nil
-		m.problem = fault.New(fault.InvalidRequest, "The id is null")
+		m.problem = fault.New(fault.InvalidRequest, "The id is neither a string nor a number")
 	} else if json.Unmarshal(rawjson.Get(members, "method"), &m.method) != nil || m.method == "" {
 		m.problem = fault.New(fault.InvalidRequest, "The message has no method")
 	}
