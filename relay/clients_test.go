@@ -231,6 +231,42 @@ func TestClientsAreListed(t *testing.T) {
 	}
 }
 
+// Programs that share a name are told apart by since when they are there.
+func TestRunningTellsProgramsOfOneNameApart(t *testing.T) {
+	w := newWorld(t)
+	w.relay()
+	w.browser(func(c *hubtest.Call) { c.Started() })
+	running := func(n int) (list httpapi.RunningCalls) {
+		t.Helper()
+		for t.Context().Err() == nil {
+			_, answer := w.person(t, "GET", "/api/v1/running", "")
+			if json.Unmarshal([]byte(answer), &list) == nil && len(list.Calls) == n {
+				return list
+			}
+		}
+		t.Fatal("the calls do not run")
+		return list
+	}
+	for range 2 {
+		w.agentWith(nobodyStarts, &join.Proxy{}).call(1, "shop__read", `{}`)
+	}
+	calls := running(2).Calls
+	for _, c := range calls {
+		if c.Client != call.Unnamed || c.Called != "ann" || c.Attached == nil {
+			t.Errorf("%+v", c)
+		}
+	}
+	if !t.Failed() && calls[0].Attached.Equal(*calls[1].Attached) {
+		t.Errorf("both are there since %v", calls[0].Attached)
+	}
+	var status httpapi.Status
+	_, answer := w.person(t, "GET", "/api/v1/status", "")
+	if err := json.Unmarshal([]byte(answer), &status); err != nil || len(status.Clients) != 2 ||
+		!status.Clients[0].Since.Before(status.Clients[1].Since) {
+		t.Errorf("%v: %+v", err, status.Clients)
+	}
+}
+
 // Without a token nobody has the name of a client that has one, of the person, or of the relay.
 func TestNamesThatAreTaken(t *testing.T) {
 	w := newWorld(t)

@@ -83,6 +83,9 @@ func (a *app) printRelay(s httpapi.Status) {
 	}
 }
 
+// exactly is a time of today that tells two programs apart that began in the same second.
+const exactly = "15:04:05.000"
+
 // printRunning shows the calls that have not ended.
 func (a *app) printRunning(ctx context.Context) error {
 	var running httpapi.RunningCalls
@@ -93,8 +96,15 @@ func (a *app) printRunning(ctx context.Context) error {
 		a.line("running", "nothing")
 	}
 	for _, c := range running.Calls {
-		a.line("running", "%s by %s since %s (%s)", c.Tool, fault.Excerpt(c.Client),
-			c.Began.Local().Format(time.TimeOnly), c.State)
+		by := fault.Excerpt(c.Client)
+		if c.Attached != nil {
+			by += " (here since " + c.Attached.Local().Format(exactly) + ")"
+		}
+		said := ""
+		if c.Called != "" {
+			said = "; calls itself “" + fault.Excerpt(c.Called) + "”"
+		}
+		a.line("running", "%s by %s since %s (%s)%s", c.Tool, by, c.Began.Local().Format(time.TimeOnly), c.State, said)
 	}
 	return nil
 }
@@ -124,7 +134,7 @@ func (a *app) printBrowsers(s httpapi.Status) {
 		}
 	}
 	for _, c := range s.Clients {
-		a.line("client", "%s (%s)", c.Client, c.Via)
+		a.line("client", "%s (%s) since %s", c.Client, c.Via, c.Since.Local().Format(exactly))
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"tabrelay/relay/call"
 	"tabrelay/relay/config"
@@ -91,7 +92,7 @@ func (c *Clients) serve(conn net.Conn, in *bufio.Reader, a join.AttachRequest, s
 
 // come counts a client that attached, and tells of it, until left is called.
 func (c *Clients) come(s call.Session, registered bool) (left func()) {
-	who := Attached{s.Client, s.Via}
+	who := Attached{s.Client, s.Via, time.Now().UTC().Round(0), s.ID}
 	c.count(who, +1)
 	if registered {
 		c.options.Seen.Note(s.Client)

@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"context"
 	"slices"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -196,11 +197,32 @@ func sorted(by map[string]*View) []View {
 
 // Attached is a client with an open attachment.
 type Attached struct {
-	Client string `json:"client"`
-	Via    string `json:"via"`
+	Client  string    `json:"client"`
+	Via     string    `json:"via"`
+	Since   time.Time `json:"since"` // tells apart those of one name
+	session string
 }
 
-// Attached has an entry for every attachment, sorted by name.
+// Apart is since when the attachment is there that a session is of, where its client has several: it tells them apart.
+// Elsewhere it is zero.
+func (c *Clients) Apart(s call.Session) (since time.Time) {
+	id, _, _ := strings.Cut(s.ID, "/") // one that the client named is within
+	several := 0
+	for _, a := range c.Attached() {
+		if a.Client != s.Client {
+			continue
+		}
+		if several++; a.session == id {
+			since = a.Since
+		}
+	}
+	if several < 2 {
+		return time.Time{}
+	}
+	return since
+}
+
+// Attached has an entry for every attachment, sorted by name, the oldest first.
 func (c *Clients) Attached() []Attached {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -208,7 +230,9 @@ func (c *Clients) Attached() []Attached {
 	for who, n := range c.attached {
 		all = append(all, slices.Repeat([]Attached{who}, n)...)
 	}
-	slices.SortFunc(all, func(a, b Attached) int { return cmp.Compare(a.Client, b.Client) })
+	slices.SortFunc(all, func(a, b Attached) int {
+		return cmp.Or(cmp.Compare(a.Client, b.Client), a.Since.Compare(b.Since))
+	})
 	return all
 }
 

@@ -7,6 +7,7 @@ import (
 	"tabrelay/relay/call"
 	"tabrelay/relay/dispatch"
 	"tabrelay/relay/fault"
+	"tabrelay/relay/policy"
 	"tabrelay/relay/schedule"
 )
 
@@ -16,6 +17,8 @@ type RunningView struct {
 	Client       string         `json:"client"`
 	Agent        string         `json:"agent,omitempty"`        // the delegated agent that calls for the client
 	AgentSession string         `json:"agentSession,omitempty"` // as GET /api/v1/agents/sessions lists it
+	Called       string         `json:"called,omitempty"`       // what a client without a name calls itself
+	Attached     *time.Time     `json:"attached,omitempty"`     // since when; nil: its client has no other
 	Via          string         `json:"via"`
 	Session      string         `json:"session"`
 	Tool         string         `json:"tool"`
@@ -51,6 +54,10 @@ func (a *API) runningNow() RunningCalls {
 			TabID: c.At.TabID, ProfileID: c.At.ProfileID, Profile: c.At.Profile, Origin: c.At.Origin,
 			Began: c.Began.UTC(), State: c.Stage,
 			WaitsFor: c.WaitsFor, Ahead: c.Ahead,
+		}
+		v.Called = policy.Called(c.Session)
+		if since := a.Clients.Apart(c.Session); !since.IsZero() {
+			v.Attached = &since
 		}
 		if d := c.Session.Delegation; d != nil {
 			v.Agent, v.AgentSession, v.Color = d.Agent, d.Session, d.Color

@@ -51,6 +51,9 @@ const (
 	mostReason = 200 // characters of why an agent says that it needs a call
 )
 
+// Called is what a client without a name calls itself, as it can stand between quotation marks.
+func Called(s call.Session) string { return claimed(s.Called, mostName) }
+
 // claimed is what somebody calls something, without what would end the quotation marks around it, pass for a note of
 // the relay's, or be drawn over the lines above and below.
 func claimed(name string, most int) string {

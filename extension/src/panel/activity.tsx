@@ -6,7 +6,7 @@ import { GoToTab, Place } from './place.tsx';
 import { Recordings } from './recordings.tsx';
 import { saysAll, verbOf } from './verbs.ts';
 import { Avatar } from './who.tsx';
-import { actor, moment, plural, span, toolTitle, visibleLine } from './words.ts';
+import { actor, clock, moment, plural, span, toolTitle, visibleLine } from './words.ts';
 
 function Progress({ call }: { call: RunningCall }) {
   const { progress } = call;
@@ -43,6 +43,13 @@ function Running({
   const title = toolTitle(call.tool, call.title);
   const began = moment(call.began) ?? now;
   const waits = call.state !== 'running';
+  const attached = moment(call.attached);
+  const sender = [
+    call.called && `calls itself “${visibleLine(call.called)}”`,
+    attached !== undefined && `connected since ${clock(attached, now)}`,
+  ]
+    .filter(Boolean)
+    .join(' · ');
   return (
     <li class={`acting ${call.state}`}>
       <Avatar of={call} color={call.color ?? ''} />
@@ -56,6 +63,7 @@ function Running({
           {(waits || !saysAll(call)) && ` · ${title}`}
           {call.state === 'queued' && call.ahead ? ` · ${plural(call.ahead, 'call')} ahead` : ''}
         </p>
+        {sender && <p class="quiet">{sender}</p>}
         <Place origin={call.origin ?? ''} tab={tab} profile={here ? undefined : call.profile} />
         <Progress call={call} />
         <div class="row-buttons">

@@ -98,6 +98,8 @@ const isRunningCall = shape({
   profile: text,
   origin: text,
   began: isText,
+  called: text, // what a client without a name calls itself
+  attached: text, // since when its program is there, where there are several
   state: exactly('asking', 'queued', 'running'),
   readOnly: flag,
   color: text, // as below
