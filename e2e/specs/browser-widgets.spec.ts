@@ -72,6 +72,20 @@ test('what Chrome tells a person of a form that is not sent is told', async ({ o
   expect((await agent.fill('spinbutton "Step"', 7)).note).toContain('not valid');
 });
 
+test('a form that a custom element keeps from being sent is told to be not valid', async ({ open }) => {
+  const agent = await open(`<form action="/save"><town-field></town-field><button>Send</button></form><script>
+    customElements.define('town-field', class extends HTMLElement {
+      static formAssociated = true;
+      constructor() {
+        super();
+        const shadow = this.attachShadow({ mode: 'closed' });
+        shadow.innerHTML = '<input aria-label="Town">';
+        this.attachInternals().setValidity({ valueMissing: true }, 'A town is needed', shadow.firstChild);
+      }
+    });</script>`);
+  expect((await agent.click('button "Send"')).note).toMatch(/^Not valid: .*"not valid"$/);
+});
+
 const list = (multiple: boolean) => `
   <div id="box" role="combobox" tabindex="0" aria-expanded="false" aria-controls="l" aria-label="Tags">none</div>
   <ul id="l" role="listbox" aria-multiselectable="${multiple}" hidden>

@@ -38,3 +38,9 @@ test('a page for which Chrome never answers is not waited for, and the next call
     assert.equal(injected, attempt);
   }
 });
+
+test('a site that a policy keeps extensions off is told as that', async () => {
+  const why = 'This page cannot be scripted due to an ExtensionsSettings policy.';
+  chrome.scripting.executeScript = () => Promise.reject(new Error(why));
+  await assert.rejects(injector.bridge(1), { code: 'INJECTION_FAILED', message: /^A policy of who manages/ });
+});

@@ -24,6 +24,11 @@ function refusalOf(why: unknown): Refused {
   if (/no tab with id|tab was closed/i.test(text)) return new Refused('TAB_CLOSED', 'The tab was closed');
   if (/error page/i.test(text))
     return new Refused('INJECTION_FAILED', 'The tab shows an error of Chrome in place of the page');
+  if (/policy/i.test(text))
+    return new Refused(
+      'INJECTION_FAILED',
+      'A policy of who manages the browser keeps extensions off the site',
+    );
   if (/no document with id|frame with id|was removed|document.*not/i.test(text)) {
     return new Refused('TAB_CHANGED', 'The tab went to another page before the tool started');
   }

@@ -142,9 +142,10 @@ function isOnScreen(element: Element): boolean {
   return inside && width > 1 && height > 1;
 }
 
+// What a custom element has its internals say is told to its page alone.
 function messageOf(field: Element): string {
   const says: unknown = Reflect.get(field, 'validationMessage');
-  return typeof says === 'string' ? says : '';
+  return typeof says === 'string' ? says : 'not valid';
 }
 
 const restlessTimes = 3; // what changes as often during one act changes by itself
