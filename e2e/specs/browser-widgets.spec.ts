@@ -374,3 +374,21 @@ test('a field that only keeps the value of what is drawn in its place is not tol
   ]);
   expect(await agent.fill('combobox "Fruit"', 'Pear')).toMatchObject({ value: 'Pear', verified: true });
 });
+
+test('what lies around an open menu is counted, and not told again afterwards', async ({ open }) => {
+  const agent =
+    await open(`<div id="around"><h1>Files</h1>${'<p>one more</p>'.repeat(9)}<b id="said">as it was</b></div>
+    <button id="more" aria-expanded="false">More</button><div role="menu" id="m" hidden>
+    <button role="menuitem">Rename</button></div><script>
+    const show = (now) => { m.hidden = !now; around.inert = now; more.ariaExpanded = String(now); };
+    more.onclick = () => show(true);
+    m.onclick = () => { said.textContent = 'renamed'; show(false); };</script>`);
+  const opened = await agent.click('button "More"');
+  expect(opened.changes).toMatch(
+    /^~ button "More".*\n\+ .*"Rename".*\n- 11 lines behind what is open, as they were$/,
+  );
+  expect((await agent.look()).trim()).toBe('unchanged');
+  const chosen = (await agent.click('menuitem "Rename"')).changes?.split('\n');
+  expect(chosen).toHaveLength(3);
+  expect(chosen).toContain('~ "renamed"');
+});

@@ -1,7 +1,7 @@
 // What is different between two looks at a page, in words. What a modal dialog lies over is not gone: it is told again
 // only where it is different once the dialog is closed.
 import { changes, type Moved } from './changes.ts';
-import { connected } from './dom.ts';
+import { attribute, connected, has, holder } from './dom.ts';
 import { visible } from './drawn.ts';
 import { toldOf } from './items.ts';
 import type { Line } from './tree.ts';
@@ -40,7 +40,6 @@ export interface News {
 
 /** New lines begin with +, those that say something else with ~, and those that are gone with -. */
 export function newsOf(hidden: readonly Seen[], before: readonly Seen[], now: readonly Line[]): News {
-  const open = now.some(({ modal }) => modal === true);
   const { added, gone, moved } = changes([...hidden, ...before], now);
   const goneOf = new Map<Element, number>();
   gone.forEach(({ element }, at) => {
@@ -56,10 +55,16 @@ export function newsOf(hidden: readonly Seen[], before: readonly Seen[], now: re
     return `~ ${text}`;
   });
   const lost = gone.filter((_, at) => !replaced.has(at));
-  const opened = open && !before.some(({ modal }) => modal);
-  const covered = open ? lost.filter((one) => hidden.includes(one) || (opened && isCovered(one))) : [];
+  const dialog = now.some(({ modal }) => modal === true);
+  const shut = new Set(lost.filter(isShut)); // a menu, too, can let nobody use what is around it
+  const open = dialog || shut.size > 0;
+  const opened = dialog && !before.some(({ modal }) => modal);
+  const covered = open
+    ? lost.filter((one) => hidden.includes(one) || shut.has(one) || (opened && isCovered(one)))
+    : [];
   const news = covered.length - hidden.length;
-  if (news > fewBehind) said.push(`- ${news} lines behind the dialog, as they were`);
+  if (news > fewBehind)
+    said.push(`- ${news} lines behind ${dialog ? 'the dialog' : 'what is open'}, as they were`);
   const closed = lost.filter(({ modal }) => modal).map(({ element }) => element.deref());
   const really = lost.filter(
     (one) =>
@@ -91,6 +96,14 @@ function placeBehind(line: Line | undefined): string {
 function isCovered({ element }: Seen): boolean {
   const at = element.deref();
   return at !== undefined && connected(at) && visible(at);
+}
+
+// The page itself says that nobody can use it at present, and shows it all the same.
+function isShut(one: Seen): boolean {
+  if (!isCovered(one)) return false;
+  for (let at = one.element.deref(); at !== undefined; at = holder(at))
+    if (has(at, 'inert') || attribute(at, 'aria-hidden') === 'true') return true;
+  return false;
 }
 
 const isInside = ({ element }: Seen, dialogs: readonly (Element | undefined)[]): boolean => {
