@@ -4,8 +4,19 @@ import { boxOf, documentFor, isConnected, isHtml, isTextField, nearest, upwards 
 import { answer, editorOf, eventually, lateMs, type Reading, type Task, textOf, untilMs } from './fields.ts';
 import { readKeys } from './keys.ts';
 import { focusOn } from './mouse.ts';
-import { Clipboard, insertText, mayInput, pasteInto, selectAllOf, shownText, shows } from './text.ts';
+import {
+  Clipboard,
+  insertText,
+  isAllSelected,
+  mayInput,
+  pasteInto,
+  selectAllOf,
+  shownText,
+  shows,
+} from './text.ts';
 import { stroke } from './typing.ts';
+
+const mostTries = 5; // to select all; an editor that holds more than it shows never looks as if that worked
 
 /** Replaces what an editor holds. */
 export async function fillEditor(task: Task): Promise<Reading> {
@@ -25,6 +36,11 @@ export async function fillEditor(task: Task): Promise<Reading> {
   if (byKeys) stroke(owner, { key: 'a', code: 'KeyA', keyCode: 65, modifiers: ['Control'] }, new Clipboard());
   else selectAllOf(editor);
   await page.pause(untilMs); // editors hear of a selection after the turn
+  // One that has just heard of the focus puts its own selection back.
+  for (let tries = 0; tries < mostTries && !byKeys && !isAllSelected(editor); tries++) {
+    selectAllOf(editor);
+    await page.pause(untilMs);
+  }
   if (text === '') for (const key of readKeys('Backspace')) stroke(owner, key, new Clipboard());
   else if (byKeys || text.includes('\n')) {
     if (!pasteInto(editor, text) && !byKeys) insertLines(editor, text);

@@ -145,6 +145,12 @@ export function selectAllOf(editor: Element): void {
   documentFor(editor).getSelection()?.selectAllChildren(editor);
 }
 
+/** Whether the selection is all that an editor shows. */
+export function isAllSelected(editor: Element): boolean {
+  const selected = documentFor(editor).getSelection()?.toString() ?? '';
+  return selected.replace(/\s/g, '') === shownText(editor).replace(/\s/g, '');
+}
+
 /** A paste of plain text; false when nothing in the page took it. */
 export function pasteInto(at: Element, text: string): boolean {
   const view = windowOf(at);
