@@ -122,10 +122,13 @@ func (s *search) find() (t target, failure *fault.Error) {
 			return t, s.hub.away(last.profileID, last.profile, s.mayCome)
 		} // else the call names another profile
 	}
-	if s.r.InFront {
-		return s.tabInFront()
+	switch {
+	case !s.r.InFront:
+		return s.bestTab()
+	case s.r.Write && !opened.used.IsZero():
+		return t, ownTabGone()
 	}
-	return s.bestTab()
+	return s.tabInFront()
 }
 
 // connected are the browsers that can take calls.
@@ -244,6 +247,8 @@ func (s *search) lastUsedTab(c candidate, last lastTab) (t target, failure *faul
 	switch same = slices.IndexFunc(of, func(t *tab) bool { return t.ID == last.tabID }); {
 	case same >= 0:
 		return target{c.b, c.conn, of[same]}, nil
+	case s.r.InFront && s.r.Write:
+		return t, ownTabGone()
 	case s.r.InFront:
 		s.browsers = []candidate{c}
 		return s.tabInFront()
@@ -252,6 +257,14 @@ func (s *search) lastUsedTab(c candidate, last lastTab) (t target, failure *faul
 		return target{c.b, c.conn, tab}, nil
 	}
 	return t, s.lost(c.b, last)
+}
+
+// ownTabGone is the failure of a call that would change something, whose session used another tab than there is: what
+// was meant for that one is not done in the person's.
+func ownTabGone() *fault.Error {
+	return fault.New(fault.TabNotFound, "The tab that this agent used last is closed, or shows no web page now",
+		fault.WithHint("Pass the `tabId` of another one, which browser__list_tabs tells, open one with "+
+			"browser__open_tab, or look at the tab in front with browser__snapshot first."))
 }
 
 // tabInFront takes the tab the person looks at. A plugin that works on every page has nothing else to tell which one is

@@ -267,7 +267,10 @@ func TestTabInFront(t *testing.T) {
 
 		b.CloseTab(1)
 		synctest.Wait()
+		write := func(r *call.Invocation) { r.Write = true }
+		l.invoke(every(write)).want(t, fault.TabNotFound, fault.NotExecuted) // it was meant for the one that is gone
 		l.invoke(every()).wantTab(t, "A", 3)
+		l.invoke(every(write)).wantTab(t, "A", 3)
 		b.CloseTab(3)
 		synctest.Wait()
 		none := l.invoke(every())
