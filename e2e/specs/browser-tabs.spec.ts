@@ -1,6 +1,8 @@
 // An agent goes from page to page with the browser's own tools, and waits for what is to come.
 import { createServer } from 'node:http';
+import { z } from 'zod';
 import { openSite } from '../sites/own-pages.ts';
+import { Acting } from '../stage/acting.ts';
 import { portOf } from '../stage/port.ts';
 import { expect, test, visit } from '../stage/test.ts';
 
@@ -63,7 +65,27 @@ test('an agent closes the tab it has opened, and no other', async ({ sharedStage
     closed: Reflect.get(Object(opened), 'tabId'),
   });
   await expect.poll(() => browser.pages().length).toBe(before - 1);
+  for (const tool of ['close_tab', 'press'])
+    expect((await agent.call(`browser__${tool}`, tool === 'press' ? { keys: 'x' } : {})).code).toBe(
+      'TAB_NOT_FOUND',
+    );
+  expect(browser.pages().length).toBe(before - 1);
   expect(stage.page.url()).toBe(`${site}/one`);
+});
+
+test('a page that hangs for good is closed', async ({ stage, closing }) => {
+  const { agent } = stage;
+  const hanging = '<!doctype html><title>Hang</title><button onclick="for (;;);">Hang</button>';
+  const site = await openSite(closing, { hanging });
+  const opened = (await agent.call('browser__open_tab', { url: `${site}/hanging` })).value;
+  const { tabId } = z.object({ tabId: z.number() }).parse(opened);
+  const ref = await new Acting(agent).ref('button "Hang"');
+  const clicked = await agent.call('browser__click', { ref }, { timeoutMs: 3000 });
+  expect([clicked.code, clicked.facts.outcome]).toEqual(['TIMEOUT', 'unknown']);
+  // Chrome may wait for the page first, and is then asked again.
+  await expect
+    .poll(async () => (await agent.call('browser__close_tab', { tabId })).text)
+    .toContain(`"closed":${tabId}`);
 });
 
 test('it waits for texts, elements, values and addresses, also over pages', async ({

@@ -73,8 +73,9 @@ export class Invocations {
   }
 
   #accept(delivery: Delivery): void {
-    const { write, tabId } = delivery.frame;
-    if (write && this.#parts.inflight.occupied(tabId)) this.#queue(delivery);
+    const { write, tabId, plugin, tool } = delivery.frame;
+    const ends = plugin === 'browser' && tool === 'close_tab'; // whatever still runs there
+    if (write && !ends && this.#parts.inflight.occupied(tabId)) this.#queue(delivery);
     else this.#send(delivery);
   }
 

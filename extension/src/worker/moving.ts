@@ -133,9 +133,9 @@ export const closing: Performer = async (stage) => {
   chrome.tabs.onRemoved.addListener(heard);
   try {
     stage.begins();
-    await chrome.tabs.remove(tabId);
-    if (await gone) return { closed: tabId };
-    const hint = 'Ask the person: the page asks whether it may be left, and only they can answer.';
+    const failed = chrome.tabs.remove(tabId).then(() => gone); // a page that hangs keeps Chrome waiting
+    if (await Promise.race([failed, gone])) return { closed: tabId };
+    const hint = 'Ask the person: the page hangs, or asks whether it may be left, and only they can answer.';
     throw Ended.as('PAGE_STAYS', 'The tab is still open: its page did not let itself be left', {
       category: 'validation',
       hint,
