@@ -33,7 +33,7 @@ up: build browser ## build, find or get a browser, and run `tabrelay up`
 	bin/tabrelay up
 
 # What keeps both cores busy runs alone; what mostly waits for other programs runs beside something else.
-test: ## everything that guards a change, in about 12 minutes on two cores
+test: ## everything that guards a change, in about half an hour on two cores
 	@rm -rf $(RESULTS)
 	@$(MAKE) --no-print-directory go-check go-race
 	@$(MAKE) --no-print-directory -j2 --output-sync=target ts-check ts-test cli conformance extension-e2e
