@@ -392,3 +392,39 @@ test('what lies around an open menu is counted, and not told again afterwards', 
   expect(chosen).toHaveLength(3);
   expect(chosen).toContain('~ "renamed"');
 });
+
+test('what a page only puts aside is told as gone, and again when it is back', async ({ open }) => {
+  const step = (n: number) => `<section id="s${n}">${`<p>Text of ${n}</p>`.repeat(6)}</section>`;
+  const agent = await open(`<button onclick="go()">Next</button>${step(1)}${step(2)}<script>
+    let at = 2; function go() { at = 3 - at; s1.inert = at !== 1; s2.inert = at !== 2; } go();</script>`);
+  await agent.look();
+  const ref = await agent.ref('button "Next"');
+  expect((await agent.do('click', { ref })).changes).toMatch(/\+ "Text of 2".*- "Text of 1"/s);
+  expect((await agent.do('click', { ref })).changes).toMatch(/\+ "Text of 1".*- "Text of 2"/s);
+});
+
+test('texts in boxes that are small at first, or clear, are filled', async ({ open, sharedStage: stage }) => {
+  const agent =
+    await open(`<textarea aria-label="Grows" style="height: 0" onfocus="style.height = '60px'"></textarea>
+    <div style="height: 0; overflow: hidden"><textarea aria-label="Folded"></textarea></div>
+    <textarea aria-label="Clear" style="height: 20px; width: 200px; opacity: 0"></textarea>`);
+  for (const name of ['Grows', 'Folded', 'Clear'])
+    expect(await agent.fill(`textbox "${name}"`, 'words'), name).toMatchObject({ verified: true });
+  const held = 'Array.from(document.querySelectorAll("textarea"), ({ value }) => value)';
+  expect(await stage.page.evaluate(held)).toEqual(['words', 'words', 'words']);
+});
+
+test('a field that suggests takes words of one’s own', async ({ open }) => {
+  const agent = await open(`<input aria-label="Free" aria-haspopup="listbox" aria-controls="l" id="free">
+    <ul role="listbox" id="l" hidden><li role="option">paris weather</ul><script>
+    free.oninput = () => { l.hidden = false; };
+    l.onclick = () => { free.value = 'paris weather'; };</script>`);
+  expect(await agent.fill('textbox "Free"', 'paris')).toMatchObject({ value: 'paris', verified: true });
+});
+
+test('a cell that can be used has a reference beside the link in it', async ({ open }) => {
+  const agent = await open(`<div role="grid"><div role="row">
+    <div role="gridcell" tabindex="-1" ondblclick="title = 'edited'"><a href="/save">Apple</a></div>
+    <div role="gridcell" tabindex="-1">Pear</div></div></div>`);
+  expect(await agent.look()).toMatch(/gridcell "Apple" \[e\d+\] link "Apple" \[e\d+\]/);
+});

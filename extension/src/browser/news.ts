@@ -1,7 +1,7 @@
 // What is different between two looks at a page, in words. What a modal dialog lies over is not gone: it is told again
 // only where it is different once the dialog is closed.
 import { changes, type Moved } from './changes.ts';
-import { attribute, connected, has, holder } from './dom.ts';
+import { attribute, closest, connected, has, holder } from './dom.ts';
 import { visible } from './drawn.ts';
 import { toldOf } from './items.ts';
 import type { Line } from './tree.ts';
@@ -32,6 +32,8 @@ function weakly(element: Element): WeakRef<Element> {
 export const seenOf = (all: readonly Line[]): Seen[] =>
   all.map(({ text, element, modal = false }) => ({ text, element: weakly(element), modal }));
 
+const popups = '[role=menu],[role=listbox],[role=dialog],[role=alertdialog],[role=tree],dialog';
+
 /** What is different, and what lies behind a modal dialog now. */
 export interface News {
   said: string[];
@@ -56,7 +58,9 @@ export function newsOf(hidden: readonly Seen[], before: readonly Seen[], now: re
   });
   const lost = gone.filter((_, at) => !replaced.has(at));
   const dialog = now.some(({ modal }) => modal === true);
-  const shut = new Set(lost.filter(isShut)); // a menu, too, can let nobody use what is around it
+  // A menu, too, can let nobody use what is around it; a part of a page that is only put aside is told.
+  const pops = (hidden.length > 0 ? now : added).some(({ element }) => closest(element, popups) !== null);
+  const shut = new Set(pops ? lost.filter(isShut) : []);
   const open = dialog || shut.size > 0;
   const opened = dialog && !before.some(({ modal }) => modal);
   const covered = open

@@ -254,22 +254,25 @@ function sayOptions(select: HTMLSelectElement): string {
   return `${said} or ${listed.join(', ')}${more}`;
 }
 
-const items = new Set(['columnheader', 'gridcell', 'listitem', 'menuitem', 'option', 'tab', 'treeitem']);
+const items = new Set(['columnheader', 'listitem', 'menuitem', 'option', 'tab', 'treeitem']);
+const places = new Set(['clickable', 'gridcell']); // which may do something of their own around a link or button
+const checkable = new Set(['checkbox', 'radio', 'switch']);
 
 /** Whether a thing is only the place of another one, which has its name: a click on that one reaches it, too. */
 export const isPlaceOf = (thing: Thing, inside: Element): boolean =>
-  (items.has(thing.role) || (thing.role === '' && roleWord(thing) === 'clickable')) &&
+  (items.has(thing.role) || (places.has(roleWord(thing)) && checkable.has(roleOf(inside)))) &&
   tabIndex(thing.element) < 0 &&
   sayState(thing) === '' &&
   thingName(thing) === nameOf(inside);
 
-const choices = new Set(['checkbox', 'columnheader', 'radio', 'switch']);
+const choices = new Set([...checkable, 'columnheader']);
 
 /** Whether a line in a box to check, or in the head of a column, is only how that is drawn, or the field it keeps. */
 export function isPartOf(thing: Thing, { element, text }: { element: Element; text: string }): boolean {
   if (!choices.has(thing.role) || element === thing.element) return false;
   const role = roleOf(element);
-  if (role === '' && closest(element, 'label') !== null) return true;
+  const own = handlers.some((handler) => has(element, handler)) || /[\p{L}\p{N}]/u.test(textOf(element));
+  if (role === '' && closest(element, 'label') !== null && !own) return true;
   const word = role === '' ? 'clickable' : thing.role;
   return text.startsWith(`${word} ${named(thingName(thing))} [`);
 }

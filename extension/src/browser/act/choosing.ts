@@ -131,18 +131,19 @@ async function chooseOrType(task: Task): Promise<Filled> {
   const { value, target, page } = task;
   if (!Array.isArray(value)) return chooseOne(task, false);
   const done: Filled[] = [];
+  const always = !target.hasAttribute('aria-expanded') && isOpen(target); // nothing closes such a list
   for (const one of value) {
     done.push(await chooseOne({ ...task, value: one }, value.length > 1));
     if (done.at(-1)?.verified !== true) break;
   }
   // A list that stays open for the next choice lies over the page.
   const takesKeys = isTextField(target) && !target.readOnly;
-  if (!takesKeys && isOpen(target) && isConnected(target)) {
+  if (!takesKeys && !always && isOpen(target) && isConnected(target)) {
     const owner = documentFor(target);
     if (focusedIn(owner) === owner.body && isHtml(target)) focusOn(target);
     for (const key of readKeys('Escape')) stroke(owner, key, new Clipboard());
   }
-  await eventually(page, lateMs / 2, () => takesKeys || !isOpen(target));
+  await eventually(page, lateMs / 2, () => takesKeys || always || !isOpen(target));
   const last = done.at(-1);
   const verified = done.length === value.length && done.every((one) => one.verified);
   return answer(task, shownIn(task), verified, verified ? undefined : last?.note);
@@ -158,6 +159,8 @@ async function chooseOne(task: Task, several: boolean): Promise<Filled> {
   const { target, value, page, ref } = task;
   const typed = isTextField(target) && !target.readOnly ? target : undefined;
   const wanted = textOf(value);
+  // Of a field that is no combobox it is not known whether it takes words of one's own as well.
+  const free = typed !== undefined && !fits(target, '[role=combobox],[aria-autocomplete=list]');
   const before = new Set(everywhere(documentFor(target), '[role=option]').filter(shownElement));
   const shown = () => shownIn(task);
   const was = shown();
@@ -176,7 +179,8 @@ async function chooseOne(task: Task, several: boolean): Promise<Filled> {
   const find = () => {
     const all = offered();
     if (all.length > 0) latest = all.slice(0, mostTold).map(optionText);
-    return pick(all, wanted, optionText, optionValue);
+    const said = (one: Element) => [optionText(one), optionValue(one)].includes(wanted);
+    return pick(free ? all.filter(said) : all, wanted, optionText, optionValue);
   };
   const exactly = () => offered().some((one) => [optionText(one), optionValue(one)].includes(wanted));
   const expects =
@@ -191,9 +195,10 @@ async function chooseOne(task: Task, several: boolean): Promise<Filled> {
     if (isHtml(typed)) focusOn(typed);
     typeOver(typed, wanted);
   }
-  const found = await eventually(page, expects ? optionMs : lateMs, () => find() !== undefined);
+  const found = await eventually(page, expects && !free ? optionMs : lateMs, () => find() !== undefined);
   const option = found ? find() : undefined;
-  if (option === undefined) return notOffered(task, latest, typed !== undefined && shown() === wanted);
+  const typedIn = typed !== undefined && shown() === wanted;
+  if (option === undefined) return notOffered(task, latest, typedIn, free);
   const label = optionText(option);
   const open = textsAround(target);
   const chips = countOf(open, label);
@@ -225,10 +230,10 @@ async function chooseOne(task: Task, several: boolean): Promise<Filled> {
 
 // A box for choosing takes one of its options: what is only typed, it may drop when it is left. One to search with
 // takes any words.
-function notOffered(task: Task, latest: readonly string[], typedIn: boolean): Filled {
+function notOffered(task: Task, latest: readonly string[], typedIn: boolean, free: boolean): Filled {
   const only = typedIn ? ': it is typed, not chosen' : '';
   const some = latest.map((one) => JSON.stringify(one)).join(', ');
-  if (some !== '') return answer(task, shownIn(task), false, `what is offered: ${some}${only}`);
+  if (some !== '') return answer(task, shownIn(task), typedIn && free, `what is offered: ${some}${only}`);
   const takesWords = !choosesOnly(task.target) && !isOpen(task.target);
   return answer(task, shownIn(task), typedIn && takesWords, `no option was offered${only}`);
 }

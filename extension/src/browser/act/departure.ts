@@ -42,6 +42,7 @@ export function watchDeparture(dialogs: DialogAnswer): Departure {
       return;
     }
     const { url } = event.destination;
+    if (!/^(?:https?|file|blob):/i.test(url)) return; // a program of the person's, such as for mail
     queueMicrotask(() => {
       if (!event.defaultPrevented) to = url;
     });
@@ -56,8 +57,10 @@ export function watchDeparture(dialogs: DialogAnswer): Departure {
   target?.addEventListener('navigatesuccess', stays);
   target?.addEventListener('navigateerror', stays);
   addEventListener('beforeunload', onUnload, true);
+  // An application of one page may answer the navigation itself, and stay.
+  const isAnswered = () => target !== undefined && Reflect.get(target, 'transition') !== null;
   return {
-    to: () => to,
+    to: () => (isAnswered() ? undefined : to),
     stays,
     asked: () => asked,
     download: () => download,

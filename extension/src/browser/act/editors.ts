@@ -41,8 +41,10 @@ export async function fillEditor(task: Task): Promise<Reading> {
     selectAllOf(editor);
     await page.pause(untilMs);
   }
-  if (text === '') for (const key of readKeys('Backspace')) stroke(owner, key, new Clipboard());
-  else if (byKeys || text.includes('\n')) {
+  if (text === '') {
+    // In an empty one the key may mean more than its text.
+    if (before.trim() !== '') for (const key of readKeys('Backspace')) stroke(owner, key, new Clipboard());
+  } else if (byKeys || text.includes('\n')) {
     if (!pasteInto(editor, text) && !byKeys) insertLines(editor, text);
   } else insertText(editor, text);
   await eventually(page, lateMs, () => shows(reading(), text));

@@ -1,5 +1,4 @@
 // What fields there are, and which values each takes. Nothing is changed here.
-import { isCutOff } from '../drawn.ts';
 import {
   attribute,
   boxOf,
@@ -86,7 +85,11 @@ export function kindOf(element: Element): Kind | undefined {
   }
   // An editor that completes what is written in it is still written in.
   const completes = attribute(element, 'aria-autocomplete') === 'list' && editableOf(element) === undefined;
-  const opensList = isTextField(element) && attribute(element, 'aria-haspopup') === 'listbox';
+  // One that only says so, and has no list yet, may be for words of one's own.
+  const opensList =
+    isTextField(element) &&
+    fits(element, '[aria-haspopup=listbox]') &&
+    (element.readOnly || (fits(element, '[aria-controls],[aria-owns]') && !fits(element, searching)));
   if (role === 'combobox' || completes || opensList) return 'combobox';
   if (takesKeysOnly(element)) return 'editor';
   if (isTextField(element)) return 'text';
@@ -141,8 +144,8 @@ const small = 30; // pixels: less shows no text
 export function takesKeysOnly(field: Element): boolean {
   if (!isTextArea(field)) return false;
   const { width, height } = boxOf(field);
-  if (width <= 3 || height <= 3 || isCutOff(field)) return true;
-  return windowOf(field).getComputedStyle(field).opacity === '0' && (width < small || height < small);
+  if (width <= 3) return true;
+  return windowOf(field).getComputedStyle(field).opacity === '0' && width < small && height < small;
 }
 
 /** Checks a value against its field, and gives the kind. Nothing is changed. */

@@ -43,6 +43,7 @@ export interface Wants {
 
 export const readyMs = 3000;
 const againMs = 16;
+const seldomMs = 100; // a page that is drawn once a second is not looked at
 const frameMs = 500; // for a page to be drawn: a frame out of sight is not
 
 const interactive =
@@ -132,15 +133,14 @@ function isBehindItsBox(control: Element, hit: Element): boolean {
   if (!within(control, hit)) return false;
   const { opacity, zIndex, pointerEvents } = windowOf(control).getComputedStyle(control);
   if (opacity !== '0' && Number(zIndex) >= 0 && pointerEvents !== 'none') return false;
-  if (isDrawnBy(control, hit)) return true;
+  if (labelsOf(control).some((label) => within(hit, label))) return true;
+  // A component that is all about this one control, and no part of a page that only stands in one.
+  const inside = shadowOf(hit)?.querySelectorAll(interactive);
+  if (inside?.length === 1 && inside[0] === control) return true;
   const [a, b] = [boxOf(control), boxOf(hit)];
   const isLarge = Math.abs(a.width - b.width) <= 2 * edge && Math.abs(a.height - b.height) <= 2 * edge;
   return isTextField(control) && isLarge;
 }
-
-// Its label, a part of that, or the component in whose shadow root it stands.
-const isDrawnBy = (control: Element, hit: Element): boolean =>
-  labelsOf(control).some((label) => within(hit, label)) || shadowOf(hit)?.contains(control) === true;
 
 type Reach = { spot: Spot } | { covering: Element | undefined };
 
@@ -222,19 +222,27 @@ async function untilItMoves(page: Page): Promise<void> {
   const since = Number(timeline.currentTime);
   const until = performance.now() + frameMs;
   do await Promise.all([page.pause(againMs), drawn(until - performance.now())]);
-  while (Number(timeline.currentTime) <= since && performance.now() < until);
+  while (!undrawn && Number(timeline.currentTime) <= since && performance.now() < until);
 }
+
+let undrawn = false; // the last frame that was waited for has not come: out of sight, or of a window that is away
 
 function drawn(ms: number): Promise<void> {
   if (document.visibilityState === 'hidden') return Promise.resolve();
   return new Promise((resolve) => {
-    const frame = requestAnimationFrame(() => end());
-    const late = setTimeout(() => end(), ms);
-    const end = () => {
-      cancelAnimationFrame(frame);
+    const asked = performance.now();
+    requestAnimationFrame(() => {
+      undrawn &&= performance.now() - asked > seldomMs;
       clearTimeout(late);
       resolve();
-    };
+    });
+    const late = setTimeout(
+      () => {
+        undrawn = true;
+        resolve();
+      },
+      undrawn ? againMs : ms,
+    );
   });
 }
 
