@@ -428,3 +428,25 @@ test('a cell that can be used has a reference beside the link in it', async ({ o
     <div role="gridcell" tabindex="-1">Pear</div></div></div>`);
   expect(await agent.look()).toMatch(/gridcell "Apple" \[e\d+\] link "Apple" \[e\d+\]/);
 });
+
+// The field that takes the keys stands a hundred pixels left of the box that is drawn.
+const keysAside = `<style>#box { position: relative; width: 200px; height: 38px; display: grid }
+  #keys { position: relative; left: -100px; width: 1px; opacity: 0; transform: scale(.01); border: 0; padding: 0 }
+  </style><button>Before</button><div id="box"><b id="said">Select...</b><input id="keys" role="combobox" readonly
+  aria-readonly="true" aria-expanded="false" aria-controls="l"></div><ul role="listbox" id="l" hidden>
+  <li role="option">Ocean<li role="option">Blue</ul><script>
+  const show = (now) => { l.hidden = !now; keys.ariaExpanded = String(now); };
+  box.onmousedown = (event) => { event.preventDefault(); keys.focus(); show(l.hidden); };
+  for (const li of l.children) li.onclick = () => { said.textContent = li.textContent; show(false); };</script>`;
+
+test('a box whose field stands outside of it is clicked and chosen in', async ({ open }) => {
+  for (const margin of ['', '<style>body { margin-left: 300px }</style>']) {
+    const agent = await open(margin + keysAside);
+    const filled = await agent.do('fill', {
+      fields: [{ ref: await agent.ref('combobox "Select..."'), value: 'Blue' }],
+    });
+    expect(filled.changes).toMatch(/"Blue"/);
+    expect(filled.filled).toMatchObject([{ verified: true }]);
+    expect((await agent.click('combobox "Blue"')).changes).toContain('option "Ocean"');
+  }
+});

@@ -3,6 +3,7 @@
 import { kindOf } from './alike.ts';
 import { content, holder, tabIndex } from './dom.ts';
 import { type Cutting, isPage, known, scrolledTo } from './moment.ts';
+import { roleOf } from './roles.ts';
 
 /** Its style as the browser computed it. */
 export function styleOf(element: Element): CSSStyleDeclaration {
@@ -115,12 +116,22 @@ function readSeen(element: Element): boolean {
   const { width, height } = box;
   const outside = box.x + width + left <= 0 || box.y + height + top <= 0;
   if (outside && !isScrolledAway(element, box.x + width + left, box.y + height + top))
-    return width === 0 && hasContents(element);
+    return (width === 0 && hasContents(element)) || isKeyTaker(element);
   if (width > 1 && height > 1) return true;
   // Drawn by something else: editors take their text in through a dot.
   const field = element instanceof HTMLInputElement || element instanceof HTMLTextAreaElement;
   if (field || Reflect.get(element, 'editContext') instanceof EventTarget) return true;
   return hasContents(element);
+}
+
+/** Whether it is the dot that takes the keys of a box, which only offers options, outside of what is drawn of that. */
+export function isKeyTaker(element: Element): boolean {
+  if (roleOf(element) !== 'combobox' || tabIndex(element) < 0) return false;
+  const around = holder(element);
+  if (around === undefined || isPage(around)) return false;
+  const box = Element.prototype.getBoundingClientRect;
+  const [dot, drawn] = [box.call(element), box.call(around)];
+  return dot.width <= 2 && (dot.right < drawn.left || dot.left > drawn.right) && isSeen(around);
 }
 
 /** Whether it is moved to where nobody can scroll, as what a page shows only under a pointer often is. */

@@ -2,7 +2,7 @@
 
 import { kindOf } from './alike.ts';
 import { attribute, byId, closest, content, holder, legible, line, tag, textOf, within } from './dom.ts';
-import { isInline, styleOf, visible } from './drawn.ts';
+import { isInline, isKeyTaker, styleOf, visible } from './drawn.ts';
 import { known } from './moment.ts';
 import { namedByContent, roleOf, textFields } from './roles.ts';
 import { sensitivity } from './secrets.ts';
@@ -297,6 +297,7 @@ export function hintOf(element: Element): string {
     const file = source === null ? undefined : /([^/?#]+?)(?:\.\w+)?(?:[?#].*)?$/.exec(source)?.[1];
     if (file !== undefined && !source?.startsWith('data:')) return line(words(file));
   }
+  if (isKeyTaker(element)) return line(textOf(holder(element) ?? element)).slice(0, 60);
   for (const part of parts) {
     const said = words(attribute(part, 'class') ?? '') || words(attribute(part, 'id') ?? '');
     if (said !== '') return line(said);

@@ -1,4 +1,5 @@
 // What fields there are, and which values each takes. Nothing is changed here.
+import { isKeyTaker } from '../drawn.ts';
 import {
   attribute,
   boxOf,
@@ -156,7 +157,8 @@ export function check(page: Page, target: Element, value: Value): Kind {
   if (kind === undefined) throw wrong(`${named} is not a field that can be filled`, 'Use click or press');
   // One does not type into a box that is for choosing alone.
   const choosing = kind === 'combobox' && fits(target, '[aria-expanded],[aria-haspopup=listbox]');
-  if ((isTextField(target) && target.readOnly && !choosing) || attribute(target, 'aria-readonly') === 'true')
+  const fixed = attribute(target, 'aria-readonly') === 'true' && !(choosing && isKeyTaker(target));
+  if ((isTextField(target) && target.readOnly && !choosing) || fixed)
     throw wrong(
       `${named} is read-only`,
       'Click it: where it opens something, such as a calendar, that fills it',

@@ -1,5 +1,6 @@
 // Waits until an element can be acted on: displayed, enabled, still, and not covered by another.
 
+import { isKeyTaker } from '../drawn.ts';
 import { hintFor, isGone } from '../references.ts';
 import { cut, named } from '../words.ts';
 import {
@@ -342,6 +343,10 @@ function standIn(target: Element): Element | undefined {
   };
   const control = isInput(target) || isSelect(target) || isTextArea(target);
   const { width, height } = boxOf(target);
+  const box = isKeyTaker(target)
+    ? Array.from(upwards(target)).find((at) => boxOf(at).width > edge)
+    : undefined;
+  if (box !== undefined) return box;
   if (drawn(target) && !(control && (width < 3 || height < 3 || isClear(target)))) return target;
   const label = control ? labelsOf(target).find(drawn) : undefined;
   if (label !== undefined) return label;
