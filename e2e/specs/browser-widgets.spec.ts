@@ -363,6 +363,7 @@ test('a field that only keeps the value of what is drawn in its place is not tol
     <div role="combobox" tabindex="0" aria-expanded="false" aria-controls="l" aria-label="Fruit" id="box">Apple
       <select class="kept" tabindex="-1" multiple><option>Apple<option>Pear</select></div>
     <ul id="l" role="listbox" hidden><li role="option">Apple<li role="option">Pear</ul>
+    <div><div><button>Sort</button><select class="kept" tabindex="-1" aria-label="Order"><option>Up</select></div></div>
     <input class="cut" tabindex="-1" value="kept"><input class="kept" type="checkbox" tabindex="-1" id="c">
     <label for="c">Agree</label><script>
     box.onclick = () => { l.hidden = !l.hidden; box.ariaExpanded = String(!l.hidden); };
@@ -370,6 +371,8 @@ test('a field that only keeps the value of what is drawn in its place is not tol
       box.textContent = li.textContent; l.hidden = true; box.ariaExpanded = 'false'; };</script>`);
   expect((await agent.look()).split('\n').slice(1)).toEqual([
     expect.stringMatching(/^combobox "Fruit" \[e\d+\] collapsed = "Apple"$/),
+    expect.stringMatching(/^button "Sort" \[e\d+\]$/),
+    expect.stringMatching(/^combobox "Order" \[e\d+\] = "Up"$/),
     expect.stringMatching(/^checkbox "Agree" \[e\d+\]$/),
   ]);
   expect(await agent.fill('combobox "Fruit"', 'Pear')).toMatchObject({ value: 'Pear', verified: true });

@@ -1,7 +1,7 @@
 // How the browser draws an element: whether a person can see it, and whether more is in it than it shows.
 
 import { kindOf } from './alike.ts';
-import { content, holder, tabIndex } from './dom.ts';
+import { content, holder, matches, tabIndex, tag, within } from './dom.ts';
 import { type Cutting, isPage, known, scrolledTo } from './moment.ts';
 import { roleOf } from './roles.ts';
 
@@ -62,8 +62,16 @@ function isInSight(element: Element): boolean {
 }
 
 /** Whether something else is drawn in a field's place, which only keeps its value: nobody sees it, or gets to it. */
-export const isReplaced = (field: Element): boolean =>
-  tabIndex(field) < 0 && (isCutOff(field) || (!isDrawn(field) && styleOf(field).pointerEvents === 'none'));
+export function isReplaced(field: Element): boolean {
+  if (tabIndex(field) >= 0) return false;
+  if (!isCutOff(field) && (isDrawn(field) || styleOf(field).pointerEvents !== 'none')) return false;
+  // A native list that a button opens has no other in its place.
+  const around = tag(field) === 'select' ? holder(field) : undefined;
+  return around === undefined || [around, holder(around) ?? around].some(hasBox);
+}
+
+const hasBox = (around: Element): boolean =>
+  matches(around, '[role=combobox]') || within(around, '[role=combobox]').length > 0;
 
 /** Whether a box without an extent, or a clip, leaves nothing of what stands in it to be seen. */
 export function isCutOff(element: Element): boolean {
