@@ -114,7 +114,7 @@ for (const world of ['main', 'isolated'] as const) {
       await expect
         .poll(shown, { message: tool })
         .toMatch(new RegExp(`${name}__${tool} .*${code ?? 'answered'}`));
-      await expect.poll(() => dev.output(), { message: tool }).toContain(says);
+      await expect.poll(shown, { message: tool }).toContain(says); // the first call may come before it is followed
     }
   });
 }
