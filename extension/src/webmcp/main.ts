@@ -6,6 +6,7 @@ import { adapter, isFromPage, portEvent, type ToPage } from './port.ts';
 
 const spacingMs = 100; // between two looks at tools that keep changing
 const listMs = 5000; // for the page's world to answer: a busy page is slow
+const lateMs = listMs + 1000; // and for Chromium itself
 
 const isListed = shape({ tools: listOf(isText), dropped: isNumber });
 const isNamed = shape({ name: isText });
@@ -120,10 +121,16 @@ function offer(tell: (text: string) => void): {
       heard.add(context);
       listen(context, look);
     }
-    const [theirs, own] = await Promise.all([
+    const both = Promise.all([
       polyfilled(page).catch(() => ({ texts: new Map<string, string>(), dropped: 0 })),
       context === undefined ? undefined : list(context).catch(() => undefined), // Chromium refuses some documents
     ]);
+    const looked = await Promise.race([both, new Promise<undefined>((end) => setTimeout(end, lateMs))]);
+    if (looked === undefined) {
+      again = true; // a look that never ends would be the last
+      return;
+    }
+    const [theirs, own] = looked;
     const all = new Map([...theirs.texts, ...(own?.texts ?? [])]);
     const tools = Array.from(all.keys())
       .sort()
