@@ -453,3 +453,56 @@ test('a box whose field stands outside of it is clicked and chosen in', async ({
     expect((await agent.click('combobox "Blue"')).changes).toContain('option "Ocean"');
   }
 });
+
+test('a javascript: link runs among the scripts of its page', async ({ open }) => {
+  const agent =
+    await open(`<p id="out"></p><script>let n = 0; const post = (what) => { out.textContent = what + ++n };</script>
+    <a href="javascript:post('sorted')">Sort</a> <a href="javascript:post('not')" onclick="return false">Held</a>`);
+  expect((await agent.click('link "Sort"')).changes).toBe('+ "sorted1"');
+  const ref = await agent.ref('link "Sort"');
+  expect((await agent.do('press', { ref, keys: 'Enter' })).changes).toBe('~ "sorted2"');
+  expect((await agent.click('link "Held"')).noEffect).toBe(true);
+});
+
+test('keys have the names that they have on a keyboard', async ({ open }) => {
+  const agent = await open(`<p id="out"></p><script>
+    onkeydown = ({ key, shiftKey }) => { if (key.length === 1) out.textContent = key + shiftKey; };</script>`);
+  const heard = async (keys: string) => (await agent.do('press', { keys })).changes;
+  expect(await heard('Control+S')).toBe('+ "sfalse"');
+  expect(await heard('Control+Shift+s')).toBe('~ "Strue"');
+  expect(await heard('Shift+/')).toBe('~ "?true"');
+  expect(await heard('Alt+1')).toBe('~ "1false"');
+  expect(await heard('?')).toBe('~ "?true"');
+});
+
+test('a form that is not submitted is told to be so, and no button elsewhere pressed', async ({ open }) => {
+  const agent =
+    await open(`<form onsubmit="return false"><label>First <input></label><button disabled>Send</button></form>
+    <form onsubmit="late(); return false"><label>Second <input name="hasAttribute"></label><button>Go</button></form>
+    <form onsubmit="return false"><label>Third <input id="third"></label><button>Go</button></form>
+    <button id="away" onclick="textContent += '!'">Away</button><p id="out"></p><script>
+    const late = () => setTimeout(() => { out.textContent = 'taken' }, 150);
+    third.onfocus = () => away.focus();</script>`);
+  const submit = async (words: string) => {
+    const fields = [{ ref: await agent.ref(words), value: 'x' }];
+    return agent.do('fill', { fields, submit: true });
+  };
+  expect((await submit('textbox "First"')).note).toContain('no form was submitted');
+  const second = await submit('textbox "Second"');
+  expect(second.changes).toContain('+ "taken"');
+  expect(second.note).toBeUndefined();
+  expect((await submit('textbox "Third"')).note).toContain('Not submitted');
+  expect(await agent.look({ full: true })).toContain('button "Away"');
+});
+
+test('neither an address for another program nor an empty answer is a download', async ({
+  sharedStage,
+  closing,
+}) => {
+  const page = '<a href="mailto:ada@leaf.example">Write</a> <a href="/empty">Mark</a>';
+  const site = await openSite(closing, { page, empty: 204 });
+  await visit(sharedStage, `${site}/page`);
+  const agent = new Acting(sharedStage.agent);
+  for (const link of ['link "Write"', 'link "Mark"'])
+    expect((await agent.click(link)).downloads, link).toBeUndefined();
+});

@@ -4,6 +4,7 @@
 
 import { consoleEvent, handOver } from './channel.ts';
 import { tapDialogs } from './dialogs.ts';
+import { tapLinks } from './links.ts';
 import {
   call,
   defineProperty,
@@ -97,4 +98,5 @@ listen(port, 'message', (event) => {
 portStart(port);
 handOver(channel.port2, consoleEvent);
 tapDialogs();
+tapLinks();
 tapWindows();

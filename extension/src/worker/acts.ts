@@ -11,6 +11,7 @@ interface Act {
   sent: string[]; // to this site, to change something
   failed: string[];
   downloads: string[];
+  empty: string[]; // addresses that were answered, and with nothing
   opened: Promise<{ tabId: number; url: string } | undefined>[];
   dialogs: Dialog[];
   front: Promise<number | undefined>; // the tab in front of the window
@@ -54,6 +55,7 @@ export class Acts {
       sent: [],
       failed: [],
       downloads: [],
+      empty: [],
       opened: [],
       dialogs: [],
       front: frontOf(bridge.tabId),
@@ -78,7 +80,8 @@ export class Acts {
     if (act === undefined) return;
     const opened = (await Promise.all(act.opened)).filter((one) => one !== undefined);
     this.#drop(act);
-    const { failed: failedRequests, downloads, dialogs, sent } = act;
+    const { failed: failedRequests, dialogs, sent } = act;
+    const downloads = act.downloads.filter((url) => !act.empty.includes(url));
     const underWay = Array.from(act.requests.values()).filter(({ changes }) => changes);
     const news: News = {
       ...(sent.length > 0 && { sent }),
@@ -161,6 +164,7 @@ export class Acts {
         tell(act.failed, `${method} ${withoutQuery(url)}: ${statusCode}`);
       else if (act.requests.get(requestId)?.changes === true)
         tell(act.sent, `${method} ${withoutQuery(url)}: ${statusCode}`);
+      if (statusCode === 204 || statusCode === 205) tell(act.empty, shortened(url));
       if (act.requests.delete(requestId)) this.#count(act);
     }
   };
@@ -180,7 +184,7 @@ export class Acts {
     url,
     error,
   }: chrome.webNavigation.WebNavigationFramedErrorCallbackDetails): void => {
-    if (error !== 'net::ERR_ABORTED') return;
+    if (error !== 'net::ERR_ABORTED' || !isFetched(url)) return;
     for (const act of this.#in(tabId)) tell(act.downloads, shortened(url));
   };
 
@@ -204,6 +208,9 @@ function tell(all: string[], one: string): void {
 }
 
 const reading = ['GET', 'HEAD', 'OPTIONS'];
+
+// Others open a program of the person's, such as for mail.
+const isFetched = (url: string): boolean => /^(?:https?|blob|data|file|filesystem|ftp):/.test(url);
 
 const shortened = (url: string): string => url.slice(0, 300);
 

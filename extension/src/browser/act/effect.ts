@@ -35,14 +35,20 @@ interface Scene {
   signs: Signs;
   departure: Departure;
   looked?: { at: number; changes: string[] }; // what was different, and when that was
+  busyAt?: number; // when requests were under way last
 }
 
-let typedAt = 0; // when something was typed for which a page may offer something
+let typedAt = 0; // when something was done that a page may still answer, such as with suggestions
 
-/** Something was typed for which a page may offer suggestions: they come when nothing more is typed for a while. */
-export function suggestionsMayCome(): void {
+/** Has the page watched for what is still to come: suggestions do, when nothing more is typed for a while. */
+export function moreMayCome(): void {
   typedAt = performance.now();
 }
+
+let seenAt = () => 0;
+
+/** Whether anything was seen in the page since more may come. */
+export const moreCame = (): boolean => seenAt() > typedAt;
 
 let actedOn = ''; // in words
 
@@ -51,10 +57,10 @@ export function actsOn(words: string): void {
   actedOn = words;
 }
 
-let readAgain = () => {}; // what the page can have taken back
+let readAgain: () => string | undefined = () => undefined; // what the page can have taken back
 
-/** Says how to read again what was done, once the page is quiet. */
-export function whenQuiet(read: () => void): void {
+/** Says how to read again what was done, once the page is quiet; what it returns is a note. */
+export function whenQuiet(read: typeof readAgain): void {
   readAgain = read;
 }
 
@@ -81,12 +87,13 @@ export async function effectOf<More extends Said>(
   if (unsettled !== undefined) leaveScene(unsettled);
   typedAt = 0;
   actedOn = '';
-  readAgain = () => {};
+  readAgain = () => undefined;
   const watching = page.watch(dialogs);
   const mark = page.mark(); // while the worker begins to watch
   const watch = await watching;
   const scene: Scene = { page, watch, mark, signs: watchSigns(), departure: watchDeparture(dialogs) };
   leaves = () => scene.departure.to() !== undefined;
+  seenAt = () => Math.max(scene.signs.lastAt(), scene.signs.fetchedAt(), scene.busyAt ?? 0);
   const sent = eventsSent();
   heedEvents((target) => {
     if (eventsSent() === sent + 1) watch.touched(actedOn);
@@ -103,9 +110,9 @@ export async function effectOf<More extends Said>(
       unsettled = scene;
       return { outcome: 'executed', leaving, ...more };
     }
-    readAgain();
+    const last = readAgain();
     const effect = found(scene, await watch.end(), more.on ?? '', forFocus);
-    return { ...effect, ...more, ...noted(effect.note, more.note) };
+    return { ...effect, ...more, ...noted(effect.note, more.note, last) };
   } finally {
     heedEvents(undefined);
     if (unsettled !== scene) leaveScene(scene);
@@ -145,14 +152,13 @@ async function quiet(scene: Scene): Promise<void> {
   const { page, signs, departure, watch } = scene;
   const from = performance.now();
   await page.pause(0);
-  let busyAt = 0;
   for (;;) {
     if (departure.to() !== undefined) return;
     const now = performance.now();
-    if (watch.busy()) busyAt = now;
-    const seenAt = signs.answeredAt();
+    if (watch.busy()) scene.busyAt = now;
+    const answeredAt = signs.answeredAt();
     // A page goes on with what it was answered.
-    const last = seenAt <= typedAt ? 0 : Math.max(seenAt, busyAt, signs.fetchedAt());
+    const last = answeredAt <= typedAt ? 0 : Math.max(answeredAt, scene.busyAt ?? 0, signs.fetchedAt());
     if (now - from >= longestMs) return;
     // Where nothing was seen at all, or nothing that is shown, what comes late would be missed.
     if (last > 0 && now - last >= quietMs && isDifferent(scene)) return;

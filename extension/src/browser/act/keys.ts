@@ -110,10 +110,17 @@ function readStroke(text: string): Stroke {
   });
   const key = keyName(last);
   if (key === undefined) throw unknownKey(text, last);
-  const shift = modifiers.includes('Shift');
-  const upper = shift && /^[a-z]$/.test(key) ? key.toUpperCase() : key;
   const [code, keyCode] = named[key] ?? codeOf(key);
-  return { key: upper, code, keyCode, modifiers };
+  // A key has the name that it has on a keyboard: Control+S is "s" there, Shift+1 is "!", and "?" takes Shift.
+  if (modifiers.includes('Shift')) return { key: withShift(key), code, keyCode, modifiers };
+  if (modifiers.length === 0) return { key, code, keyCode, modifiers: strokeFor(key).modifiers };
+  return { key: /^[A-Z]$/.test(key) ? key.toLowerCase() : key, code, keyCode, modifiers };
+}
+
+function withShift(key: string): string {
+  if (/^[a-z]$/.test(key)) return key.toUpperCase();
+  const at = shifted.indexOf(key);
+  return at % 2 === 1 ? (shifted[at - 1] ?? key) : key;
 }
 
 function keyName(part: string): string | undefined {

@@ -1,6 +1,7 @@
 // The events of a pointer, in the order in which a browser sends them.
 import { closeLight } from './closing.ts';
 import {
+  attribute,
   documentFor,
   editableOf,
   fits,
@@ -68,7 +69,24 @@ export function sendMouse(type: string, at: Element, { x, y }: Where, more: More
           pressure: isPointer && more.held !== undefined ? 0.5 : 0,
         })
       : new view.MouseEvent(type, init);
-  return send(at, event);
+  const allowed = send(at, event);
+  if (allowed && type === 'click' && (more.modifiers ?? []).length === 0) runLink(at);
+  return allowed;
+}
+
+const answersClicks = 'a[href],area[href],button,input,label,select,textarea,summary';
+
+const linkEvent = 'tabrelay:link'; // that extension/src/page/links.ts listens for
+
+// A javascript: link is followed in the page's own world: Chrome refuses that to an extension's.
+function runLink(at: Element): void {
+  const link = Array.from(upwards(at)).find((one) => fits(one, answersClicks));
+  if (link === undefined || !isConnected(link) || editableOf(link) !== undefined) return;
+  if (!/^(?:_self)?$/i.test(attribute(link, 'target') ?? '')) return;
+  const address = attribute(link, 'href') ?? '';
+  if (!URL.canParse(address)) return;
+  const { protocol, href } = new URL(address);
+  if (protocol === 'javascript:') document.dispatchEvent(new MessageEvent(linkEvent, { data: href }));
 }
 
 /** Where our pointer is in this document, if anywhere. */

@@ -75,7 +75,7 @@ function whyDisabled(element: Element): string | undefined {
   if (fits(element, ':disabled')) return 'is disabled';
   for (const at of upwards(element)) {
     if (attribute(at, 'aria-disabled') === 'true') return 'is disabled (aria-disabled)';
-    if (at.hasAttribute('inert')) return 'is inert: the page does not let anyone use it at present';
+    if (attribute(at, 'inert') !== null) return 'is inert: the page does not let anyone use it at present';
   }
   return undefined;
 }

@@ -9,15 +9,16 @@ import { told } from '../told.ts';
 import { cut } from '../words.ts';
 import * as read from './arguments.ts';
 import { page, tellTo } from './document.ts';
-import { documentFor, editableOf, focusedIn, isElement, isHtml, isInput } from './dom.ts';
+import { documentFor, editableOf, focusedIn, isElement, isHtml, isInput, within } from './dom.ts';
 import {
   actsOn,
   type Effect,
   effectOf,
   isLeaving,
+  moreCame,
+  moreMayCome,
   type Said,
   settle,
-  suggestionsMayCome,
   whenQuiet,
 } from './effect.ts';
 import { NotDone } from './failure.ts';
@@ -71,7 +72,7 @@ async function fillIn(given: read.Given): Promise<{ filled: Filled[]; note?: str
       throw why;
     }
   }
-  if (fields.some(({ ref }) => suggests(resolved(page, ref)))) suggestionsMayCome();
+  if (fields.some(({ ref }) => suggests(resolved(page, ref)))) moreMayCome();
   // What a field holds is read again when the page had time to take it back.
   await page.pause(takenBackMs);
   for (const one of readings) one.filled = one.again?.() ?? one.filled;
@@ -81,20 +82,43 @@ async function fillIn(given: read.Given): Promise<{ filled: Filled[]; note?: str
     whenQuiet(() => {
       for (const [i, { filled: before, again }] of readings.entries())
         if (isElement(page.resolve(before.ref))) said[i] = again?.() ?? before;
+      return undefined;
     });
     return { filled: said };
   }
   if (said.some((one) => !one.verified))
     return { filled: said, note: 'Not submitted: a field does not hold what was asked for' };
-  submit(resolved(page, last));
+  const target = resolved(page, last);
+  if (!holdsFocus(target)) return { filled: said, note: 'Not submitted: the page has the focus elsewhere' };
+  const isSubmitted = submit(target);
+  moreMayCome();
+  whenQuiet(() => (isSubmitted() || moreCame() ? undefined : 'Nothing came of Enter: no form was submitted'));
   return { filled: said };
+}
+
+// Enter goes where the focus is: a page can have moved it since.
+function holdsFocus(target: Element): boolean {
+  const has = () => {
+    const focused = focusedIn(documentFor(target));
+    return focused !== null && (within(focused, target) || focused === editableOf(target));
+  };
+  if (!isInput(target) && editableOf(target) === undefined) return true;
+  if (!has() && isHtml(target)) focusOn(target);
+  return has();
 }
 
 // What is left where the page goes elsewhere is not for the next one.
 const rest = (count: number): { notDone?: number } => (count > 0 ? { notDone: count } : {});
 
-function submit(target: Element): void {
+// Returns a function that says whether the form was told that it is submitted.
+function submit(target: Element): () => boolean {
   const form: unknown = Reflect.get(target, 'form');
+  let submitted = false;
+  const hear = () => {
+    submitted = true;
+  };
+  if (form instanceof HTMLFormElement)
+    EventTarget.prototype.addEventListener.call(form, 'submit', hear, true);
   if (isInput(target) || editableOf(target) !== undefined)
     stroke(documentFor(target), strokeFor('\n'), clipboard);
   else if (form instanceof HTMLFormElement) HTMLFormElement.prototype.requestSubmit.call(form);
@@ -103,6 +127,7 @@ function submit(target: Element): void {
       'VALIDATION_ERROR',
       `${page.describe(target)} belongs to no form that can be submitted`,
     );
+  return () => submitted;
 }
 
 async function press(given: read.Given): Promise<{ note?: string; notDone?: number }> {
@@ -123,7 +148,7 @@ async function press(given: read.Given): Promise<{ note?: string; notDone?: numb
     if (isLeaving()) return rest(strokes.length - i - 1);
   }
   const focused = focusedIn(document);
-  if (words !== undefined && focused !== null && takesText(focused)) suggestionsMayCome();
+  if (words !== undefined && focused !== null && takesText(focused)) moreMayCome();
   return {};
 }
 
