@@ -87,11 +87,15 @@ export function roleOf(element: Element): string {
   return about.role;
 }
 
+const fields = new Set(['input', 'select', 'textarea']);
+
 function readRole(element: Element): string {
   const said = attribute(element, 'role');
   if (said !== null) {
     for (const word of said.toLowerCase().split(/\s+/)) {
       if (!roles.has(word)) continue;
+      // https://www.w3.org/TR/html-aria/ has no field that is none: one stays what people can do with it.
+      if (fields.has(tag(element)) && !operable.has(word) && inputRole(element) !== '') break;
       if (word !== 'none' && word !== 'presentation') return word === 'image' ? 'img' : word;
       if (tabIndex(element) < 0 && !global.some((name) => has(element, name))) return '';
       break; // what can be focused is not only for looks

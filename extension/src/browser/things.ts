@@ -36,6 +36,7 @@ const isEditable = (element: Element): boolean =>
 /** What an element is; around is the cursor over what it stands in. */
 export function thingOf(element: Element, cursor: string, around: string): Thing {
   const role = roleOf(element);
+  if (isOnlyAround(role, element)) return { element, role: '', acts: false };
   if (operable.has(role)) {
     // A cell or an option that only shows something is no control.
     const shows = (role === 'gridcell' && tag(element) === 'td') || role === 'row';
@@ -57,6 +58,10 @@ export function thingOf(element: Element, cursor: string, around: string): Thing
     attribute(element, 'draggable') === 'true';
   return { element, role, acts: own && !forAnother(element) };
 }
+
+// The box around a combobox that says the same of itself: the field in it is what takes words.
+const isOnlyAround = (role: string, element: Element): boolean =>
+  role === 'combobox' && tabIndex(element) < 0 && within(element, '[role=combobox]').length > 0;
 
 // Of the rows of a grid all but one take the focus from the keys alone.
 const takesFocus = (element: Element, role: string): boolean =>

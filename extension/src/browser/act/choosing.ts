@@ -12,10 +12,13 @@ import {
   isConnected,
   isElement,
   isHtml,
+  isInput,
   isTextField,
   nearest,
   plain,
   upwards,
+  windowOf,
+  within,
 } from './dom.ts';
 import { NotDone } from './failure.ts';
 import {
@@ -51,6 +54,7 @@ function shownElement(one: Element): boolean {
 
 // Some lists are there for screen readers alone, in a box without an extent: people see another element of that text.
 function seenFor(option: Element): Element {
+  if (fits(option, '[role=treeitem]')) return itemTexts(option)[0]?.parentElement ?? option;
   const list = nearest(option, '[role=listbox]');
   if (list === null || hasExtent(list)) return option;
   const text = optionText(option);
@@ -69,8 +73,10 @@ function hasExtent(element: Element): boolean {
   return width > 1 && height > 1;
 }
 
+const offers = '[role=option],[role=treeitem],option';
+
 const shownOptions = (scope: Element) =>
-  displayedIn(scope).filter((one) => fits(one, '[role=option],option') && shownElement(one));
+  displayedIn(scope).filter((one) => fits(one, offers) && shownElement(one));
 
 /** The options of a box's own list that are shown at present. */
 function ownOptions(box: Element): Element[] {
@@ -93,20 +99,46 @@ function ownOptions(box: Element): Element[] {
 function optionsOf(box: Element, before: ReadonlySet<Element>): Element[] {
   const own = ownOptions(box);
   if (own.length > 0) return own;
-  const owner = documentFor(box);
-  return everywhere(owner, '[role=option],option').filter((one) => shownElement(one) && !before.has(one));
+  return everywhere(documentFor(box), offers).filter(
+    (one) => shownElement(one) && !before.has(one) && !within(box, one),
+  );
 }
 
-const optionText = (one: Element) =>
-  attribute(one, 'aria-label') ??
-  (plain(isHtml(one) ? one.innerText : (one.textContent ?? '')) || contentName(one));
+const optionText = (one: Element) => attribute(one, 'aria-label') ?? (wordsOf(one) || contentName(one));
+
+function wordsOf(option: Element): string {
+  if (fits(option, '[role=treeitem]'))
+    return plain(
+      itemTexts(option)
+        .map((one) => one.data)
+        .join(' '),
+    );
+  return plain(isHtml(option) ? option.innerText : (option.textContent ?? ''));
+}
+
+// Items of a tree hold those below them.
+function itemTexts(item: Element): Text[] {
+  const texts = documentFor(item).createTreeWalker(item, NodeFilter.SHOW_TEXT);
+  const found: Text[] = [];
+  for (let node = texts.nextNode(); node !== null; node = texts.nextNode())
+    if (node instanceof windowOf(node).Text && node.parentElement !== null)
+      if (nearest(node.parentElement, '[role=treeitem]') === item && plain(node.data) !== '')
+        found.push(node);
+  return found;
+}
+
 const optionValue = (one: Element) => attribute(one, 'data-value') ?? attribute(one, 'value') ?? '';
 
 const isOn = (one: Element) =>
-  attribute(one, 'aria-selected') === 'true' || attribute(one, 'aria-checked') === 'true';
+  attribute(one, 'aria-selected') === 'true' ||
+  attribute(one, 'aria-checked') === 'true' ||
+  displayedIn(one).some((at) => isInput(at) && at.type === 'checkbox' && at.checked);
 const takesSeveral = (option: Element) => nearest(option, '[aria-multiselectable=true]') !== null;
 const isAtKeys = (box: Element, option: Element) =>
   attribute(box, 'aria-activedescendant') === option.id || documentFor(option).activeElement === option;
+// Some lists say of the one that the keys are at, too, that it is selected; not those of which several can be chosen.
+const isKept = (box: Element, option: Element) =>
+  isOn(option) && (takesSeveral(option) || !isAtKeys(box, option));
 // Where a box does not say whether it is open, its list does.
 const isOpen = (box: Element) =>
   attribute(box, 'aria-expanded') === 'true' ||
@@ -117,10 +149,11 @@ export async function fillCombobox(task: Task): Promise<Reading> {
   const { target } = task;
   const was = shownIn(task);
   const filled = await chooseOrType(task);
-  if (!isTextField(target) || filled.value === was) return { filled };
+  const held = shownIn(task);
+  if (!isTextField(target) || held === '' || held === was) return { filled };
   const again = () => {
     const now = shownIn(task);
-    const tookBack = isConnected(target) && filled.value !== '' && (now === '' || now === was);
+    const tookBack = isConnected(target) && (now === '' || now === was);
     return tookBack ? answer(task, now, false, 'the page took back what was typed') : filled;
   };
   return { filled, again };
@@ -136,23 +169,31 @@ async function chooseOrType(task: Task): Promise<Filled> {
     done.push(await chooseOne({ ...task, value: one }, value.length > 1));
     if (done.at(-1)?.verified !== true) break;
   }
-  // A list that stays open for the next choice lies over the page.
+  // A list that stays open for the next choice lies over the page. In a dialog, Escape may be heard by that as well.
   const takesKeys = isTextField(target) && !target.readOnly;
-  if (!takesKeys && !always && isOpen(target) && isConnected(target)) {
+  const stays =
+    takesKeys && nearest(target, 'dialog,[role=dialog],[role=alertdialog],[aria-modal=true]') !== null;
+  if (!stays && !always && isOpen(target) && isConnected(target)) {
     const owner = documentFor(target);
     if (focusedIn(owner) === owner.body && isHtml(target)) focusOn(target);
     for (const key of readKeys('Escape')) stroke(owner, key, new Clipboard());
   }
-  await eventually(page, lateMs / 2, () => takesKeys || always || !isOpen(target));
+  await eventually(page, lateMs / 2, () => stays || always || !isOpen(target));
   const last = done.at(-1);
   const verified = done.length === value.length && done.every((one) => one.verified);
-  return answer(task, shownIn(task), verified, verified ? undefined : last?.note);
+  const chosen = done.flatMap((one) => (one.verified && typeof one.value === 'string' ? [one.value] : []));
+  const now = shownIn(task) || (chosen.length > 0 ? chosen : '');
+  return answer(task, now, verified, verified ? undefined : last?.note);
 }
 
 function shownIn({ page, ref }: Task): string {
   const at = page.resolve(ref);
   if (!isElement(at)) return '';
-  return isTextField(at) ? at.value : plain(isHtml(at) ? at.innerText : (at.textContent ?? ''));
+  if (isTextField(at)) return at.value;
+  const holdsList = at.querySelector(listed) !== null;
+  const texts = holdsList ? textsIn(at).join(' ') : isHtml(at) ? at.innerText : (at.textContent ?? '');
+  // What a component draws of its own is in its shadow, beside its list.
+  return plain(texts) || (holdsList && !isOpen(at) ? contentName(at) : '');
 }
 
 async function chooseOne(task: Task, several: boolean): Promise<Filled> {
@@ -161,7 +202,7 @@ async function chooseOne(task: Task, several: boolean): Promise<Filled> {
   const wanted = textOf(value);
   // Of a field that is no combobox it is not known whether it takes words of one's own as well.
   const free = typed !== undefined && !fits(target, '[role=combobox],[aria-autocomplete=list]');
-  const before = new Set(everywhere(documentFor(target), '[role=option]').filter(shownElement));
+  const before = new Set(everywhere(documentFor(target), offers).filter(shownElement));
   const shown = () => shownIn(task);
   const was = shown();
   const closed = textsAround(target);
@@ -171,7 +212,7 @@ async function chooseOne(task: Task, several: boolean): Promise<Filled> {
     before.clear(); // the list that is open is its own
   else {
     const spot = await ready(page, ref, { uncovered: true, enabled: true });
-    pressAndRelease(spot, { button: 'left', count: 1, modifiers: [] });
+    await pressAndRelease(spot, { button: 'left', count: 1, modifiers: [] });
     await page.pause(0);
   }
   const offered = () => optionsOf(target, before);
@@ -202,27 +243,32 @@ async function chooseOne(task: Task, several: boolean): Promise<Filled> {
   const label = optionText(option);
   const open = textsAround(target);
   const chips = countOf(open, label);
-  // A click on what is chosen already would take it away again. Some lists say of the one that the keys are at, too,
-  // that it is selected: that one is chosen where the box shows it.
+  // A click on what is chosen already would take it away again. One that the keys are at is so where the box shows it.
   const isChosen =
-    isOn(option) && (!isAtKeys(target, option) || chips > 0 || (typed === undefined && was.includes(label)));
-  if ((several || takesSeveral(option)) && isChosen) return answer(task, shown(), true, 'it was so already');
+    isKept(target, option) || (isOn(option) && (chips > 0 || (typed === undefined && was.includes(label))));
+  if ((several || takesSeveral(option)) && isChosen)
+    return answer(task, shown() || label, true, 'it was so already');
   const chosen = await reach(page, find);
   if (chosen === undefined)
     return answer(task, shown(), false, `the option ${JSON.stringify(label)} went away again`);
-  pressAndRelease(chosen, { button: 'left', count: 1, modifiers: [] });
+  await pressAndRelease(chosen, { button: 'left', count: 1, modifiers: [] });
+  // Words that were typed already say nothing of the click: what it did is seen in the list.
+  const typedAll = typed !== undefined && [label, plain(wanted)].includes(plain(shown()));
   const same = () => {
     const now = plain(shown());
-    if (now === label || now === plain(wanted) || (now !== plain(was) && now.includes(label))) return true;
+    const isShown = now === label || now === plain(wanted) || (now !== plain(was) && now.includes(label));
+    if (isShown && !(typedAll && isConnected(option) && shownElement(option) && isOpen(target))) return true;
     const before = countOf(isOpen(target) ? open : closed, label); // an open list has its words, too
     if (countOf(textsAround(target), label) > before) return true;
     const still = find();
-    return still !== undefined && isOn(still) && !isAtKeys(target, still);
+    return still !== undefined && isKept(target, still);
   };
   await eventually(page, lateMs, same);
+  // Some show what is chosen beside their field, which is empty again.
+  const held = same() && shown() === '' ? label : shown();
   return answer(
     task,
-    shown(),
+    held,
     same(),
     same() ? undefined : `the option ${JSON.stringify(label)} was clicked once`,
   );
@@ -246,13 +292,19 @@ function textsAround(box: Element): string[] {
   const around = Array.from(upwards(box)).slice(1, 5);
   const outermost = around.findLast((at) => isHtml(at) && at.innerText.length < mostAround);
   if (outermost === undefined) return [];
-  const texts = documentFor(box).createTreeWalker(outermost, NodeFilter.SHOW_TEXT);
+  return textsIn(outermost);
+}
+
+const listed = '[role=listbox],[role=option],option';
+
+// The texts in an element that are shown, without those of lists.
+function textsIn(outermost: Element): string[] {
+  const texts = documentFor(outermost).createTreeWalker(outermost, NodeFilter.SHOW_TEXT);
   const found: string[] = [];
   while (texts.nextNode() !== null) {
     const { nodeValue, parentElement } = texts.currentNode;
     if (parentElement === null || !shownElement(parentElement)) continue;
-    if (nearest(parentElement, '[role=listbox],[role=option],option') === null)
-      found.push(plain(nodeValue ?? ''));
+    if (nearest(parentElement, listed) === null) found.push(plain(nodeValue ?? ''));
   }
   return found;
 }
@@ -308,7 +360,7 @@ export async function fillListbox(task: Task): Promise<Filled> {
     const want = found.includes(one);
     if (isOn(one) === want || (!want && !many)) continue;
     const spot = await ready(page, page.reference(one), { uncovered: true, enabled: true });
-    pressAndRelease(spot, { button: 'left', count: 1, modifiers: [] });
+    await pressAndRelease(spot, { button: 'left', count: 1, modifiers: [] });
     await eventually(page, lateMs, () => isOn(one) === want);
   }
   const now = all().filter(isOn).map(optionText);

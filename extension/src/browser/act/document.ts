@@ -1,7 +1,7 @@
 // This document, as the modules for acting see it.
 import { end, mark } from '../changes.ts';
 import { difference, told } from '../looking.ts';
-import { pause } from '../pausing.ts';
+import { pause, turn } from '../pausing.ts';
 import { reference } from '../references.ts';
 import { find } from '../resolved.ts';
 import { describe, type Line, lines } from '../tree.ts';
@@ -41,15 +41,3 @@ export const page: Page = {
   watch: (dialogs: DialogAnswer) => globalThis.tabrelayBridge?.watch?.(dialogs) ?? Promise.resolve(nobody),
   pause: (ms) => (ms === 0 ? turn() : pause(ms)),
 };
-
-/** Lets the page have its turn. Timers of hidden pages are slow; a message is not. */
-export function turn(): Promise<void> {
-  return new Promise((resolve) => {
-    const { port1, port2 } = new MessageChannel();
-    port1.onmessage = () => {
-      port1.close();
-      resolve();
-    };
-    port2.postMessage(undefined);
-  });
-}

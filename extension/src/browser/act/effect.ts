@@ -75,6 +75,7 @@ let unsettled: Scene | undefined; // an act after which the page was to leave
 export interface Said {
   on?: string; // what was acted on
   note?: string;
+  selected?: string; // text, which no line tells
 }
 
 /** Runs an act and tells what came of it. One that goes for the focus of a field is told that it got it. */
@@ -112,6 +113,7 @@ export async function effectOf<More extends Said>(
     }
     const last = readAgain();
     const effect = found(scene, await watch.end(), more.on ?? '', forFocus);
+    if (more.selected !== undefined && more.selected !== '') delete effect.noEffect;
     return { ...effect, ...more, ...noted(effect.note, more.note, last) };
   } finally {
     heedEvents(undefined);

@@ -91,7 +91,9 @@ export function kindOf(element: Element): Kind | undefined {
     isTextField(element) &&
     fits(element, '[aria-haspopup=listbox]') &&
     (element.readOnly || (fits(element, '[aria-controls],[aria-owns]') && !fits(element, searching)));
-  if (role === 'combobox' || completes || opensList) return 'combobox';
+  // What opens a calendar offers no options: what it takes is typed.
+  const opensDialog = isTextField(element) && fits(element, '[aria-haspopup=dialog]');
+  if ((role === 'combobox' && !opensDialog) || completes || opensList) return 'combobox';
   if (takesKeysOnly(element)) return 'editor';
   if (isTextField(element)) return 'text';
   if (

@@ -177,7 +177,7 @@ async function fillCheck(task: Task): Promise<Reading> {
   if (kindOf(target) === 'radio' && !wanted)
     throw wrong(`${page.describe(target)} cannot be unchecked by itself`, 'Choose another one of its group');
   const spot = await ready(page, ref, { uncovered: true, enabled: true });
-  pressAndRelease(spot, { button: 'left', count: 1, modifiers: [] });
+  await pressAndRelease(spot, { button: 'left', count: 1, modifiers: [] });
   const now = () => {
     const at = page.resolve(ref);
     return isElement(at) ? checkedState(fieldOf(at)) : undefined;
@@ -197,7 +197,7 @@ async function fillSlider(task: Task): Promise<Reading> {
   const [min, max] = [attribute(target, 'aria-valuemin'), attribute(target, 'aria-valuemax')];
   if ((min !== null && wanted < Number(min)) || (max !== null && wanted > Number(max)))
     throw wrong(`${page.describe(target)} takes a number from ${min ?? '?'} to ${max ?? '?'}`);
-  if (isHtml(target)) focusOn(target);
+  if (isHtml(target) || target instanceof windowOf(target).SVGElement) focusOn(target);
   await page.pause(0);
   const clipboard = new Clipboard();
   const owner = documentFor(target);
@@ -216,7 +216,9 @@ async function fillSlider(task: Task): Promise<Reading> {
     const distance = wanted - now();
     const key = ways[0]?.[distance > 0 ? 0 : 1];
     if (key === undefined) break;
+    const from = now();
     const step = await press(key);
+    if (Number.isNaN(from) && !Number.isNaN(now())) continue; // it held nothing
     if (step === 0 || Math.sign(step) !== Math.sign(distance)) ways.shift();
     else if (Math.abs(wanted - now()) >= Math.abs(distance)) break;
   }

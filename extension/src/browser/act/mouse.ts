@@ -1,4 +1,5 @@
 // The events of a pointer, in the order in which a browser sends them.
+import { turn } from '../pausing.ts';
 import { closeLight } from './closing.ts';
 import {
   attribute,
@@ -8,6 +9,7 @@ import {
   focusedIn,
   isConnected,
   isHtml,
+  nearest,
   send,
   upwards,
   windowOf,
@@ -211,14 +213,29 @@ export interface Pressing {
 export interface Clicked {
   sent: number; // clicks that the element got
   replaced: boolean; // the page took the element away while it was pressed
+  opened?: true; // the menu under it opened as soon as the pointer was over it: a click would close that again
 }
 
-/** Presses and releases a button over a spot, as often as asked. */
-export function pressAndRelease(spot: Spot, { button, count, modifiers }: Pressing): Clicked {
+// The item of a menu under the pointer whose own menu is closed; one that is a link leads elsewhere.
+function closedItem(hit: Element): Element | null {
+  const item = nearest(hit, '[role^=menuitem]');
+  const link = nearest(hit, 'a[href]');
+  return item?.getAttribute('aria-expanded') === 'false' && link === null ? item : null;
+}
+
+/**
+ * Presses and releases a button over a spot, as often as asked. What a page puts off until the end of an event, it does
+ * before the next one, as with those of a person.
+ */
+export async function pressAndRelease(spot: Spot, { button, count, modifiers }: Pressing): Promise<Clicked> {
   const { hit, target } = spot;
+  const item = button === 'left' ? closedItem(hit) : null;
   moveTo(hit, spot, modifiers);
+  await turn();
+  if (item?.getAttribute('aria-expanded') === 'true') return { sent: 0, replaced: false, opened: true };
   let sent = 0;
   for (let n = 1; n <= count; n++) {
+    if (n > 1) await turn();
     if (!isConnected(hit)) return { sent, replaced: true };
     const more = { button, modifiers, count: n };
     const compatible = sendMouse('pointerdown', hit, spot, { ...more, held: button });
@@ -226,10 +243,12 @@ export function pressAndRelease(spot: Spot, { button, count, modifiers }: Pressi
     // A page that keeps the focus where it is says so by preventing mousedown.
     if (mayFocus && isConnected(hit)) focusFrom(hit, spot);
     if (button === 'right' && isConnected(hit)) sendMouse('contextmenu', hit, spot, more);
+    await turn();
     const still = isConnected(hit);
     const end = still ? hit : documentFor(target).documentElement;
     sendMouse('pointerup', end, spot, more);
     if (compatible) sendMouse('mouseup', end, spot, more);
+    await Promise.resolve(); // the click is of the same task
     if (still) closeLight(hit);
     if (!isConnected(hit)) return { sent, replaced: true };
     sendMouse(button === 'left' ? 'click' : 'auxclick', hit, spot, more);

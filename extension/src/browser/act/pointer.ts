@@ -1,4 +1,5 @@
 // The pointer without a click: hovering, dragging, scrolling, selecting text.
+import { turn } from '../pausing.ts';
 import {
   boxOf,
   documentFor,
@@ -59,6 +60,7 @@ export async function drag(
   const end = endOf(page, start, to, at);
   const held = 'left' as const;
   moveTo(start.hit, start);
+  await turn();
   const mouse = sendMouse('pointerdown', start.hit, start, { button: 'left', held });
   const native = mouse && sendMouse('mousedown', start.hit, start, { button: 'left', held, count: 1 });
   const dragged = draggableOf(start.hit); // some pages make it so only when it is pressed

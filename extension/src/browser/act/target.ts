@@ -1,6 +1,6 @@
 // Waits until an element can be acted on: displayed, enabled, still, and not covered by another.
 
-import { isKeyTaker } from '../drawn.ts';
+import { isCutOff, isKeyTaker } from '../drawn.ts';
 import { hintFor, isGone } from '../references.ts';
 import { cut, named } from '../words.ts';
 import {
@@ -143,6 +143,42 @@ function isBehindItsBox(control: Element, hit: Element): boolean {
   return isTextField(control) && isLarge;
 }
 
+const mostAround = 5; // elements
+const tabStops = `${interactive},[tabindex]`;
+
+// Some boxes show what is chosen, or a picture, in place of their control, which only takes the keys: a person presses
+// the box, in which nothing else takes the focus. What lies over the control must be a part of it, too.
+function reachAround(target: Element): Spot | undefined {
+  if (!isUnseen(target)) return undefined;
+  const owner = documentFor(target);
+  const hits = (box: DOMRect) =>
+    pointsIn(box, windowOf(target)).map(([x, y]) => ({ target, hit: elementAt(owner, x, y), x, y }));
+  const over = hits(boxOf(target));
+  for (const area of Array.from(upwards(target)).slice(1, 1 + mostAround)) {
+    const isOther = (one: Element) => !within(one, target) && isHtml(one) && one.tabIndex >= 0;
+    if (area === owner.body || Array.from(area.querySelectorAll(tabStops)).some(isOther)) return undefined;
+    const isIn = (hit: Element | null): hit is Element => hit !== null && within(hit, area);
+    if (!over.every(({ hit }) => isIn(hit))) continue;
+    for (const { hit, ...spot } of hits(boxOf(area)))
+      if (isIn(hit) && !meansAnother(hit, area)) return { ...spot, hit };
+  }
+  return undefined;
+}
+
+// Whether nothing of a control is drawn, or the pointer goes through it.
+function isUnseen(target: Element): boolean {
+  if (!isInput(target) && !isTextArea(target) && !isSelect(target)) return false;
+  const { checkVisibility } = Element.prototype;
+  if (!checkVisibility.call(target, { opacityProperty: true })) return true;
+  const { width, height } = boxOf(target);
+  return (
+    width < 3 ||
+    height < 3 ||
+    isCutOff(target) ||
+    windowOf(target).getComputedStyle(target).pointerEvents === 'none'
+  );
+}
+
 type Reach = { spot: Spot } | { covering: Element | undefined };
 
 function reach(target: Element, over: Element): Reach {
@@ -281,7 +317,9 @@ function lookAt(page: Page, target: Element, wants: Wants, before: DOMRect | und
   const [x, y] = [box.left + box.width / 2, box.top + box.height / 2];
   if (!wants.uncovered) return { spot: { target, hit: target, x, y } };
   const moved = before !== undefined && (before.x !== box.x || before.y !== box.y);
-  const reached = reach(target, over);
+  const direct = reach(target, over);
+  const around = 'spot' in direct ? undefined : reachAround(target);
+  const reached = around === undefined ? direct : { spot: around };
   if (!('spot' in reached)) {
     const { covering } = reached;
     if (covering === undefined) return { why: not('cannot be scrolled into view'), scroll: true, over };

@@ -50,7 +50,8 @@ async function click(given: read.Given): Promise<{ note?: string }> {
   const spot = await ready(page, ref, { uncovered: true, enabled: true });
   refuseUsedAgain(spot.target); // by being scrolled to
   if (Reflect.get(given, 'trusted') === true) return clickTrusted(spot, pressing, say);
-  const { replaced, sent } = pressAndRelease(spot, pressing);
+  const { replaced, sent, opened } = await pressAndRelease(spot, pressing);
+  if (opened) return { note: 'Its menu opened under the pointer: a click would have closed that again' };
   if (!replaced) return {};
   const note = 'The page took the element away while it was pressed';
   return { note: sent === 0 ? `${note}: it got no click` : note };
@@ -86,7 +87,9 @@ async function fillIn(given: read.Given): Promise<{ filled: Filled[]; note?: str
     });
     return { filled: said };
   }
-  if (said.some((one) => !one.verified))
+  // The words in a box of its own are sent as they are, whatever it offered for them.
+  const isHeld = ({ verified, value, asked }: Filled) => verified || (said.length === 1 && value === asked);
+  if (!said.every(isHeld))
     return { filled: said, note: 'Not submitted: a field does not hold what was asked for' };
   const target = resolved(page, last);
   if (!holdsFocus(target)) return { filled: said, note: 'Not submitted: the page has the focus elsewhere' };

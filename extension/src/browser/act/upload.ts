@@ -1,5 +1,6 @@
 // Files for a page: into an input for files, or dropped where the page takes drops.
-import { attribute, documentFor, isInput, nearest, send, windowOf } from './dom.ts';
+import { isCutOff } from '../drawn.ts';
+import { documentFor, fits, isInput, nearest, send, upwards, windowOf, within } from './dom.ts';
 import { NotDone } from './failure.ts';
 import type { Page } from './page.ts';
 import { ready, resolved } from './target.ts';
@@ -52,15 +53,25 @@ function inputOf(element: Element): HTMLInputElement | undefined {
   if (control instanceof windowOf(element).Element && is(control)) return control;
   const inside = element.querySelector('input[type=file]');
   if (is(inside)) return inside;
-  // A button whose click opens the picker of the only input of its form.
-  const form = nearest(element, 'form');
-  const inForm = form?.querySelectorAll('input[type=file]') ?? [];
-  const only = inForm.length === 1 ? inForm[0] : undefined;
-  return attribute(element, 'role') === 'button' || element.localName === 'button'
-    ? is(only)
-      ? only
-      : undefined
-    : undefined;
+  return isButton(element) ? inputBeside(element) : undefined;
+}
+
+const isButton = (element: Element): boolean => fits(element, 'button,[role=button]');
+
+const mostAround = 5; // elements
+
+// The only input of a button's form, or one that its component keeps hidden: its click opens the picker of that.
+function inputBeside(button: Element): HTMLInputElement | undefined {
+  const form = nearest(button, 'form');
+  const around = Array.from(upwards(button)).slice(1, 1 + mostAround);
+  for (const at of form === null ? around : [...around.filter((one) => within(one, form)), form]) {
+    const [first, second] = at.querySelectorAll('input[type=file]');
+    if (first === undefined) continue;
+    const isHidden = !Element.prototype.checkVisibility.call(first) || isCutOff(first);
+    const is = second === undefined && isInput(first) && (isHidden || at === form);
+    return is ? first : undefined;
+  }
+  return undefined;
 }
 
 function checkAccepted(page: Page, input: HTMLInputElement, files: readonly File[]): void {
@@ -132,18 +143,21 @@ async function drop(
   const accepted = !fire('dragover');
   if (!accepted) {
     fire('dragleave');
-    throw new NotDone('VALIDATION_ERROR', `${page.describe(hit)} takes no files`, {
-      hint: inputHint(page, hit),
+    const target = resolved(page, ref);
+    throw new NotDone('VALIDATION_ERROR', `${page.describe(target)} takes no files`, {
+      hint: inputHint(page, target),
     });
   }
   fire('drop');
   return { dropped: files.map(({ name, size }) => ({ name, size })) };
 }
 
-function inputHint(page: Page, hit: Element): string {
-  const inputs = Array.from(documentFor(hit).querySelectorAll('input[type=file]'));
+function inputHint(page: Page, target: Element): string {
+  const inputs = Array.from(documentFor(target).querySelectorAll('input[type=file]'));
   const near = inputs[0];
-  if (inputs.length !== 1 || near === undefined)
-    return 'Give the reference of an input for files, or of an area for drops';
-  return `The page has one input for files: ${page.describe(near)}`;
+  if (inputs.length === 1 && near !== undefined)
+    return `The page has one input for files: ${page.describe(near)}`;
+  if (isButton(target))
+    return 'Click it: where it asks for files, the answer says which reference takes them';
+  return 'Give the reference of an input for files, or of an area for drops';
 }

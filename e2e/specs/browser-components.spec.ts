@@ -1,0 +1,202 @@
+// Widgets as libraries of components build them: boxes that draw their control, and lists beside them.
+import { openSite } from '../sites/own-pages.ts';
+import { Acting } from '../stage/acting.ts';
+import shared, { expect, visit } from '../stage/test.ts';
+
+const test = shared.extend<{ open: (body: string) => Promise<Acting> }>({
+  /** Opens a page that is a body, for an agent to act in. */
+  open: async ({ sharedStage: stage, closing }, use) => {
+    await use(async (body) => {
+      const page = `<!doctype html><meta charset="utf-8"><title>Components</title>${body}`;
+      await visit(stage, `${await openSite(closing, { page, save: '{}' })}/page`);
+      return new Acting(stage.agent);
+    });
+  },
+});
+
+const hiddenField = `<style>.box { position: relative; width: 200px; height: 30px } li { height: 20px }
+    .keys { position: absolute; z-index: -1; opacity: 0; width: 60px }
+    .dot { position: absolute; width: 1px; height: 1px;
+    overflow: hidden; clip: rect(0 0 0 0) } #pop { position: fixed; inset: 0; background: white }</style>
+  <div class="box" id="box"><div class="keys"><input role="combobox" id="field" readonly aria-label="Fruit"
+    aria-expanded="false" aria-controls="list"></div><div id="shown">Pick</div></div>
+  <ul role="listbox" id="list" hidden><li role="option">Apple<li role="option">Pear</ul>
+  <p id="stars">${['One', 'Two']
+    .map(
+      (name) => `<span style="position: relative" onclick="stars.dataset.is = this.textContent.trim()">
+      <span class="dot"><input type="radio" aria-label="${name}"></span><svg width="20" height="20"></svg>
+      ${name}</span>`,
+    )
+    .join('')}</p><div id="pop" hidden>Wait</div><button onclick="pop.hidden = false">Lock</button>
+  <script>
+    box.onclick = () => { list.hidden = !list.hidden; field.ariaExpanded = String(!list.hidden); };
+    for (const one of list.children) one.onclick = () => {
+      shown.textContent = one.textContent;
+      list.hidden = true;
+      field.ariaExpanded = 'false';
+    };
+  </script>`;
+
+test('a box that is drawn in place of its control is pressed for it', async ({
+  open,
+  sharedStage: stage,
+}) => {
+  const agent = await open(hiddenField);
+  expect(await agent.fill('combobox "Fruit"', 'Pear')).toMatchObject({ value: 'Pear', verified: true });
+  await expect(stage.page.locator('#shown')).toHaveText('Pear');
+  await agent.click('radio "Two"');
+  await expect(stage.page.locator('#stars')).toHaveAttribute('data-is', 'Two');
+  const [fruit, star] = [await agent.ref('combobox "Fruit"'), await agent.ref('radio "One"')];
+  await agent.click('button "Lock"');
+  for (const ref of [fruit, star])
+    expect(await agent.failure('click', { ref })).toMatchObject({ code: 'TARGET_COVERED' });
+});
+
+test('what a page puts off until the end of an event is done before the next one', async ({ open }) => {
+  const agent =
+    await open(`<div role="menu"><div role="menuitem" id="item">Rename</div></div><p id="did"></p><script>
+    let at;
+    item.onpointermove = () => queueMicrotask(() => { at = 'renamed'; });
+    item.onclick = () => { did.textContent = at ?? 'nothing'; };</script>`);
+  expect((await agent.click('menuitem "Rename"')).changes).toContain('"renamed"');
+});
+
+test('a menu that opens under the pointer is not closed again by the click', async ({ open }) => {
+  const agent =
+    await open(`<ul role="menu" style="width: 90px"><li role="menuitem" aria-expanded="false" id="item">Export
+      <ul role="menu" id="sub" hidden><li role="menuitem">PDF</ul></ul><script>
+    const show = (now) => { sub.hidden = !now; item.ariaExpanded = String(now); };
+    item.onmouseenter = () => show(true);
+    item.onclick = () => show(sub.hidden);</script>`);
+  const opened = await agent.click('menuitem "Export"');
+  expect(opened.changes).toContain('menuitem "PDF"');
+  expect(opened.note).toContain('opened under the pointer');
+});
+
+test('a field that opens a calendar is typed in at once', async ({ open }) => {
+  const agent =
+    await open(`<input role="combobox" aria-haspopup="dialog" aria-expanded="false" aria-label="Day">
+    <input role="combobox" aria-haspopup="dialog" aria-expanded="false" aria-label="Days" readonly>`);
+  expect(await agent.fill('combobox "Day"', '2026-03-12')).toMatchObject({
+    value: '2026-03-12',
+    verified: true,
+  });
+  const fields = [{ ref: await agent.ref('combobox "Days"'), value: '2026-03-12' }];
+  expect(await agent.failure('fill', { fields })).toMatchObject({ code: 'VALIDATION_ERROR' });
+});
+
+const chips = `<style>ul { margin: 0 } #other { display: block }</style>
+  <div><span id="chips"></span><input id="box" role="combobox" aria-expanded="false" aria-controls="list"
+    aria-autocomplete="list" aria-label="Many"></div>
+  <div style="position: relative"><ul role="listbox" aria-multiselectable="true" id="list" hidden
+    style="position: absolute; background: white; width: 300px">
+    <li role="option" id="o1">Apple<li role="option" id="o2">Pear</ul></div><button id="other">Other</button><script>
+    const show = (now) => { list.hidden = !now; box.ariaExpanded = String(now); };
+    box.onclick = () => show(true);
+    box.onkeydown = ({ key }) => { if (key === 'Escape') show(false); };
+    for (const one of list.children) one.onclick = () => {
+      one.ariaSelected = 'true';
+      box.setAttribute('aria-activedescendant', one.id);
+      box.value = '';
+    };</script>`;
+
+test('several are chosen in a box that shows them in its list alone, which is closed then', async ({
+  open,
+}) => {
+  const agent = await open(chips);
+  expect(await agent.fill('combobox "Many"', ['Apple', 'Pear'])).toMatchObject({
+    value: ['Apple', 'Pear'],
+    verified: true,
+  });
+  expect((await agent.click('button "Other"')).outcome).toBe('executed');
+});
+
+test('an option that heeds no click is not said to be chosen, nor the one a field stands in', async ({
+  open,
+}) => {
+  const agent =
+    await open(`<input id="box" role="combobox" aria-expanded="false" aria-controls="l" aria-label="Deaf"
+    oninput="l.hidden = false; this.ariaExpanded = 'true'"><ul role="listbox" id="l" hidden><li role="option">Apple
+    </ul><ul role="listbox"><li role="option"><input role="combobox" aria-expanded="true" aria-label="Alone"></ul>`);
+  expect(await agent.fill('combobox "Deaf"', 'Apple')).toMatchObject({ value: 'Apple', verified: false });
+  expect(await agent.fill('combobox "Alone"', 'Pear')).toMatchObject({ value: 'Pear', verified: false });
+});
+
+test('an item of a tree is chosen, and a box tells what it shows, not its list', async ({ open }) => {
+  const agent = await open(`<style>[role=group] { height: 60px }</style>
+    <div role="combobox" tabindex="0" aria-haspopup="tree" aria-expanded="false" aria-label="Node" id="box">
+    <b id="shown">None</b><div role="listbox" hidden id="own"><div role="option">Loose</div></div></div>
+    <ul role="tree" id="tree" hidden><li role="treeitem"><span>Docs</span><ul role="group">
+    <li role="treeitem"><span>Plans</span></ul></ul><script>
+    const show = (now) => { tree.hidden = !now; own.hidden = !now; box.ariaExpanded = String(now); };
+    box.onclick = () => show(tree.hidden);
+    for (const one of document.querySelectorAll('span')) one.onclick = () => {
+      shown.textContent = one.textContent;
+      show(false);
+    };</script>`);
+  expect(await agent.fill('combobox "Node"', 'Docs')).toMatchObject({ value: 'Docs', verified: true });
+});
+
+test('words in a box of their own are sent as they are, whatever it offers', async ({ open }) => {
+  const options = '<ul role="listbox" id="l"><li role="option">cat food<li role="option">cat names</ul>';
+  const agent = await open(`<form onsubmit="event.preventDefault(); sent.textContent = 'sent ' + q.value">
+    <input id="q" role="combobox" aria-autocomplete="list" aria-controls="l" aria-expanded="true"
+    aria-label="Find">${options}</form><p id="sent"></p>`);
+  const fields = [{ ref: await agent.ref('combobox "Find"'), value: 'cat' }];
+  const sent = await agent.do('fill', { fields, submit: true });
+  expect(sent.changes).toContain('sent cat');
+  expect(sent.filled).toMatchObject([{ value: 'cat', verified: false }]);
+});
+
+test('files go to the hidden input beside a button, though the page takes drops', async ({
+  open,
+  sharedStage,
+}) => {
+  const agent =
+    await open(`<div><div><button type="button">Attach</button></div><input type="file" hidden id="in"></div>
+    <div><button type="button">First</button><input type="file" hidden><input type="file" hidden></div><script>
+    document.addEventListener('dragover', (event) => event.preventDefault());</script>`);
+  const files = [{ name: 'a.txt', text: 'a' }];
+  const given = await agent.do('upload', { ref: await agent.ref('button "Attach"'), files });
+  expect(given.files).toEqual([{ name: 'a.txt', size: 1 }]);
+  expect(await sharedStage.page.locator('#in').evaluate((one: HTMLInputElement) => one.files?.length)).toBe(
+    1,
+  );
+});
+
+test('a drawn slider takes the focus, and selected text is an effect', async ({ open }) => {
+  const agent =
+    await open(`<svg id="s" role="slider" tabindex="0" aria-label="Knob" aria-valuenow="2" width="50"
+    height="50"><circle r="20" cx="25" cy="25"></circle></svg><p>some words</p><script>
+    s.onkeydown = ({ key }) => s.setAttribute('aria-valuenow', Number(s.getAttribute('aria-valuenow')) +
+      (key === 'ArrowRight' ? 1 : -1));</script>`);
+  expect(await agent.fill('slider "Knob"', 5)).toMatchObject({ value: 5, verified: true });
+  const found = (await agent.agent.call('browser__find', { text: 'some words' })).text;
+  const selected = await agent.do('pointer', { action: 'select', ref: /\[(e\d+)\]/.exec(found)?.[1] });
+  expect(selected).toMatchObject({ selected: 'some words' });
+  expect(selected.noEffect).toBeUndefined();
+});
+
+test('an option is chosen by the box to check in it, and a field of another role stays one', async ({
+  open,
+}) => {
+  const agent =
+    await open(`<div role="combobox" tabindex="0" aria-label="Many" aria-expanded="true" aria-controls="l">2
+    </div><div role="listbox" id="l"><div role="option" aria-selected="false" id="one"><input type="checkbox" id="box">
+    Apple</div></div><input role="alert" aria-label="Count">
+    <div role="spinbutton" tabindex="0" aria-label="Hour" id="h">--</div><script>
+    one.onclick = ({ target }) => { if (target !== box) box.checked = !box.checked; };
+    h.onkeydown = ({ key }) => {
+      const next = Number(h.ariaValueNow ?? 11) + (key === 'ArrowRight' ? 0 : 10);
+      h.ariaValueNow = (next % 12) + 1;
+    };</script>`);
+  expect(await agent.fill('combobox "Many"', 'Apple')).toMatchObject({ verified: true });
+  expect(await agent.fill('textbox "Count"', '3')).toMatchObject({ value: '3', verified: true });
+  expect(await agent.fill('spinbutton "Hour"', 8)).toMatchObject({ value: 8, verified: true });
+});
+
+test('a box around a combobox that says the same of itself is told once', async ({ open }) => {
+  const agent = await open(`<div role="combobox" aria-expanded="false"><label for="in">City</label>
+    <input id="in" role="combobox" aria-expanded="false"></div>`);
+  expect((await agent.look()).match(/combobox/g)).toHaveLength(1);
+});
