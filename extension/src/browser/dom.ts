@@ -175,6 +175,25 @@ function readHolder(node: Node): Element | undefined {
   return parent instanceof Element ? parent : undefined;
 }
 
+/** The areas of a picture's map. */
+export function areasOf(picture: Element): Element[] {
+  const use = attribute(picture, 'usemap');
+  return all(picture, 'map').flatMap((map) =>
+    `#${attribute(map, 'name')}` === use ? within(map, 'area') : [],
+  );
+}
+
+/** The picture that an area of a map is a part of. */
+export const pictureOf = (area: Element): Element | undefined =>
+  all(area, 'img[usemap]').find((picture) => areasOf(picture).includes(area));
+
+function all(near: Element, selector: string): Element[] {
+  const scope = Node.prototype.getRootNode.call(near);
+  return scope instanceof Document || scope instanceof ShadowRoot
+    ? Array.from(scope.querySelectorAll(selector))
+    : [];
+}
+
 /** The element that has the focus, and the hosts in whose shadow it stands: the outermost first. */
 export const focused = (): readonly Element[] =>
   focusedAtOnce(() => {

@@ -1,7 +1,7 @@
 // How the browser draws an element: whether a person can see it, and whether more is in it than it shows.
 
 import { kindOf } from './alike.ts';
-import { content, holder, matches, tabIndex, tag, within } from './dom.ts';
+import { attribute, content, holder, matches, pictureOf, tabIndex, tag, within } from './dom.ts';
 import { type Cutting, isPage, known, scrolledTo } from './moment.ts';
 import { roleOf } from './roles.ts';
 
@@ -31,6 +31,8 @@ function readDisplay(element: Element): number {
   if (check.call(element, seenAtAll)) return drawn;
   if (check.call(element, seenAsSuch)) return clear;
   if (check.call(element)) return unseen;
+  const picture = tag(element) === 'area' ? pictureOf(element) : undefined;
+  if (picture !== undefined) return display(picture);
   // Without a box of its own, what is in it is drawn in what it stands in.
   const style = styleOf(element);
   const around = style.display === 'contents' ? holder(element) : undefined;
@@ -72,6 +74,16 @@ export function isReplaced(field: Element): boolean {
 
 const hasBox = (around: Element): boolean =>
   matches(around, '[role=combobox]') || within(around, '[role=combobox]').length > 0;
+
+/** Whether something is there for programs alone, and what people see of it is drawn beside it, hidden from programs. */
+export function isDrawnBeside(element: Element): boolean {
+  const outer = holder(element);
+  if (outer === undefined || !isDrawn(element)) return false;
+  return [...content(outer), ...content(holder(outer) ?? outer)].some(
+    (one) =>
+      typeof one !== 'string' && attribute(one, 'aria-hidden') === 'true' && isDrawn(one) && isSeen(one),
+  );
+}
 
 /** Whether a box without an extent, or a clip, leaves nothing of what stands in it to be seen. */
 export function isCutOff(element: Element): boolean {
@@ -126,6 +138,8 @@ function readSeen(element: Element): boolean {
   if (outside && !isScrolledAway(element, box.x + width + left, box.y + height + top))
     return (width === 0 && hasContents(element)) || isKeyTaker(element);
   if (width > 1 && height > 1) return true;
+  // A line that is drawn straight across or down: its stroke does not count.
+  if (element instanceof SVGElement && tag(element) !== 'svg' && Math.max(width, height) > 1) return true;
   // Drawn by something else: editors take their text in through a dot.
   const field = element instanceof HTMLInputElement || element instanceof HTMLTextAreaElement;
   if (field || Reflect.get(element, 'editContext') instanceof EventTarget) return true;
@@ -140,6 +154,33 @@ export function isKeyTaker(element: Element): boolean {
   const box = Element.prototype.getBoundingClientRect;
   const [dot, drawn] = [box.call(element), box.call(around)];
   return dot.width <= 2 && (dot.right < drawn.left || dot.left > drawn.right) && isSeen(around);
+}
+
+const small = 30; // pixels: less shows no text
+
+/** Whether a field is only where the keys of an editor go, which draws its text elsewhere. */
+export function takesKeysOnly(field: Element): boolean {
+  if (tag(field) !== 'textarea') return false;
+  const { width, height } = Element.prototype.getBoundingClientRect.call(field);
+  if (width <= 3 || (isCutOff(field) && isInDot(field))) return true;
+  return styleOf(field).opacity === '0' && width < small && height < small;
+}
+
+// A wide field, of which a narrow box around it leaves nothing.
+function isInDot(field: Element): boolean {
+  const box = holder(field);
+  return box !== undefined && box.getBoundingClientRect().width <= 3;
+}
+
+/** Whether it draws what goes in at a field beside it, as a terminal does: all that people see of that. */
+export function drawsKeys(element: Element): boolean {
+  const box = holder(element);
+  if (box === undefined || isPage(box) || !within(box, 'textarea').some(takesKeysOnly)) return false;
+  const isText = (one: Element | string) =>
+    typeof one === 'string'
+      ? one.trim() !== ''
+      : one instanceof HTMLElement && isDrawn(one) && one.innerText.trim() !== '';
+  return !content(box).some((one) => one !== element && isText(one));
 }
 
 /** Whether it is moved to where nobody can scroll, as what a page shows only under a pointer often is. */

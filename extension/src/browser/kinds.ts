@@ -6,12 +6,13 @@ const set = (words: string): ReadonlySet<string> => new Set(words.split(' '));
 
 /** Tags of which nothing is told. */
 export const skipped = set(
-  'script style template noscript head title meta link base source track param datalist option optgroup col colgroup',
+  'script style template noscript head title meta link base source track param datalist option optgroup col colgroup ' +
+    'area',
 );
 
 /** Tags that may stand within a sentence. */
 export const inlineTags = set(
-  'a abbr acronym b bdi bdo big br cite code data del dfn em font i img ins kbd label mark q ruby s samp slot ' +
+  'a abbr acronym b bdi bdo big br cite code data del dfn em font i img ins kbd label mark math q ruby s samp slot ' +
     'small span strike strong sub sup svg time tt u var wbr',
 );
 

@@ -2,7 +2,8 @@
 
 import { kindOf } from './alike.ts';
 import { attribute, byId, closest, content, holder, legible, line, tag, textOf, within } from './dom.ts';
-import { isInline, isKeyTaker, styleOf, visible } from './drawn.ts';
+import { isInline, isKeyTaker, isReplaced, styleOf, visible } from './drawn.ts';
+import { formulaOf } from './formula.ts';
 import { known } from './moment.ts';
 import { namedByContent, roleOf, textFields } from './roles.ts';
 import { sensitivity } from './secrets.ts';
@@ -125,6 +126,8 @@ function byHost(element: Element, role: string, walk: Walk): string {
     case 'img':
     case 'area':
       return attribute(element, 'alt') ?? '';
+    case 'math':
+      return formulaOf(element);
     case 'svg':
       return childText(element, 'title', walk);
     case 'fieldset':
@@ -144,10 +147,24 @@ function byHost(element: Element, role: string, walk: Walk): string {
     case 'button':
       return labels(element, walk);
     default:
+      if (role === 'combobox') {
+        const given = nameOfReplaced(element, walk);
+        if (given !== '') return given;
+      }
       if (textFields.has(role))
         return attribute(element, 'aria-placeholder') ?? attribute(element, 'data-placeholder') ?? '';
       return '';
   }
+}
+
+// A box that is drawn right behind the list of the browser whose place it takes is called what that is.
+function nameOfReplaced(box: Element, walk: Walk): string {
+  let at: Element | undefined = box;
+  for (let up = 0; up < 4 && at !== undefined; up++, at = holder(at)) {
+    const before = at.previousElementSibling;
+    if (before instanceof HTMLSelectElement && isReplaced(before)) return labels(before, walk);
+  }
+  return '';
 }
 
 const titleOrPlaceholder = (element: Element): string =>

@@ -2,6 +2,7 @@
 import {
   attribute,
   closest,
+  content,
   focused,
   has,
   hasSome,
@@ -12,13 +13,13 @@ import {
   textOf,
   within,
 } from './dom.ts';
-import { isScroller, pointer, styleOf, visible } from './drawn.ts';
+import { isReplaced, isScroller, pointer, styleOf, takesKeysOnly, visible } from './drawn.ts';
 import { atOnce, known } from './moment.ts';
 import { contentName, hintOf, labelsOf, nameOf, placeholderIn, writtenText } from './names.ts';
 import { reference, referenceOf, remember } from './references.ts';
 import { operable, roleOf, textFields, wording } from './roles.ts';
 import { sensitivity } from './secrets.ts';
-import { cut, exactly, named, quote } from './words.ts';
+import { cut, exactly, letters, named, quote } from './words.ts';
 
 /** What is known of an element before it is described. */
 export interface Thing {
@@ -42,7 +43,8 @@ export function thingOf(element: Element, cursor: string, around: string): Thing
     const shows = (role === 'gridcell' && tag(element) === 'td') || role === 'row';
     return { element, role, acts: !shows || cursor !== around || has(element, 'tabindex') };
   }
-  if (role === 'canvas' || role === 'embedded') return { element, role, acts: true };
+  if (role === 'canvas' || role === 'embedded' || (role === 'img' && within(element, 'canvas').length > 0))
+    return { element, role, acts: true };
   if (standsForAnother(element)) return { element, role, acts: true };
   const points = cursor !== '' && cursor !== around;
   if (!points && !hasSome(element)) return { element, role, acts: false };
@@ -222,14 +224,20 @@ export function sayValue(element: Element, role: string): string {
           : ` = ${exactly(element.value)}`;
     }
   }
-  if (element instanceof HTMLTextAreaElement)
+  if (element instanceof HTMLTextAreaElement) {
+    if (takesKeysOnly(element)) return ''; // an editor keeps in it what it likes
     return element.value === ''
       ? sayPlaceholder(element, element.placeholder)
       : ` = ${exactly(element.value)}`;
+  }
   if (element instanceof HTMLProgressElement)
     return element.position < 0 ? '' : ` = ${element.value} of ${element.max}`;
   if (element instanceof HTMLMeterElement) return ` = ${element.value} of ${element.max}`;
-  if (isEditable(element) || (textFields.has(role) && matches(element, ':read-write'))) {
+  if (
+    isEditable(element) ||
+    role === 'textbox' ||
+    (textFields.has(role) && matches(element, ':read-write'))
+  ) {
     const text = writtenText(element).replace(/\n$/, '');
     return text.trim() === '' ? sayPlaceholder(element, placeholderIn(element)) : ` = ${exactly(text)}`;
   }
@@ -304,4 +312,22 @@ export const namesAField = (label: Element): boolean =>
   label instanceof HTMLLabelElement &&
   label.control !== null &&
   visible(label.control) &&
-  labelsOf(label.control).length === 1;
+  labelsOf(label.control).length === 1 &&
+  letters(nameOf(boxFor(label.control))).includes(letters(ownWords(label)));
+
+// What people see in place of a list of the browser.
+function boxFor(field: Element): Element {
+  const next = tag(field) === 'select' && isReplaced(field) ? field.nextElementSibling : null;
+  return next === null ? field : (within(next, '[role=combobox]')[0] ?? next);
+}
+
+// The words of a label, without those of fields in it.
+function ownWords(element: Element): string {
+  const words = content(element).map((one) => {
+    if (typeof one === 'string') return one;
+    return operable.has(roleOf(one)) || attribute(one, 'aria-hidden') === 'true' || !visible(one)
+      ? ''
+      : ownWords(one);
+  });
+  return words.join('');
+}

@@ -64,3 +64,13 @@ export const says = (said: string, lowerCase: string): boolean =>
       .toLowerCase()
       .replaceAll(/\\(["\\[])/g, '$1')
       .includes(lowerCase));
+
+/** The letters and digits of a text, by which words are the same however they are written. */
+export const letters = (text: string): string => text.toLowerCase().replaceAll(/[^\p{L}\p{N}]/gu, '');
+
+/** Whether a line has the words of another one already; a single letter is a sign, such as the x that closes. */
+export function saysAlready(said: string, other: string): boolean {
+  const words = letters(wordsOf(other).join(' '));
+  const all = letters(Array.from(said.matchAll(quotes), ([part]) => part).join(' '));
+  return words === '' || /^\p{L}$/u.test(words) || all.includes(words);
+}

@@ -1,9 +1,12 @@
 // Writes the lines of a page, one for each thing: what is displayed, by role and name, and what can be acted on.
 import { shownOnHover } from './act/hovering.ts';
-import { attribute, content, has, hasSome, line, matches, tag, within } from './dom.ts';
+import { areasOf, attribute, content, has, hasSome, line, matches, tag, within } from './dom.ts';
 import {
+  drawsKeys,
   isCutOff,
   isDrawn,
+  isDrawnBeside,
+  isInline,
   isMovedAway,
   isReplaced,
   isScroller,
@@ -41,7 +44,7 @@ import {
   thingOf,
 } from './things.ts';
 import type { Line, Options } from './tree.ts';
-import { named, sayText } from './words.ts';
+import { named, saysAlready, sayText } from './words.ts';
 
 interface Piece {
   text: string; // of the page when quoted is missing
@@ -83,7 +86,7 @@ export class Writer {
     const name = tag(element);
     if (this.#options.time?.ended() === true) return;
     if (skipped.has(name) || element === globalThis.tabrelayMark) return;
-    if (hasSome(element) && (attribute(element, 'aria-hidden') === 'true' || has(element, 'inert'))) return;
+    if (hasSome(element) && (isAriaHidden(element) || has(element, 'inert'))) return;
     if (this.#level >= deepest) {
       this.#defer(element, around);
       return;
@@ -124,9 +127,18 @@ export class Writer {
       return;
     }
     const inline = inlineTags.has(name);
+    const apart = inline && this.#run.length > 0 && !isInline(element);
+    if (apart) this.#part();
     if (!inline) this.flush();
     this.#describe(element, thingOf(element, cursor, around), cursor);
+    if (apart) this.#part();
     if (!inline) this.flush();
+  }
+
+  // What is drawn as a box is no part of the word before it, or behind it.
+  #part(): void {
+    const last = this.#run.at(-1);
+    if (last !== undefined && last.thing === undefined && !last.text.endsWith(' ')) last.text += ' ';
   }
 
   #describe(element: Element, thing: Thing, cursor: string): void {
@@ -138,11 +150,27 @@ export class Writer {
       this.#children(element, cursor);
     else if (thing.acts) this.#operable(element, thing, cursor);
     else if (role === 'img') this.#picture(element, thing, cursor);
+    else if (tag(element) === 'math') this.#formula(element);
     else if (isWhole(role, element)) this.#push({ text: sayThing(thing), thing: element, inline: false });
     else if (containers.has(role)) this.#container(element, thing, cursor);
     else if (namesAField(element)) this.#mute(element, cursor);
     else if (isScroller(element) && !isPage(element)) this.#scroller(element, thing, cursor);
     else if (role !== 'separator') this.#children(element, cursor);
+    if (has(element, 'usemap') && tag(element) === 'img') this.#areas(element);
+  }
+
+  // Parts of a picture that lead somewhere: they have no box of their own.
+  #areas(picture: Element): void {
+    this.#keeper?.vary();
+    for (const area of areasOf(picture)) {
+      if (!has(area, 'href') && !has(area, 'onclick')) continue;
+      this.#push({
+        text: sayThing({ element: area, role: 'link', acts: true }),
+        thing: area,
+        inline: true,
+        ref: reference(area),
+      });
+    }
   }
 
   // Words that are said already; things among them are not.
@@ -168,10 +196,10 @@ export class Writer {
     const whole = holdsAll(role);
     const holds =
       drawing || whole || wording.has(role) || namedByContent.has(role) || wrapsFields(role, element);
-    const below = holds ? this.#below(element, cursor, rowLike(tag(element), role)) : [];
-    const refs = below.filter(
-      (one) => (one.ref !== undefined || / \[(?:f\d+)?e\d+\]/.test(one.text)) && !isPartOf(thing, one),
+    const below = (holds ? this.#below(element, cursor, rowLike(tag(element), role)) : []).filter(
+      (one) => !isPartOf(thing, one),
     );
+    const refs = below.filter((one) => one.ref !== undefined || / \[(?:f\d+)?e\d+\]/.test(one.text));
     const [only] = refs;
     if (refs.length === 1 && only !== undefined && isPlaceOf(thing, only.element)) {
       this.flush();
@@ -180,14 +208,16 @@ export class Writer {
     }
     const said = sayThing(thing);
     const ref = referenceOf(element);
-    if (refs.length === 0 && !whole) {
-      this.#push({ text: said, thing: element, inline, ...(ref !== undefined && { ref }) });
+    const all = whole || (refs.length > 0 && (drawing || thingName(thing).length > 160));
+    const told = all ? below : below.filter((one) => refs.includes(one) || !saysAlready(said, one.text));
+    if (refs.length === 0 && told.length < 2 && !whole) {
+      const text = [said, ...told.map((one) => one.text)].join(': ');
+      this.#push({ text, thing: element, inline, ...(ref !== undefined && { ref }) });
       return;
     }
     this.flush();
     this.#line(said, element, ref);
-    const repeated = thingName(thing).length <= 160 && !drawing;
-    for (const one of repeated && !whole ? refs : below) this.lines.push({ ...one, depth: one.depth + 1 });
+    for (const one of told) this.lines.push({ ...one, depth: one.depth + 1 });
   }
 
   // The lines of what is in an element, on their own.
@@ -301,7 +331,10 @@ export class Writer {
       if (!one.acts || !isSeen(cell) || (sorts && inner.includes(`${named(thingName(one))} [`)))
         cells.push(inner + (sorts ? sayState(one) : ''));
       else if (isPlace) cells.push(inner);
-      else cells.push(`${sayThing(one)}${inner.includes(' [') ? ` ${inner}` : ''}`);
+      else {
+        const said = sayThing(one);
+        cells.push(inner.includes(' [') || !saysAlready(said, inner) ? `${said} ${inner}` : said);
+      }
     }
     this.#keeper?.leave(element);
     while (cells.at(-1) === '') cells.pop();
@@ -326,6 +359,14 @@ export class Writer {
       this.#push({ text: `img ${named(name)}`, thing: element, inline: true });
     if (tag(element) === 'svg' || attribute(element, 'role') === null) this.#children(element, cursor);
     else if (thing.role === 'img' && tag(element) !== 'img') return;
+  }
+
+  #formula(element: Element): void {
+    const name = nameOf(element);
+    if (name === '' || this.#muted > 0 || this.#options.interactive === true) return;
+    if (isShown(element) || isDrawnBeside(element))
+      this.#push({ text: `math ${sayText(name)}`, thing: element, inline: true });
+    else if (isDrawn(element)) this.#keeper?.pass(element, isHiddenText);
   }
 
   #frame(element: Element, thing: Thing): void {
@@ -461,6 +502,9 @@ export class Writer {
     this.#line(`… ${others} more, not on the screen [${ref}]`, element, ref);
   }
 }
+
+const isAriaHidden = (element: Element): boolean =>
+  attribute(element, 'aria-hidden') === 'true' && !drawsKeys(element);
 
 // Links and buttons of a row that are outside of the page, or not displayed, until a pointer is over the row.
 const waiting = (row: Element): number =>

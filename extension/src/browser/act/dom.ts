@@ -1,7 +1,7 @@
 // What acting needs to know of elements besides what ../dom.ts says of them.
-import { closest, content, holder, shadowRoot, tag } from '../dom.ts';
+import { attribute, closest, content, holder, pictureOf, shadowRoot, tag } from '../dom.ts';
 
-export { attribute, connected as isConnected, matches as fits, tag as tagOf } from '../dom.ts';
+export { attribute, connected as isConnected, matches as fits, pictureOf, tag as tagOf } from '../dom.ts';
 
 export const nearest = closest;
 export const shadowOf = (element: Element): ShadowRoot | null => shadowRoot(element) ?? null;
@@ -12,6 +12,7 @@ const { getBoundingClientRect, getClientRects } = Element.prototype;
 
 /** Where an element is drawn; of one without a box of its own, what stands in it. */
 export function boxOf(element: Element): DOMRect {
+  if (tag(element) === 'area') return areaBox(element);
   const box = getBoundingClientRect.call(element);
   return box.width === 0 && box.height === 0 && isBoxless(element)
     ? contentOf(element).getBoundingClientRect()
@@ -19,8 +20,23 @@ export function boxOf(element: Element): DOMRect {
 }
 
 export function boxesOf(element: Element): DOMRect[] {
+  if (tag(element) === 'area') return [areaBox(element)];
   const boxes = Array.from(getClientRects.call(element));
   return boxes.length === 0 && isBoxless(element) ? Array.from(contentOf(element).getClientRects()) : boxes;
+}
+
+// Around the shape of an area, which Chrome counts from the picture's outer edge.
+function areaBox(area: Element): DOMRect {
+  const picture = pictureOf(area);
+  if (picture === undefined) return new DOMRect();
+  const box = getBoundingClientRect.call(picture);
+  const numbers = (attribute(area, 'coords') ?? '').split(/[\s,;]+/).map(Number);
+  const [x = 0, y = 0, r = 0] = numbers;
+  const all = numbers.length === 3 ? [x - r, y - r, x + r, y + r] : numbers;
+  if (all.length < 4 || all.some(Number.isNaN)) return box;
+  const [xs, ys] = [all.filter((_, i) => i % 2 === 0), all.filter((_, i) => i % 2 === 1)];
+  const [left, top] = [Math.min(...xs), Math.min(...ys)];
+  return new DOMRect(box.left + left, box.top + top, Math.max(...xs) - left, Math.max(...ys) - top);
 }
 
 /** Whether only what stands in an element is drawn (display: contents). */

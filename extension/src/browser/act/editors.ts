@@ -6,6 +6,7 @@ import { readKeys } from './keys.ts';
 import { focusOn } from './mouse.ts';
 import {
   Clipboard,
+  editContextOf,
   insertText,
   isAllSelected,
   mayInput,
@@ -27,6 +28,7 @@ export async function fillEditor(task: Task): Promise<Reading> {
   const monaco = nearest(editor, '.monaco-editor');
   const shownIn = monaco?.querySelector('.view-lines') ?? editor;
   const byKeys = monaco !== null || isTextField(editor);
+  const context = byKeys ? undefined : editContextOf(editor);
   const reading = () =>
     monaco !== null ? monacoText(shownIn) : isTextField(editor) ? textAround(editor) : shownText(editor);
   const before = reading();
@@ -34,14 +36,20 @@ export async function fillEditor(task: Task): Promise<Reading> {
   await page.pause(0);
   const owner = documentFor(editor);
   if (byKeys) stroke(owner, { key: 'a', code: 'KeyA', keyCode: 65, modifiers: ['Control'] }, new Clipboard());
+  else if (context !== undefined) context.updateSelection(0, context.text.length);
   else selectAllOf(editor);
   await page.pause(untilMs); // editors hear of a selection after the turn
   // One that has just heard of the focus puts its own selection back.
-  for (let tries = 0; tries < mostTries && !byKeys && !isAllSelected(editor); tries++) {
+  for (
+    let tries = 0;
+    tries < mostTries && !byKeys && context === undefined && !isAllSelected(editor);
+    tries++
+  ) {
     selectAllOf(editor);
     await page.pause(untilMs);
   }
-  if (text === '') {
+  if (context !== undefined) insertText(editor, text);
+  else if (text === '') {
     // In an empty one the key may mean more than its text.
     if (before.trim() !== '') for (const key of readKeys('Backspace')) stroke(owner, key, new Clipboard());
   } else if (byKeys || text.includes('\n')) {

@@ -1,8 +1,7 @@
 // What fields there are, and which values each takes. Nothing is changed here.
-import { isKeyTaker } from '../drawn.ts';
+import { isKeyTaker, takesKeysOnly } from '../drawn.ts';
 import {
   attribute,
-  boxOf,
   documentFor,
   editableOf,
   fits,
@@ -15,11 +14,10 @@ import {
   nearest,
   plain,
   roleOf,
-  windowOf,
 } from './dom.ts';
 import { NotDone } from './failure.ts';
 import type { Page } from './page.ts';
-import { setValue } from './text.ts';
+import { editContextOf, setValue } from './text.ts';
 
 export type Value = string | number | boolean | string[];
 
@@ -94,7 +92,7 @@ export function kindOf(element: Element): Kind | undefined {
   // What opens a calendar offers no options: what it takes is typed.
   const opensDialog = isTextField(element) && fits(element, '[aria-haspopup=dialog]');
   if ((role === 'combobox' && !opensDialog) || completes || opensList) return 'combobox';
-  if (takesKeysOnly(element)) return 'editor';
+  if (takesKeysOnly(element) || editContextOf(element) !== undefined) return 'editor';
   if (isTextField(element)) return 'text';
   if (
     ['checkbox', 'switch', 'menuitemcheckbox'].includes(role) ||
@@ -128,7 +126,7 @@ export function fieldOf(element: Element): Element {
 
 /** The element in which an editor takes its input, from any part of the editor. */
 export function editorOf(element: Element): HTMLElement | undefined {
-  const own = editableOf(element);
+  const own = editableOf(element) ?? (editContextOf(element) && isHtml(element) ? element : undefined);
   if (own !== undefined) return own;
   const monaco = nearest(element, '.monaco-editor');
   const input = monaco?.querySelector('.native-edit-context, textarea.inputarea');
@@ -139,16 +137,6 @@ export function editorOf(element: Element): HTMLElement | undefined {
   );
   const only = inside.length === 1 ? inside[0] : undefined;
   return only !== undefined && isHtml(only) ? only : undefined;
-}
-
-const small = 30; // pixels: less shows no text
-
-/** Whether a field is only where the keys of an editor go, which draws its text elsewhere. */
-export function takesKeysOnly(field: Element): boolean {
-  if (!isTextArea(field)) return false;
-  const { width, height } = boxOf(field);
-  if (width <= 3) return true;
-  return windowOf(field).getComputedStyle(field).opacity === '0' && width < small && height < small;
 }
 
 /** Checks a value against its field, and gives the kind. Nothing is changed. */

@@ -19,6 +19,7 @@ import {
   isTextField,
   nearest,
   parentOf,
+  pictureOf,
   plain,
   shadowOf,
   tagOf,
@@ -65,7 +66,8 @@ export function resolved(page: Page, ref: string): Element {
 function isDisplayed(element: Element): boolean {
   const asDrawn = { visibilityProperty: true };
   const { checkVisibility } = Element.prototype;
-  if (checkVisibility.call(element, asDrawn)) return true;
+  const shown = tagOf(element) === 'area' ? (pictureOf(element) ?? element) : element;
+  if (checkVisibility.call(shown, asDrawn)) return true;
   const around = isBoxless(element) ? parentOf(element) : null;
   return around !== null && isDisplayed(around);
 }
@@ -179,12 +181,27 @@ function isUnseen(target: Element): boolean {
   );
 }
 
+// What the pointer goes through is drawn over the box that gets it.
+function letsThrough(canvas: Element, hit: Element): boolean {
+  const box = tagOf(canvas) === 'canvas' ? parentOf(canvas) : null;
+  if (box === null || windowOf(canvas).getComputedStyle(canvas).pointerEvents !== 'none') return false;
+  return within(hit, box) && !meansAnother(hit, box);
+}
+
+// Of a line that is drawn straight across or down, its stroke does not count.
+function thick({ x, y, width, height }: DOMRect): DOMRect {
+  if (width > 0 === height > 0) return new DOMRect(x, y, width, height);
+  return new DOMRect(width > 0 ? x : x - 0.5, height > 0 ? y : y - 0.5, width || 1, height || 1);
+}
+
 type Reach = { spot: Spot } | { covering: Element | undefined };
 
 function reach(target: Element, over: Element): Reach {
   const owner = documentFor(target);
   const view = windowOf(target);
-  const boxes = boxesOf(over).filter(({ width, height }) => width > 0 && height > 0);
+  const boxes = boxesOf(over)
+    .map((box) => (over instanceof view.SVGElement ? thick(box) : box))
+    .filter(({ width, height }) => width > 0 && height > 0);
   let covering: Element | undefined;
   let inner: Spot | undefined;
   for (const box of boxes.length > 0 ? boxes : [boxOf(over)])
@@ -192,7 +209,7 @@ function reach(target: Element, over: Element): Reach {
       const hit = elementAt(owner, x, y);
       if (hit === null) continue;
       if (!within(hit, over)) {
-        if (isBehindItsBox(over, hit)) inner ??= { target, hit, x, y };
+        if (isBehindItsBox(over, hit) || letsThrough(over, hit)) inner ??= { target, hit, x, y };
         else covering ??= hit;
         continue;
       }
@@ -398,6 +415,7 @@ const isClear = (element: Element) => windowOf(element).getComputedStyle(element
 
 /** Scrolls an element into view without an animation. */
 export function bringIntoView(element: Element, block: ScrollLogicalPosition = 'center'): void {
-  const drawn = Array.from(upwards(element)).find((at) => !isBoxless(at));
+  const from = tagOf(element) === 'area' ? (pictureOf(element) ?? element) : element;
+  const drawn = Array.from(upwards(from)).find((at) => !isBoxless(at));
   drawn?.scrollIntoView({ block, inline: 'nearest', behavior: 'instant' });
 }

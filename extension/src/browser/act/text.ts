@@ -57,6 +57,7 @@ export function settleField(field: Element): void {
 
 /** The text of an element that draws by itself what is typed into it (EditContext API), as some editors do. */
 interface EditContext extends EventTarget {
+  readonly text: string;
   readonly selectionStart: number;
   readonly selectionEnd: number;
   updateText(start: number, end: number, text: string): void;
