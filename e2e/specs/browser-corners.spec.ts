@@ -106,6 +106,7 @@ test('what a field sets apart it holds; what it makes another number of, or neve
   const agent =
     await on(`<label>Card <input oninput="value = value.replace(/(\\d{4})(?=\\d)/g, '$1 ')"></label>
     <label>Cents <input oninput="value = value.replace(/(\\d\\d)$/, '.$1')"></label>
+    <label>Price <input oninput="value = value.replace(/(\\d)(?=(\\d{3})+(?!\\d))/g, '$1,')"></label>
     <label>Debt <input oninput="value = '-' + value"></label>
     <label>City <input role="combobox" aria-autocomplete="list" aria-expanded="false"></label>
     <div role="search"><label>Words <input role="combobox" aria-autocomplete="list" aria-expanded="false"></label></div>
@@ -115,6 +116,10 @@ test('what a field sets apart it holds; what it makes another number of, or neve
     verified: true,
   });
   expect(await agent.fill('textbox "Cents"', '1234')).toMatchObject({ value: '12.34', verified: false });
+  expect(await agent.fill('textbox "Price"', '1234567')).toMatchObject({
+    value: '1,234,567',
+    verified: true,
+  });
   expect(await agent.fill('textbox "Debt"', '5')).toMatchObject({ value: '-5', verified: false });
   expect(await agent.fill('combobox "City"', 'Rome')).toMatchObject({ value: 'Rome', verified: false });
   expect(await agent.fill('combobox "Words"', 'Rome')).toMatchObject({ value: 'Rome', verified: true });

@@ -506,3 +506,159 @@ test('neither an address for another program nor an empty answer is a download',
   for (const link of ['link "Write"', 'link "Mark"'])
     expect((await agent.click(link)).downloads, link).toBeUndefined();
 });
+
+test('what stands in a thing is told where its name does not say it', async ({ open }) => {
+  const agent = await open(`<div onclick="0" title="Click to edit">Value 5</div>
+    <div tabindex="0" aria-label="Card"><h3>Lamp</h3><p>Price 12</p></div>
+    <button aria-label="Cart"><b>3</b></button><button aria-label="Close">x</button>
+    <button aria-label="Delete it"><i>delete</i></button><a href="#a" aria-label="Read more about Ada">Read more</a>
+    <div>At <span style="display: block">noon</span><span style="display: block">sharp</span></div>`);
+  expect(
+    (await agent.look())
+      .replaceAll(/ \[e\d+\]/g, '')
+      .split('\n')
+      .slice(1),
+  ).toEqual([
+    'clickable "Click to edit": "Value 5"',
+    'clickable "Card"',
+    ' h3 "Lamp"',
+    ' "Price 12"',
+    'button "Cart": "3"',
+    'button "Close"',
+    'button "Delete it"',
+    'link "Read more about Ada"',
+    '"At noon sharp"',
+  ]);
+});
+
+test('formulas are told in one line, also where what people see of them is drawn beside', async ({
+  open,
+}) => {
+  const clipped = 'position: absolute; clip: rect(1px, 1px, 1px, 1px)';
+  const agent =
+    await open(`<p>Half is <math><mfrac><mn>1</mn><mrow><mi>x</mi><mo>+</mo><mn>1</mn></mrow></mfrac></math></p>
+    <p>Power <span style="${clipped}"><math><semantics><msup><mi>x</mi><mn>2</mn></msup>
+      <annotation encoding="application/x-tex">x^{2}</annotation></semantics></math></span>
+      <span aria-hidden="true">x2</span></p>
+    <p>Nothing <span style="${clipped}"><math><mi>never told</mi></math></span></p>`);
+  const page = await agent.look();
+  expect(page).toContain('"Half is" math "1/(x+1)"');
+  expect(page).toContain('"Power" math "x^{2}"');
+  expect(page).not.toContain('never told');
+});
+
+test('the areas of a picture can be clicked', async ({ open, sharedStage: stage }) => {
+  const agent = await open(`<div style="height: 3000px"></div><map name="m">
+    <area shape="rect" coords="0,0,50,50" href="#sun" alt="Sun"><area shape="circle" coords="75,25,9" href="#moon"
+      alt="Moon"></map><img usemap="#m" alt="Sky" style="padding: 20px" width="100" height="50"
+      src="data:image/gif;base64,R0lGODlhAQABAAAAACH5BAEKAAEALAAAAAABAAEAAAICTAEAOw==">`);
+  expect(await agent.look()).toMatch(/img "Sky"\nlink "Sun" \[e\d+\]\nlink "Moon" \[e\d+\]/);
+  expect((await agent.click('link "Moon"')).url).toMatch(/#moon$/);
+  expect((await agent.do('click', { ref: 'link "Sun"' })).url).toMatch(/#sun$/);
+  expect(stage.page.url()).toMatch(/#sun$/);
+});
+
+test('what is moved step by step is not said to have had no effect', async ({ open }) => {
+  const agent =
+    await open(`<div id="node" role="button" tabindex="0" style="position: absolute">Node</div><script>
+    node.onmousedown = () => {
+      onmousemove = ({ clientX }) => { node.style.left = clientX + 'px'; };
+      onmouseup = () => { onmousemove = null; };
+    };</script>`);
+  const ref = await agent.ref('button "Node"');
+  const moved = await agent.do('pointer', { action: 'drag', ref, at: { x: 90, y: 0 } });
+  expect(moved.noEffect).toBeUndefined();
+  expect(moved.note).toContain('style');
+});
+
+const narrow = 'overflow: hidden; position: relative; width: 3px; height: 0';
+const dot = 'style="position: absolute; width: 900px; height: 1em; bottom: -1em"';
+
+test('what goes in at the dot of an editor, or of a terminal, is told as it is drawn', async ({ open }) => {
+  const agent = await open(`<div style="position: relative; width: 300px">
+    <div style="${narrow}"><textarea ${dot} aria-label="Code"></textarea></div><pre id="shown">old</pre></div>
+    <div style="width: 300px; height: 80px"><div style="${narrow}"><textarea ${dot}
+      aria-label="Shell"></textarea></div><div aria-hidden="true" id="rows"><div>Welcome</div></div></div><script>
+    const [code, shell] = document.querySelectorAll('textarea');
+    code.onkeydown = ({ key, ctrlKey }) => {
+      if (ctrlKey && key === 'a') setTimeout(() => { code.value = shown.textContent; code.select(); });
+    };
+    code.onpaste = (event) => {
+      event.preventDefault();
+      shown.textContent = event.clipboardData.getData('text');
+    };
+    shell.onkeydown = ({ key }) => { rows.append(key); };</script>`);
+  expect(await agent.look()).toContain('"Welcome"');
+  expect(await agent.fill('textbox "Code"', 'new text')).toMatchObject({ value: 'new text', verified: true });
+  expect(await agent.look({ full: true })).toMatch(/textbox "Code" \[e\d+\] focused\n"new text"/);
+  const typed = await agent.do('press', { ref: await agent.ref('textbox "Shell"'), text: 'ls' });
+  expect(typed.changes).toContain('"ls"');
+});
+
+test('a field with a text of its own making (EditContext) is told and filled', async ({ open }) => {
+  const agent = await open(`<div role="textbox" aria-label="Own" tabindex="0" id="own"></div><script>
+    const context = new EditContext();
+    own.editContext = context;
+    context.ontextupdate = () => { own.textContent = context.text; };</script>`);
+  for (const text of ['first', 'second'])
+    expect(await agent.fill('textbox "Own"', text)).toMatchObject({ value: text, verified: true });
+  expect(await agent.look({ full: true })).toMatch(/textbox "Own" \[e\d+\] focused = "second"/);
+});
+
+const searched = `<label for="s">City</label><select id="s" tabindex="-1" style="position: absolute; width: 1px; height:
+  1px; overflow: hidden; clip-path: inset(50%)"><option></option></select><span><span role="combobox" id="box"
+  tabindex="0" aria-haspopup="true" aria-expanded="false">none</span></span>
+  <div id="pop" hidden><input type="search" id="words"><ul role="listbox" id="l"></ul></div><script>
+  box.onclick = () => { pop.hidden = false; box.ariaExpanded = 'true'; words.focus(); };
+  words.oninput = () => setTimeout(() => {
+    l.innerHTML = ['Paris', 'Prague'].filter((one) => one.includes(words.value)).map((one) =>
+      '<li role="option">' + one + '</li>').join('');
+  }, 200);
+  l.onclick = ({ target }) => { box.textContent = target.textContent; pop.hidden = true; box.ariaExpanded = 'false'; };
+  </script>`;
+
+test('a box with a field to search in is called what the list it stands for is, and searched', async ({
+  open,
+}) => {
+  const agent = await open(searched);
+  expect(await agent.look()).not.toContain('"City"\n');
+  expect(await agent.fill('combobox "City"', 'Prague')).toMatchObject({ verified: true });
+  expect(await agent.look({ full: true })).toMatch(/combobox "City" \[e\d+\] collapsed.* = "Prague"/);
+});
+
+test('the words of a label are told where its field is called something else', async ({ open }) => {
+  const agent = await open(`<label>Day <input aria-label="Use the arrow keys"></label>
+    <label>Mail <input aria-label="mail"></label>`);
+  expect((await agent.look()).split('\n').slice(1)).toEqual([
+    '"Day"',
+    'textbox "Use the arrow keys" [e1]',
+    'textbox "mail" [e2]',
+  ]);
+});
+
+test('an application of one page is waited for until it shows what belongs to its address', async ({
+  open,
+}) => {
+  const agent = await open(`<button>Next</button><p id="old">First</p><script>
+    document.querySelector('button').onclick = () => {
+      history.pushState(0, '', '#next');
+      document.title = 'Next';
+      old.remove();
+      setTimeout(() => document.body.append('Second'), 150);
+    };</script>`);
+  expect((await agent.click('button "Next"')).changes).toContain('+ "Second"');
+});
+
+test('what is drawn as a line, in a canvas with a name, or under one that lets the pointer through', async ({
+  open,
+}) => {
+  const agent = await open(`<svg width="90" height="90"><g role="button" tabindex="0" aria-label="Edge"
+      onclick="seen.append('edge ')"><path d="M40,9V80" stroke="black" stroke-width="5"></path></g></svg>
+    <div role="img" aria-label="Sales" style="width: 50px"><canvas width="50" height="50"></canvas></div>
+    <div style="position: relative; width: 90px; height: 90px" onmousedown="seen.append('board ')"><canvas class="board"
+      style="position: absolute; inset: 0; pointer-events: none"></canvas>
+      <div style="position: absolute; inset: 0"></div></div><p id="seen"></p>
+    <script>document.querySelector('canvas').addEventListener('click', () => seen.append('bar '));</script>`);
+  for (const words of ['button "Edge"', 'img "Sales"', 'canvas "board"']) await agent.click(words);
+  expect(await agent.look({ full: true })).toContain('"edge bar board"');
+});

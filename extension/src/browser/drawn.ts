@@ -75,7 +75,7 @@ export function isReplaced(field: Element): boolean {
 const hasBox = (around: Element): boolean =>
   matches(around, '[role=combobox]') || within(around, '[role=combobox]').length > 0;
 
-/** Whether something is there for programs alone, and what people see of it is drawn beside it, hidden from programs. */
+/** Whether something is there for programs alone, and people see what is drawn beside it, hidden from programs. */
 export function isDrawnBeside(element: Element): boolean {
   const outer = holder(element);
   if (outer === undefined || !isDrawn(element)) return false;

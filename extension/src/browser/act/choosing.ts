@@ -231,6 +231,9 @@ async function chooseOne(task: Task, several: boolean): Promise<Filled> {
     attribute(target, 'aria-expanded') !== null;
   if (typed !== undefined && expects) await eventually(page, offeredMs, () => offered().length > 0);
   find();
+  const search = typed === undefined ? searchFieldIn(target) : undefined;
+  if (search !== undefined && !(await eventually(page, offeredMs, () => find() !== undefined)))
+    typeOver(search, wanted);
   // What is offered at once need not be looked for by typing.
   if (typed !== undefined && !(isOpen(target) && (await eventually(page, offeredMs, exactly)))) {
     if (isHtml(typed)) focusOn(typed);
@@ -272,6 +275,12 @@ async function chooseOne(task: Task, several: boolean): Promise<Filled> {
     same(),
     same() ? undefined : `the option ${JSON.stringify(label)} was clicked once`,
   );
+}
+
+// What a box opens may have a field of its own to search with, which gets the keys then.
+function searchFieldIn(box: Element): HTMLInputElement | HTMLTextAreaElement | undefined {
+  const at = focusedIn(documentFor(box));
+  return at !== null && at !== box && isTextField(at) && !at.readOnly && isOpen(box) ? at : undefined;
 }
 
 // A box for choosing takes one of its options: what is only typed, it may drop when it is left. One to search with

@@ -168,9 +168,13 @@ async function quiet(scene: Scene): Promise<void> {
   }
 }
 
-// An address alone is none: an application of one page draws what belongs to it only then.
-const isDifferent = (scene: Scene): boolean =>
-  changesOf(scene).length > 0 || document.title !== scene.signs.title;
+// An address alone is none: an application of one page draws what belongs to it only then, after it has taken away what
+// was there and said its title.
+function isDifferent(scene: Scene): boolean {
+  const changes = changesOf(scene);
+  if (location.href !== scene.signs.url) return changes.some((line) => !line.startsWith('-'));
+  return changes.length > 0 || document.title !== scene.signs.title;
+}
 
 function changesOf(scene: Scene): string[] {
   const at = scene.signs.answeredAt();

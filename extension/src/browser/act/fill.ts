@@ -81,6 +81,7 @@ function isSame(field: HTMLInputElement | HTMLTextAreaElement, text: string): bo
   if (now === text) return true;
   if (isInput(field) && field.type === 'email' && field.multiple)
     return now === text.replace(/\s*,\s*/g, ',').trim();
+  if (isInput(field) && field.type === 'datetime-local' && now === text.trim().replace(' ', 'T')) return true;
   if (!isInput(field) || !normalised.includes(field.type) || now === '' || text === '') return false;
   return (
     Number(now) === Number(text) || now.toLowerCase() === plain(text).toLowerCase() || now.startsWith(text)
@@ -123,6 +124,7 @@ async function fillText(task: Task): Promise<Reading> {
 function isSetApart(now: string, text: string): boolean {
   const between = /[ \u00a0()/-]/;
   if (/^[-/]/.test(now) || text === '') return false;
+  if (/^\d{1,3}(?:,\d{3})+(?:\.\d+)?$/.test(now) && now.replaceAll(',', '') === text) return true;
   let at = 0;
   for (const character of now) {
     if (text.startsWith(character, at)) at += character.length;

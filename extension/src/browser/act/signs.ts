@@ -148,7 +148,7 @@ function messageOf(field: Element): string {
   return typeof says === 'string' ? says : 'not valid';
 }
 
-const restlessTimes = 3; // what changes as often during one act changes by itself
+const restlessTimes = 3; // what changes as often during one act, and goes on to, changes by itself
 const mostKept = 200;
 const mostTold = 3;
 
@@ -157,7 +157,15 @@ const isDisplayed = (element: Element): boolean =>
 
 interface Look {
   times: number;
+  from: number; // when it changed first, and last
+  until: number;
   before: Map<string, string | null>; // attributes as they were
+}
+
+// What was moved step by step, as by dragging, rests at its end.
+function isRestless({ times, from, until }: Look): boolean {
+  const interval = (until - from) / (times - 1);
+  return times >= restlessTimes && performance.now() - until <= 2 * interval;
 }
 
 /** The attributes by which a page shows a state to the eye alone: liked, chosen, current. */
@@ -172,22 +180,25 @@ class Looks {
       let look = this.#seen.get(target);
       if (look === undefined) {
         if (this.#seen.size >= mostKept) continue;
-        look = { times: 0, before: new Map() };
+        look = { times: 0, from: performance.now(), until: 0, before: new Map() };
         this.#seen.set(target, look);
       }
       if (!look.before.has(attributeName)) look.before.set(attributeName, oldValue);
       now.add(look);
     }
-    for (const look of now) look.times++;
+    for (const look of now) {
+      look.times++;
+      look.until = performance.now();
+    }
   }
 
   /** What is different and displayed, without what never rests. */
   changed(): Restyled[] {
     const found: Restyled[] = [];
-    for (const [element, { times, before }] of this.#seen) {
-      if (times >= restlessTimes || !isConnected(element) || !isDisplayed(element)) continue;
+    for (const [element, look] of this.#seen) {
+      if (isRestless(look) || !isConnected(element) || !isDisplayed(element)) continue;
       if (sensitivity(element) !== undefined) continue;
-      const different = Array.from(before).find(([name, old]) => attribute(element, name) !== old);
+      const different = Array.from(look.before).find(([name, old]) => attribute(element, name) !== old);
       if (different === undefined) continue;
       const [name, old] = different;
       const say = (value: string | null) => (value === null ? 'none' : named(cut(value, 60)));
