@@ -43,6 +43,8 @@ async function answer(
   if (name.startsWith('count/')) {
     counted.set(name.slice(6), (counted.get(name.slice(6)) ?? 0) + 1);
     response.end('counted');
+  } else if (name === 'slow') {
+    setTimeout(() => response.end('answered'), 150);
   } else if (name === 'broken') {
     response.writeHead(503).end('not today');
   } else if (name === 'endless') {

@@ -23,6 +23,12 @@ const huge = () => {
   );
 };
 
+const long = () => {
+  const words = 'some words of a paragraph that goes on and on '.repeat(43);
+  const all = Array.from({ length: 5000 }, (_, i) => `<p>paragraph number ${i} with ${words}</p>`);
+  return `<!doctype html><title>Long</title>${all.join('\n')}<p>the very end</p>`;
+};
+
 const strict =
   "default-src 'none'; script-src 'none'; style-src 'none'; require-trusted-types-for 'script'; trusted-types 'none'";
 
@@ -37,6 +43,7 @@ async function serve(name: string): Promise<Served> {
     return { body: picture.replaceAll('SIZE', name === 'pot.svg' ? '100' : '4'), type: 'image/svg+xml' };
   }
   if (name === 'huge') return { body: huge() };
+  if (name === 'long') return { body: long() };
   if (name === 'plain') return { body: 'just text <b>not bold</b>', type: 'text/plain' };
   if (name === 'private') return { body: '<!doctype html><title>Private</title><p>private words</p>' };
   if (name === 'strict')

@@ -79,6 +79,28 @@ test('a page that is left before it was loaded is left all the same', async ({
   expect(navigated.value).toMatchObject({ url: `${url}/next`, status: 'complete' });
 });
 
+test('an answer that a page waits for is waited for, however late the worker hears of the request', async ({
+  stage,
+  closing,
+}) => {
+  const { url } = await openActSite(closing);
+  await visit(stage, `${url}/asking`);
+  const { agent, browser } = stage;
+  const ref = await new Acting(agent).ref('button "Ask"');
+  const worker = browser.serviceWorkers()[0] ?? (await browser.waitForEvent('serviceworker'));
+  await worker.evaluate(() => {
+    const beBusy = () => {
+      const until = performance.now() + 80;
+      while (performance.now() < until);
+    };
+    setInterval(beBusy, 81);
+  });
+  for (let n = 1; n <= 5; n++) {
+    const answer = await agent.call('browser__click', { ref });
+    expect(answer.value).toMatchObject({ changes: `~ "answered ${n}"` });
+  }
+});
+
 test('a page that draws itself anew all the time: no act on a wrong element', async ({
   sharedStage: stage,
   closing,

@@ -7,6 +7,7 @@ import { Windows } from './windows.ts';
 /** An act that goes on. */
 export interface Watched {
   busy(): boolean; // requests that began since are under way, or were since the last look
+  known(): Promise<void>; // until the worker has told of the requests that began before
   touched(on: string): void; // the page gets its first event, and on what
   end(): Promise<News>;
 }
@@ -53,6 +54,11 @@ export class Acting {
         act.stirred = false;
         return stirred || act.requests > 0;
       },
+      known: () =>
+        new Promise((resolve) => {
+          act.ready = resolve;
+          this.#post({ type: 'requests', number });
+        }),
       touched: (on) => this.#post({ type: 'touched', number, on }),
       end: () => (over ??= this.#end(number, news)),
     };

@@ -161,6 +161,7 @@ export type FromBridge =
   | { type: 'act'; number: number; answer: DialogAnswer }
   | { type: 'touched'; number: number; on: string }
   | { type: 'acted'; number: number }
+  | { type: 'requests'; number: number }
   | { type: 'answered'; dialog: Dialog }
   | { type: 'pause'; number: number; ms: number }
   | OutcomeMessage;
@@ -274,6 +275,7 @@ const isDialog = shape({ type: exactly('dialog'), open: isFlag, dialog: optional
 const isAct = shape({ type: exactly('act'), number: isNumber, answer: isAnswer });
 const isTouched = shape({ type: exactly('touched'), number: isNumber, on: isText });
 const isActed = shape({ type: exactly('acted'), number: isNumber });
+const isRequests = shape({ type: exactly('requests'), number: isNumber });
 const isPause = shape({ type: exactly('pause'), number: isNumber, ms: isNumber });
 const isAnsweredElsewhere = shape({ type: exactly('answered'), dialog: isAnswered });
 
@@ -300,6 +302,7 @@ const fromBridge = new Map<string, Guard<FromBridge>>(
     dialog: isDialog,
     act: isAct,
     acted: isActed,
+    requests: isRequests,
     touched: isTouched,
     answered: isAnsweredElsewhere,
     pause: isPause,

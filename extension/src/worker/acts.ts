@@ -74,6 +74,13 @@ export class Acts {
     return this.#touched.get(bridge);
   }
 
+  /** The document of an act asks which requests are under way. */
+  async asked(bridge: Bridge, number: number): Promise<void> {
+    await chrome.tabs.get(bridge.tabId).catch(() => undefined); // Chrome tells first of what began before
+    const act = this.#find(bridge, number);
+    if (act !== undefined) this.#count(act);
+  }
+
   /** The act is over: what was seen is told. */
   async end(bridge: Bridge, number: number): Promise<void> {
     const act = this.#find(bridge, number);

@@ -195,6 +195,7 @@ const bridges = new Bridges(
       if (message.type === 'pause')
         return void setTimeout(() => bridge.send({ type: 'paused', number: message.number }), message.ms);
       if (message.type === 'touched') return acts.touched(bridge, message.on);
+      if (message.type === 'requests') return void acts.asked(bridge, message.number);
       if (message.type === 'acted') return void acts.end(bridge, message.number);
       if (message.type === 'answered') return acts.answered(bridge, message.dialog);
       if (message.type === 'known') recovery.known(message.id);

@@ -19,7 +19,7 @@ export function tellTo(name: string): void {
 // Where the focus is, is told by itself.
 const unfocused = (text: string): string => text.replace(/(\[(?:f\d+)?e\d+\](?: [a-z]+)*?|") focused/g, '$1');
 
-const nobody: Watch = { busy: () => false, touched() {}, end: async () => ({}) };
+const nobody: Watch = { busy: () => false, known: async () => {}, touched() {}, end: async () => ({}) };
 
 /** How references in the document of a frame begin is said by the worker (references.ts). */
 export const page: Page = {

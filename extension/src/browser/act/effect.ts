@@ -24,7 +24,8 @@ export interface Effect extends News {
 }
 
 const longestMs = 500;
-const quietMs = 40;
+const quietMs = 30;
+const afterAnswerMs = 50; // a page may do something with what it was answered before it shows it
 const lookMs = 10;
 
 /** What is watched while an act goes on. */
@@ -154,17 +155,29 @@ async function quiet(scene: Scene): Promise<void> {
   const { page, signs, departure, watch } = scene;
   const from = performance.now();
   await page.pause(0);
+  let knownAt = 0; // when the worker was asked last which requests are under way
   for (;;) {
     if (departure.to() !== undefined) return;
     const now = performance.now();
+    const leftMs = longestMs - (now - from);
     if (watch.busy()) scene.busyAt = now;
-    const answeredAt = signs.answeredAt();
+    const changedAt = signs.answeredAt();
     // A page goes on with what it was answered.
-    const last = answeredAt <= typedAt ? 0 : Math.max(answeredAt, scene.busyAt ?? 0, signs.fetchedAt());
-    if (now - from >= longestMs) return;
+    const answeredAt = Math.max(scene.busyAt ?? 0, signs.fetchedAt());
+    const last = changedAt <= typedAt ? 0 : Math.max(changedAt, answeredAt);
+    const quietAt = last > 0 ? Math.max(changedAt + quietMs, answeredAt + afterAnswerMs) : from + longestMs;
+    if (leftMs <= 0) return;
+    if (now >= quietAt && knownAt < last) {
+      // On a busy machine it hears of them late. The page is looked at meanwhile.
+      knownAt = now;
+      const known = watch.known();
+      isDifferent(scene);
+      await Promise.race([known, page.pause(leftMs)]);
+      continue;
+    }
     // Where nothing was seen at all, or nothing that is shown, what comes late would be missed.
-    if (last > 0 && now - last >= quietMs && isDifferent(scene)) return;
-    await page.pause(last > 0 && now - last < quietMs ? Math.min(lookMs, quietMs - (now - last)) : lookMs);
+    if (now >= quietAt && isDifferent(scene)) return;
+    await page.pause(now < quietAt ? Math.min(lookMs, quietAt - now) : lookMs);
   }
 }
 

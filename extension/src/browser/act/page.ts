@@ -8,6 +8,7 @@ export type { Dialog, DialogAnswer, News };
 /** What goes on around an act, from its beginning to its end. */
 export interface Watch {
   busy(): boolean; // requests that began since are under way
+  known(): Promise<void>; // until all that began before are known
   touched(on: string): void; // the page gets its first event, and on what
   end(): Promise<News>;
 }
