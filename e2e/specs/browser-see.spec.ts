@@ -260,3 +260,25 @@ test('a row says that a pointer over it shows more, and that can be used then', 
   const trash = /button "Trash" \[(e\d+)\]/.exec(shown.changes ?? '')?.[1];
   expect((await agent.do('click', { ref: trash })).changes).toContain('+ "gone"');
 });
+
+test('what stands in a field for a secret is not told, however the field is named', async ({
+  sharedStage,
+  closing,
+}) => {
+  const fields = `<label>Wachtwoord <input value="zq1"></label><input name="cardNumber" value="zq2">
+    <label>Access token <textarea>zq3</textarea></label><input style="-webkit-text-security: disc" value="zq4">
+    <fieldset><legend>Verification code</legend><input maxlength="1" aria-label="Digit 1" value="zq5"></fieldset>
+    <p id="host"></p><label>Promo code <input value="SPRING"></label><script>
+    host.attachShadow({ mode: 'closed' }).innerHTML = '<label for="i">Card number</label><input id="i" value="zq6">';
+    </script>`;
+  const site = await openSite(closing, { fields });
+  await visit(sharedStage, `${site}/fields`);
+  const { agent } = sharedStage;
+  const seen = (await agent.call('browser__snapshot')).text;
+  expect(seen).toContain('textbox "Wachtwoord" [e1] = •••');
+  expect(seen).toContain('= "SPRING"');
+  expect(seen).not.toContain('zq');
+  const forms = (await agent.call('browser__read', { what: 'forms' })).text;
+  expect(forms).toContain('SPRING');
+  expect(forms).not.toContain('zq');
+});

@@ -6,8 +6,8 @@
 // afar. A look that asks for the whole writes everything anew.
 import { content, focused, has, hasSome, holder, shadowRoot, within } from './dom.ts';
 import { isCutOff, isDrawn, isSeen, isShown } from './drawn.ts';
+import { labelsOf } from './labels.ts';
 import { rootsRead } from './moment.ts';
-import { labelsOf } from './names.ts';
 import type { Line } from './tree.ts';
 
 interface Kept {

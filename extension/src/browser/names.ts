@@ -4,6 +4,7 @@ import { kindOf } from './alike.ts';
 import { attribute, byId, closest, content, holder, legible, line, tag, textOf, within } from './dom.ts';
 import { isInline, isKeyTaker, isReplaced, styleOf, visible } from './drawn.ts';
 import { formulaOf } from './formula.ts';
+import { labelsOf } from './labels.ts';
 import { known } from './moment.ts';
 import { namedByContent, roleOf, textFields } from './roles.ts';
 import { sensitivity } from './secrets.ts';
@@ -97,7 +98,7 @@ function embedded(element: Element, role: string): string | undefined {
     return Array.from(element.selectedOptions, (option) => option.text).join(' ');
   if (element instanceof HTMLInputElement && textFields.has(role) && !sensitivity(element))
     return element.value;
-  if (element instanceof HTMLTextAreaElement) return element.value;
+  if (element instanceof HTMLTextAreaElement) return sensitivity(element) === undefined ? element.value : '';
   if (role === 'slider' || role === 'spinbutton' || role === 'progressbar' || role === 'meter')
     return (
       attribute(element, 'aria-valuetext') ??
@@ -178,39 +179,6 @@ function childText(element: Element, name: string, walk: Walk): string {
     if (typeof child !== 'string' && tag(child) === name)
       return compute(child, { ...walk, inside: true, hidden: walk.hidden || name === 'title' });
   return '';
-}
-
-// The labels of all fields of a document or shadow root, while one walk goes over it: Chrome looks for the labels of
-// each field in the whole document.
-let labelled: Map<Node, Map<Element, Element[]>> | undefined;
-
-/** The labels of a field. */
-export function labelsOf(element: Element): readonly Element[] {
-  const about = known(element);
-  about.labels ??= readLabels(element);
-  return about.labels;
-}
-
-function readLabels(element: Element): readonly Element[] {
-  if (labelled === undefined) {
-    labelled = new Map();
-    queueMicrotask(() => {
-      labelled = undefined;
-    });
-  }
-  const root = Node.prototype.getRootNode.call(element);
-  let ofRoot = labelled.get(root);
-  if (ofRoot === undefined) {
-    ofRoot = new Map();
-    labelled.set(root, ofRoot);
-    for (const label of root instanceof Document || root instanceof ShadowRoot
-      ? root.querySelectorAll('label')
-      : []) {
-      const { control } = label;
-      if (control !== null) ofRoot.set(control, [...(ofRoot.get(control) ?? []), label]);
-    }
-  }
-  return ofRoot.get(element) ?? [];
 }
 
 function labels(element: Element, walk: Walk): string {

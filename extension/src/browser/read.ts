@@ -17,6 +17,7 @@ import { readText } from './reading/read-text.ts';
 import type { Reading, Room } from './reading/request.ts';
 import { reference } from './references.ts';
 import { element } from './resolved.ts';
+import { sensitivity } from './secrets.ts';
 import { told } from './told.ts';
 import { cut } from './words.ts';
 
@@ -37,6 +38,8 @@ const readers = {
   selection: { read: readSelection, limit: 0 },
   about: { read: pageInfo, limit: 0 },
 };
+
+const isSecret = (element: Element): boolean => sensitivity(element) !== undefined;
 
 const mostFrames = 10;
 
@@ -95,8 +98,8 @@ export const read = defineTool({
       minSize: 48,
     };
     const frames = offset === 0 ? framesShown() : [];
-    if (frames.length === 0) return reader.read(reading, { maxBytes });
+    if (frames.length === 0) return reader.read(reading, { maxBytes, isSecret });
     const room = maxBytes === undefined ? undefined : maxBytes - 4 * JSON.stringify(frames).length;
-    return { ...reader.read(reading, { maxBytes: room }), frames };
+    return { ...reader.read(reading, { maxBytes: room, isSecret }), frames };
   },
 });

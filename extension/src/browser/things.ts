@@ -14,8 +14,9 @@ import {
   within,
 } from './dom.ts';
 import { isReplaced, isScroller, pointer, styleOf, takesKeysOnly, visible } from './drawn.ts';
+import { labelsOf } from './labels.ts';
 import { atOnce, known } from './moment.ts';
-import { contentName, hintOf, labelsOf, nameOf, placeholderIn, writtenText } from './names.ts';
+import { contentName, hintOf, nameOf, placeholderIn, writtenText } from './names.ts';
 import { reference, referenceOf, remember } from './references.ts';
 import { operable, roleOf, textFields, wording } from './roles.ts';
 import { sensitivity } from './secrets.ts';

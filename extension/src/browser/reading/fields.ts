@@ -2,6 +2,7 @@
 
 import { all, attribute, closest, has, matches, member, tag, textOf } from './members.ts';
 import { activeElement, cut, line } from './page.ts';
+import type { Room } from './request.ts';
 
 export interface Field {
   label: string;
@@ -32,21 +33,21 @@ const secret =
   'i], [autocomplete*="cc-" i], [name*="cvc" i], [name*="cvv" i], [name*="passw" i], ' +
   '[name*="secret" i], [name*="token" i]';
 
-export function readField(element: Element): Field {
+export function readField(element: Element, room: Room): Field {
   const name = tag(element);
   const type = name === 'input' ? attribute(element, 'type').toLowerCase() || 'text' : name;
   return {
     label: cut(labelOf(element), 200),
     name: cut(attribute(element, 'name') || attribute(element, 'id'), 200),
     type: cut(type, 30),
-    ...contentOf(element, type),
+    ...contentOf(element, type, room),
     required: has(element, 'required') || attribute(element, 'aria-required') === 'true',
     disabled: matches(element, ':disabled') || attribute(element, 'aria-disabled') === 'true',
   };
 }
 
-function contentOf(element: Element, type: string): Pick<Field, 'value' | 'checked' | 'options'> {
-  if (isSecret(element)) return {};
+function contentOf(element: Element, type: string, room: Room): Pick<Field, 'value' | 'checked' | 'options'> {
+  if (isSecret(element, room)) return {};
   if (element instanceof HTMLSelectElement) {
     const chosen = Array.from(element.selectedOptions, (option) => line(option.text)).join(', ');
     const options = Array.from(element.options, (option) => cut(line(option.text), 100));
@@ -59,7 +60,8 @@ function contentOf(element: Element, type: string): Pick<Field, 'value' | 'check
   return { value: cut(element.value, maxValue) };
 }
 
-const isSecret = (element: Element): boolean => matches(element, secret);
+const isSecret = (element: Element, room: Room): boolean =>
+  matches(element, secret) || room.isSecret?.(element) === true;
 
 function labelOf(element: Element): string {
   const labels = member(HTMLElement.prototype, 'labels', element) ?? Reflect.get(element, 'labels');
@@ -88,9 +90,9 @@ function byId(scope: Document | ShadowRoot, id: string): string {
 }
 
 /** What was marked in the field that has the focus; empty for none, and for what is secret. */
-export function markedInField(): string {
+export function markedInField(room: Room): string {
   const field = activeElement();
-  if (!(field instanceof HTMLInputElement || field instanceof HTMLTextAreaElement) || isSecret(field))
+  if (!(field instanceof HTMLInputElement || field instanceof HTMLTextAreaElement) || isSecret(field, room))
     return '';
   const { selectionStart, selectionEnd, value } = field;
   return selectionStart === null || selectionEnd === null ? '' : value.slice(selectionStart, selectionEnd);

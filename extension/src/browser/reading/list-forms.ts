@@ -5,13 +5,13 @@ import { address, cut, here } from './page.ts';
 import type { Reading, Room } from './request.ts';
 import { findShown } from './shown.ts';
 
-export function listForms({ offset, limit }: Reading, { maxBytes }: Room) {
+export function listForms({ offset, limit }: Reading, room: Room) {
   const forms = new Map<Element | null, Field[]>();
   for (const field of findShown(fieldSelector)) {
     const form = closest(field, 'form');
     const known = forms.get(form) ?? [];
     forms.set(form, known);
-    if (known.length < maxFields) known.push(readField(field));
+    if (known.length < maxFields) known.push(readField(field, room));
   }
   const some = [...forms].slice(offset, offset + limit).map(([form, fields]) => ({
     label:
@@ -22,7 +22,7 @@ export function listForms({ offset, limit }: Reading, { maxBytes }: Room) {
     buttons: form === null ? [] : buttons(form).slice(0, 30),
     fields,
   }));
-  const known = { offset, total: forms.size, maxBytes };
+  const known = { offset, total: forms.size, maxBytes: room.maxBytes };
   return listPart(some, known, (described, paging) => ({
     ...here(),
     forms: described,

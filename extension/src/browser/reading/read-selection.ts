@@ -6,8 +6,8 @@ import { cut, here } from './page.ts';
 
 import type { Reading, Room } from './request.ts';
 
-export function readSelection({ offset, maxChars }: Reading, { maxBytes }: Room) {
-  const inField = markedInField();
+export function readSelection({ offset, maxChars }: Reading, room: Room) {
+  const inField = markedInField(room);
   const selection = Document.prototype.getSelection.call(document);
   const text = inField || (selection?.toString() ?? '');
   if (text.trim() === '') {
@@ -18,5 +18,5 @@ export function readSelection({ offset, maxChars }: Reading, { maxBytes }: Room)
   const block =
     element && !inField ? closest(element, 'p, li, td, th, h1, h2, h3, h4, h5, h6, pre, blockquote') : null;
   const about = { ...here(), around: block === null ? '' : cut(textOf(block).trim(), 1000) };
-  return textPage(text, { offset, maxChars, maxBytes }, (part) => ({ ...about, ...part }));
+  return textPage(text, { offset, maxChars, maxBytes: room.maxBytes }, (part) => ({ ...about, ...part }));
 }

@@ -16,4 +16,5 @@ export interface Reading {
 /** How large an answer may be, in bytes; undefined where the relay does not say. */
 export interface Room {
   maxBytes?: number | undefined;
+  isSecret?: (field: Element) => boolean; // what else stays in the page
 }
