@@ -53,6 +53,31 @@ test('what does not load fails with the reason, and so does what is no address',
   expect((await agent.call('browser__snapshot')).text).toContain('"This is One."');
 });
 
+test('a page that does not come is left for another, and neither is taken for the other', async ({
+  sharedStage: stage,
+  closing,
+}) => {
+  const { agent } = stage;
+  const site = await openSite(closing, { one: page('One'), two: page('Two'), nothing: 204 });
+  await visit(stage, `${site}/one`);
+  const silent = createServer(() => {}).listen(0, '127.0.0.1');
+  await new Promise((resolve) => silent.once('listening', resolve));
+  closing.defer(async () => void silent.close());
+  const away = `http://127.0.0.1:${portOf(silent.address())}/away`;
+  const to = (url: string) => agent.call('browser__navigate', { to: url });
+  const waits = (await to(away)).value;
+  expect(waits).toMatchObject({ url: away, status: 'loading' });
+  expect(waits).not.toHaveProperty('httpStatus'); // that of the page before
+  expect((await to('http://no-such-host.invalid/')).text).toContain('net::ERR_NAME_NOT_RESOLVED');
+  expect((await to(away)).value).toMatchObject({ status: 'loading' });
+  expect((await to(`${site}/two`)).value).toMatchObject({
+    url: `${site}/two`,
+    title: 'Two',
+    status: 'complete',
+  });
+  expect((await to(`${site}/nothing`)).block).toMatchObject({ code: 'PAGE_NOT_LOADED', retryable: false });
+});
+
 test('an agent closes the tab it has opened, and no other', async ({ sharedStage: stage, closing }) => {
   const { agent, browser } = stage;
   const site = await openSite(closing, { one: page('One'), two: page('Two') });

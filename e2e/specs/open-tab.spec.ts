@@ -74,8 +74,9 @@ test('an address that does not load is a failure, and leaves no tab', async ({ s
     [`http://127.0.0.1:${await freePort()}/`, 'ERR_CONNECTION_REFUSED'],
     [`${site}/nothing`, 'ERR_ABORTED'],
   ] as const) {
-    const { failed, code, text } = await agent.call('browser__open_tab', { url });
+    const { failed, code, text, block } = await agent.call('browser__open_tab', { url });
     expect(failed).toBe(true);
+    expect(block.retryable, url).toBe(reason !== 'ERR_ABORTED'); // it may have been a download
     expect(code).toBe('PAGE_NOT_LOADED');
     expect(text).toContain(reason);
   }

@@ -205,8 +205,15 @@ func notLoaded(u *url.URL, f *fault.Error) *fault.Error {
 	if plain, known := netErrors[reason]; known {
 		message += ", " + plain
 	}
+	if reason == aborted { // the address was asked for, and a download would come twice
+		return fault.New(fault.PageNotLoaded, message, fault.WithTab(0, f.Profile),
+			fault.WithOutcome(fault.Executed), fault.WithRetryable(false),
+			fault.WithHint("Look whether it is among the downloads before opening it again."))
+	}
 	return fault.New(fault.PageNotLoaded, message, fault.WithTab(0, f.Profile))
 }
+
+const aborted = "net::ERR_ABORTED"
 
 // netErrors explains the reasons that are common (net/base/net_error_list.h of Chromium has all).
 var netErrors = map[string]string{
@@ -219,7 +226,7 @@ var netErrors = map[string]string{
 	"net::ERR_ADDRESS_UNREACHABLE":        "the network does not lead there",
 	"net::ERR_INTERNET_DISCONNECTED":      "this computer is not connected to the internet",
 	"net::ERR_TOO_MANY_REDIRECTS":         "it is redirected in a circle",
-	"net::ERR_ABORTED":                    "it leads to no page, but to a download or an empty answer",
+	aborted:                               "it leads to no page, but to a download or an empty answer",
 	"net::ERR_HTTP_RESPONSE_CODE_FAILURE": "the server answered with an error and no page",
 	"net::ERR_UNSAFE_PORT":                "the browser opens no connection to that port",
 	"net::ERR_SSL_PROTOCOL_ERROR":         "the server does not speak HTTPS there",

@@ -18,20 +18,31 @@ export interface Patience {
   completeMs?: number;
 }
 
-/** The document that a tab shows. */
-export const documentIn = async (tabId: number): Promise<string | undefined> =>
-  (await chrome.webNavigation.getFrame({ tabId, frameId: 0 }))?.documentId;
+/** What a tab is led away from: the document that it shows, and the page that it is on its way to, if any. */
+export interface Left {
+  documentId: string | undefined;
+  pending: string; // an address
+}
 
-type Told = Pick<chrome.webNavigation.WebNavigationFramedCallbackDetails, 'tabId' | 'frameId'>;
+export async function leftIn(tabId: number): Promise<Left> {
+  const [frame, tab] = await Promise.all([
+    chrome.webNavigation.getFrame({ tabId, frameId: 0 }),
+    chrome.tabs.get(tabId),
+  ]);
+  return { documentId: frame?.documentId, pending: tab.pendingUrl ?? '' };
+}
+
+type Told = Pick<chrome.webNavigation.WebNavigationFramedCallbackDetails, 'tabId' | 'frameId' | 'url'>;
 
 /**
  * Starts what leads a tab to a page, and follows it until the page is complete, has failed, or takes too long. What
- * becomes of the document that is left is no matter: one that was still loading says that this was stopped.
+ * becomes of what is left is no matter: a document that was still loading says that this was stopped, and so does a
+ * page that was under way.
  */
 export async function follow<T extends { tabId: number }>(
   start: () => Promise<T>,
   patience: Patience = {},
-  left?: string,
+  left?: Left,
 ): Promise<T & { fate: Fate }> {
   const fates = new Map<number, Fate>();
   let moved = () => {};
@@ -49,7 +60,10 @@ export async function follow<T extends { tabId: number }>(
       change(fateOf(details.tabId), details);
       moved();
     };
-  const before = hear((fate) => {
+  const begun = new Set<string>(); // addresses
+  let awaited = (left?.pending ?? '') !== ''; // what becomes of the page that was under way
+  const before = hear((fate, { url }: Told) => {
+    begun.add(url);
     fate.under++;
     fate.complete = false;
   });
@@ -64,8 +78,14 @@ export async function follow<T extends { tabId: number }>(
     fate.begun = true; // another place in the same document
     fate.complete = fate.under <= 0;
   });
-  const failed = hear((fate, { error, documentId }: Told & { error: string; documentId?: string }) => {
-    if (documentId !== undefined && documentId === left) return;
+  const failed = hear((fate, { url, error, documentId }: Told & { error: string; documentId?: string }) => {
+    if (documentId !== undefined && documentId === left?.documentId) return;
+    const stopped = error === 'net::ERR_ABORTED';
+    const isAwaited = url === left?.pending;
+    if (awaited && (stopped ? isAwaited || !begun.has(url) : isAwaited && !begun.has(url))) {
+      awaited = false;
+      return;
+    }
     fate.under--;
     // Another navigation has taken its place, or, with nothing there yet, it was a download or an empty answer.
     if (error !== 'net::ERR_ABORTED' || (!fate.begun && fate.under <= 0)) fate.failed = error;

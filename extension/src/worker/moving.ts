@@ -1,7 +1,7 @@
 // Moves tabs: to another page, back and forward, away. Nothing comes to the front by it.
 import { isText } from '../page/guards.ts';
 import { Ended, type Performer } from './conductor.ts';
-import { documentIn, type Fate, follow, statusOf } from './following.ts';
+import { type Fate, follow, leftIn, statusOf } from './following.ts';
 import type { Tabs } from './tabs.ts';
 
 const knownMs = 1500; // for the relay to learn the tab's new address
@@ -14,11 +14,21 @@ interface Shown {
   httpStatus?: number;
 }
 
+/** What a tab is on its way to: title and status would still be those of the page before. */
+async function awaitedIn(
+  tabId: number,
+  to: string,
+): Promise<Pick<Shown, 'url' | 'status'> & { note: string }> {
+  const { pendingUrl = to } = await chrome.tabs.get(tabId);
+  const note = 'Nothing has come yet: until then the tab shows the page before';
+  return { url: pendingUrl, status: 'loading', note };
+}
+
 /** What a tab shows after it was followed there. */
-async function shownIn(tabs: Pick<Tabs, 'shown'>, tabId: number, fate?: Fate): Promise<Shown> {
-  if (fate?.begun !== false) await tabs.shown(tabId, knownMs);
+async function shownIn(tabs: Pick<Tabs, 'shown'>, tabId: number, fate: Fate): Promise<Shown> {
+  await tabs.shown(tabId, knownMs);
   const [tab, httpStatus] = await Promise.all([chrome.tabs.get(tabId), statusOf(tabId)]);
-  const complete = fate?.complete === true || tab.status === 'complete';
+  const complete = fate.complete || tab.status === 'complete';
   return {
     url: tab.url ?? tab.pendingUrl ?? '',
     title: tab.title ?? '',
@@ -41,12 +51,12 @@ export function navigating(tabs: Pick<Tabs, 'shown'>): Performer {
         beginMs: steps.has(to) ? historyMs : Math.min(stage.leftMs - 1000, 15_000),
         completeMs: Math.min(stage.leftMs / 3, 5000),
       },
-      await documentIn(tabId),
+      await leftIn(tabId),
     );
     if (fate.failed !== undefined) {
       const more = {
         category: 'not_found',
-        retryable: true,
+        retryable: fate.failed !== 'net::ERR_ABORTED', // a download would come twice
         outcome: 'executed',
         data: { reason: fate.failed },
       };
@@ -60,8 +70,8 @@ export function navigating(tabs: Pick<Tabs, 'shown'>): Performer {
         hint,
       });
     }
-    const shown = await shownIn(tabs, tabId, fate);
-    return { tabId, ...shown, ...(!fate.begun && { url: to }) };
+    if (!fate.begun) return { tabId, ...(await awaitedIn(tabId, to)) };
+    return { tabId, ...(await shownIn(tabs, tabId, fate)) };
   };
 }
 
