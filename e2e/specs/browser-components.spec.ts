@@ -61,6 +61,46 @@ test('what a page puts off until the end of an event is done before the next one
   expect((await agent.click('menuitem "Rename"')).changes).toContain('"renamed"');
 });
 
+test('an item of a menu that its link fills is pressed there', async ({ open }) => {
+  const agent =
+    await open(`<ul role="menubar"><li role="menuitem" aria-label="File" aria-expanded="false" id="item">
+      <a href="#" tabindex="-1" style="display: block">File</a><ul role="menu" id="sub" hidden>
+      <li role="menuitem"><a href="#">New</a></ul></ul><script>
+    item.querySelector('a').onclick = () => { sub.hidden = false; item.ariaExpanded = 'true'; };</script>`);
+  expect((await agent.click('menuitem "File"')).changes).toContain('"New"');
+});
+
+test('a box without words that makes a small control larger is pressed for it', async ({ open }) => {
+  const over = 'position: absolute; inset: -5px';
+  const agent =
+    await open(`<div style="position: relative; width: 90px; margin: 20px"><div tabindex="0" role="combobox"
+      aria-label="Per page" aria-expanded="false" id="size">10</div>
+      <div style="${over}; cursor: pointer" onclick="size.ariaExpanded = 'true'"></div></div>
+    <div style="position: relative; width: 90px"><div tabindex="0" role="combobox" aria-label="Busy">1</div>
+      <div style="${over}"></div></div>`);
+  expect((await agent.click('combobox "Per page"')).changes).toContain('expanded');
+  const ref = await agent.ref('combobox "Busy"');
+  expect(await agent.failure('click', { ref })).toMatchObject({ code: 'TARGET_COVERED' });
+});
+
+test('a field that a dot cuts off is filled by its box, and its hidden list is not told', async ({
+  open,
+}) => {
+  const agent =
+    await open(`<style>.dot { position: absolute; width: 1px; height: 1px; overflow: hidden; clip: rect(0 0 0 0) }
+      </style><label for="in">Fruit</label><div id="box" style="position: relative; width: 90px; height: 30px">
+      <div class="dot"><input id="in" readonly aria-haspopup="listbox"></div>
+      <div class="dot"><select tabindex="-1"><option>Pick</select></div><span id="shown">Pick</span></div>
+      <ul role="listbox" id="l" hidden><li role="option">Apple<li role="option">Pear</ul><script>
+    box.onclick = () => { l.hidden = false; };
+    for (const one of l.children) one.onclick = () => {
+      shown.textContent = document.getElementById('in').value = one.textContent;
+      l.hidden = true;
+    };</script>`);
+  expect(await agent.look()).not.toContain('combobox');
+  expect(await agent.fill('textbox "Fruit"', 'Pear')).toMatchObject({ value: 'Pear', verified: true });
+});
+
 test('a menu that opens under the pointer is not closed again by the click', async ({ open }) => {
   const agent =
     await open(`<ul role="menu" style="width: 90px"><li role="menuitem" aria-expanded="false" id="item">Export

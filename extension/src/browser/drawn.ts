@@ -72,8 +72,8 @@ export function isReplaced(field: Element): boolean {
   return around === undefined || [around, holder(around) ?? around].some(hasBox);
 }
 
-const hasBox = (around: Element): boolean =>
-  matches(around, '[role=combobox]') || within(around, '[role=combobox]').length > 0;
+const boxes = '[role=combobox],input[aria-haspopup=listbox]';
+const hasBox = (around: Element): boolean => matches(around, boxes) || within(around, boxes).length > 0;
 
 /** Whether something is there for programs alone, and people see what is drawn beside it, hidden from programs. */
 export function isDrawnBeside(element: Element): boolean {

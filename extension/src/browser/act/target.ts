@@ -128,6 +128,17 @@ function meansAnother(hit: Element, target: Element): boolean {
   return false;
 }
 
+const items = '[role^=menuitem],[role=tab],[role=option],[role=treeitem]';
+
+// Whether a point is of the one link or button that an item is all about, which fills it; items in it are others.
+function isOnlyPart(hit: Element, item: Element): boolean {
+  if (!fits(item, items)) return false;
+  const own = Array.from(item.querySelectorAll(interactive)).filter(
+    (one) => isDisplayed(one) && !fits(one, items) && nearest(one, items) === item,
+  );
+  return own.length === 1 && own[0] !== undefined && within(hit, own[0]);
+}
+
 const edge = 4; // pixels that the box around a field may be larger, for its border
 
 // Some boxes keep the field that takes their keys behind themselves, and some components draw a label or themselves in
@@ -150,22 +161,30 @@ const tabStops = `${interactive},[tabindex]`;
 
 // Some boxes show what is chosen, or a picture, in place of their control, which only takes the keys: a person presses
 // the box, in which nothing else takes the focus. What lies over the control must be a part of it, too.
-function reachAround(target: Element): Spot | undefined {
-  if (!isUnseen(target)) return undefined;
+function reachAround(target: Element, covering: Element | undefined): Spot | undefined {
+  const touched = isTouched(covering) ? covering : undefined;
+  if (!isUnseen(target) && touched === undefined) return undefined;
   const owner = documentFor(target);
   const hits = (box: DOMRect) =>
     pointsIn(box, windowOf(target)).map(([x, y]) => ({ target, hit: elementAt(owner, x, y), x, y }));
-  const over = hits(boxOf(target));
+  const over = isCutOff(target) ? [] : hits(boxOf(target));
   for (const area of Array.from(upwards(target)).slice(1, 1 + mostAround)) {
     const isOther = (one: Element) => !within(one, target) && isHtml(one) && one.tabIndex >= 0;
     if (area === owner.body || Array.from(area.querySelectorAll(tabStops)).some(isOther)) return undefined;
     const isIn = (hit: Element | null): hit is Element => hit !== null && within(hit, area);
     if (!over.every(({ hit }) => isIn(hit))) continue;
     for (const { hit, ...spot } of hits(boxOf(area)))
-      if (isIn(hit) && !meansAnother(hit, area)) return { ...spot, hit };
+      if (isIn(hit) && (hit === touched || !meansAnother(hit, area))) return { ...spot, hit };
   }
   return undefined;
 }
+
+// Whether it is a box without anything in it over which the pointer is a hand: it makes a small control easier to meet.
+const isTouched = (covering: Element | undefined): boolean =>
+  covering !== undefined &&
+  covering.childElementCount === 0 &&
+  plain(covering.textContent ?? '') === '' &&
+  windowOf(covering).getComputedStyle(covering).cursor === 'pointer';
 
 // Whether nothing of a control is drawn, or the pointer goes through it.
 function isUnseen(target: Element): boolean {
@@ -214,7 +233,7 @@ function reach(target: Element, over: Element): Reach {
         continue;
       }
       if (!meansAnother(hit, over)) return { spot: { target, hit: over === target ? hit : over, x, y } };
-      inner ??= { target, hit: target, x, y };
+      inner ??= { target, hit: isOnlyPart(hit, over) ? hit : target, x, y };
     }
   return inner === undefined ? { covering } : { spot: inner };
 }
@@ -335,7 +354,7 @@ function lookAt(page: Page, target: Element, wants: Wants, before: DOMRect | und
   if (!wants.uncovered) return { spot: { target, hit: target, x, y } };
   const moved = before !== undefined && (before.x !== box.x || before.y !== box.y);
   const direct = reach(target, over);
-  const around = 'spot' in direct ? undefined : reachAround(target);
+  const around = 'spot' in direct ? undefined : reachAround(target, direct.covering);
   const reached = around === undefined ? direct : { spot: around };
   if (!('spot' in reached)) {
     const { covering } = reached;
