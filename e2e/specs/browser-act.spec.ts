@@ -249,6 +249,8 @@ test('what is left of an act that makes the page go elsewhere is not done', asyn
   const site = await openSite(closing, {
     go: `<title>Go</title><form action="next">${field('Query', `oninput="location = 'next'"`)}</form>
       ${field('Other', 'oninput="localStorage.other = this.value"')}`,
+    stay: `${field('Mark', `oninput="location = 'empty'"`)}${field('Other', '')}`,
+    empty: 204,
     next: `<title>Next</title>${field('First', 'autofocus oninput="localStorage.other = this.value"')}`,
   });
   const open = async () => {
@@ -265,6 +267,13 @@ test('what is left of an act that makes the page go elsewhere is not done', asyn
     notDone: 3,
   });
   expect(await stage.page.evaluate(() => localStorage.length)).toBe(0);
+  await visit(stage, `${site}/stay`);
+  const mark = { ref: await agent.ref('textbox "Mark"'), value: 'abc' };
+  const stayed = await agent.do('fill', {
+    fields: [mark, { ref: await agent.ref('textbox "Other"'), value: 'x' }],
+  });
+  expect(stayed).toMatchObject({ notDone: 1, filled: [{ value: 'abc' }] });
+  expect(stayed.note).toContain('can be done with another call');
 });
 
 test('a password field always asks the person, and is never told', async ({ at }) => {

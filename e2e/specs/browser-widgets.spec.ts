@@ -626,6 +626,19 @@ test('a box with a field to search in is called what the list it stands for is, 
   expect(await agent.look({ full: true })).toMatch(/combobox "City" \[e\d+\] collapsed.* = "Prague"/);
 });
 
+test('a box that leaves the focus in a field does not type there what it does not offer', async ({
+  open,
+  sharedStage: stage,
+}) => {
+  const agent =
+    await open(`<textarea autofocus>kept</textarea><div role="combobox" aria-label="Font" tabindex="0"
+      aria-expanded="false" id="box">Arial</div><ul role="listbox" id="l" hidden><li role="option">Arial</ul><script>
+    box.onmousedown = (event) => { event.preventDefault(); l.hidden = false; box.ariaExpanded = 'true'; };</script>`);
+  await stage.page.locator('textarea').focus();
+  expect(await agent.fill('combobox "Font"', 'Times')).toMatchObject({ verified: false });
+  await expect(stage.page.locator('textarea')).toHaveValue('kept');
+});
+
 test('the words of a label are told where its field is called something else', async ({ open }) => {
   const agent = await open(`<label>Day <input aria-label="Use the arrow keys"></label>
     <label>Mail <input aria-label="mail"></label>`);

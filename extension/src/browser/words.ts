@@ -70,6 +70,7 @@ export const letters = (text: string): string => text.toLowerCase().replaceAll(/
 
 /** Whether a line has the words of another one already; a single letter is a sign, such as the x that closes. */
 export function saysAlready(said: string, other: string): boolean {
+  if (said.includes(other)) return true; // as it mostly is
   const words = letters(wordsOf(other).join(' '));
   const all = letters(Array.from(said.matchAll(quotes), ([part]) => part).join(' '));
   return words === '' || /^\p{L}$/u.test(words) || all.includes(words);

@@ -19,6 +19,8 @@ function isAtOnce({ frame, args }: Stage): boolean {
 
 const closed = { closed: true, note: 'It was done, and the tab is closed' };
 
+const stays = 'The page did not leave after all: what is left can be done with another call';
+
 const isGoneMeanwhile = (why: unknown): boolean => why instanceof Ended && why.code === 'TAB_CHANGED';
 
 /** How a navigation ended. */
@@ -142,6 +144,9 @@ export function performing(
       const last = Array.isArray(effect.steps) ? effect.steps.at(-1) : effect;
       if (!isRecord(last) || !isText(last.leaving)) return effect;
       Object.assign(last, await outcomeOf(stage, bridge, last.leaving));
+      if (last.stayed === true && 'notDone' in effect)
+        effect.note = [effect.note, stays].filter(isText).join('. ');
+      delete last.stayed;
       return effect;
     } finally {
       journey.end();
@@ -175,7 +180,7 @@ export function performing(
       if (arrival.kind === 'late') return { note: `The page at ${to} has not begun yet: look again later` };
       if (arrival.kind === 'stayed') {
         const settled = await stage.part(from, stage.frame.tool, { _: { settle: true } });
-        return { leaving: undefined, ...(isRecord(settled) && settled) };
+        return { leaving: undefined, ...(isRecord(settled) && settled), stayed: true };
       }
       await journey.loaded(Math.min(loadMs, stage.leftMs));
       const page = await look(stage).catch(() => undefined);

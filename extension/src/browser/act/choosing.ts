@@ -206,6 +206,7 @@ async function chooseOne(task: Task, several: boolean): Promise<Filled> {
   const shown = () => shownIn(task);
   const was = shown();
   const closed = textsAround(target);
+  const wasFocused = focusedIn(documentFor(target));
   if (typed === undefined && plain(was) === plain(wanted))
     return answer(task, was, true, 'it was so already');
   if (isOpen(target))
@@ -231,9 +232,10 @@ async function chooseOne(task: Task, several: boolean): Promise<Filled> {
     attribute(target, 'aria-expanded') !== null;
   if (typed !== undefined && expects) await eventually(page, offeredMs, () => offered().length > 0);
   find();
-  const search = typed === undefined ? searchFieldIn(target) : undefined;
-  if (search !== undefined && !(await eventually(page, offeredMs, () => find() !== undefined)))
-    typeOver(search, wanted);
+  if (typed === undefined && !(await eventually(page, offeredMs, () => find() !== undefined))) {
+    const search = searchFieldIn(target);
+    if (search !== undefined && search !== wasFocused) typeOver(search, wanted);
+  }
   // What is offered at once need not be looked for by typing.
   if (typed !== undefined && !(isOpen(target) && (await eventually(page, offeredMs, exactly)))) {
     if (isHtml(typed)) focusOn(typed);
@@ -277,7 +279,7 @@ async function chooseOne(task: Task, several: boolean): Promise<Filled> {
   );
 }
 
-// What a box opens may have a field of its own to search with, which gets the keys then.
+// What a box opens may have a field of its own to search with, which gets the focus then.
 function searchFieldIn(box: Element): HTMLInputElement | HTMLTextAreaElement | undefined {
   const at = focusedIn(documentFor(box));
   return at !== null && at !== box && isTextField(at) && !at.readOnly && isOpen(box) ? at : undefined;
