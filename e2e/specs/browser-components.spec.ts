@@ -235,6 +235,20 @@ test('an option is chosen by the box to check in it, and a field of another role
   expect(await agent.fill('spinbutton "Hour"', 8)).toMatchObject({ value: 8, verified: true });
 });
 
+test('components have the labels of their one field, and each of those that the keys go through', async ({
+  open,
+}) => {
+  const agent = await open(`<label>Agree <x-check></x-check></label><x-tab tabindex="0">One</x-tab>
+    <x-tab tabindex="-1" id="two">Two</x-tab><script>
+    customElements.define('x-check', class extends HTMLElement {
+      static formAssociated = true;
+      constructor() { super().attachShadow({ mode: 'open' }).innerHTML = '<input type="checkbox">'; }
+    });
+    two.addEventListener('click', () => { two.textContent = 'Two is here'; });</script>`);
+  expect(await agent.fill('checkbox "Agree"', true)).toMatchObject({ verified: true });
+  expect((await agent.click('clickable "Two"')).changes).toContain('Two is here');
+});
+
 test('a box around a combobox that says the same of itself is told once', async ({ open }) => {
   const agent = await open(`<div role="combobox" aria-expanded="false"><label for="in">City</label>
     <input id="in" role="combobox" aria-expanded="false"></div>`);

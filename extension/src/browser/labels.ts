@@ -31,5 +31,13 @@ function readLabels(element: Element): readonly Element[] {
       if (control !== null) ofRoot.set(control, [...(ofRoot.get(control) ?? []), label]);
     }
   }
-  return ofRoot.get(element) ?? [];
+  return ofRoot.get(element) ?? (root instanceof ShadowRoot ? labelsOfHost(element, root) : []);
+}
+
+const controls = 'input:not([type=hidden]), select, textarea, button';
+
+// A component that is all about one field passes its labels on to that.
+function labelsOfHost(field: Element, root: ShadowRoot): readonly Element[] {
+  const all = root.querySelectorAll(controls);
+  return all.length === 1 && all[0] === field ? labelsOf(root.host) : [];
 }

@@ -68,7 +68,17 @@ const isOnlyAround = (role: string, element: Element): boolean =>
 
 // Of the rows of a grid all but one take the focus from the keys alone.
 const takesFocus = (element: Element, role: string): boolean =>
-  has(element, 'tabindex') && (role === 'row' || tabIndex(element) >= 0);
+  has(element, 'tabindex') && (role === 'row' || tabIndex(element) >= 0 || isOneOfSome(element));
+
+// Neither of components that the keys go through: https://www.w3.org/WAI/ARIA/apg/practices/keyboard-interface/
+function isOneOfSome(element: Element): boolean {
+  const name = tag(element);
+  if (!name.includes('-')) return false;
+  const others = Array.from(element.parentElement?.children ?? []).slice(0, mostOfSome);
+  return others.some((one) => tag(one) === name && has(one, 'tabindex') && tabIndex(one) >= 0);
+}
+
+const mostOfSome = 40;
 
 // The head of a column that can be sorted by, without a button for that.
 const isSorter = (element: Element): boolean =>
