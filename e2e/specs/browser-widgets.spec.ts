@@ -454,6 +454,26 @@ test('a box whose field stands outside of it is clicked and chosen in', async ({
   }
 });
 
+test('a field that the page replaces when it is filled is told as it is then', async ({ open }) => {
+  const agent = await open(`<div id="box"><label>Amount <input></label></div><script>
+    box.oninput = ({ target }) => {
+      box.innerHTML = '<label>Amount <input></label>';
+      box.querySelector('input').value = target.value;
+    };</script>`);
+  const fields = [{ ref: await agent.ref('textbox "Amount"'), value: '12' }];
+  const effect = await agent.do('fill', { fields });
+  expect(effect.changes).toMatch(/\+ textbox "Amount" \[e\d+\] = "12"/);
+  expect(effect.filled).toMatchObject([{ verified: false, note: 'the page replaced the field' }]);
+});
+
+test('a splitter between two parts of a window is moved to a number', async ({ open }) => {
+  const agent =
+    await open(`<div role="separator" tabindex="0" aria-label="Split" aria-valuenow="50" aria-valuemin="0"
+    aria-valuemax="100" style="width: 8px; height: 40px" id="s"></div><script>s.onkeydown = ({ key }) => {
+    s.ariaValueNow = Number(s.ariaValueNow) + 5 * ((key === 'ArrowRight') - (key === 'ArrowLeft')); };</script>`);
+  expect(await agent.fill('separator "Split"', 35)).toMatchObject({ value: 35, verified: true });
+});
+
 test('a javascript: link runs among the scripts of its page', async ({ open }) => {
   const agent =
     await open(`<p id="out"></p><script>let n = 0; const post = (what) => { out.textContent = what + ++n };</script>

@@ -33,6 +33,7 @@ const named: Record<string, readonly string[]> = {
   ],
   secret: ['API key', 'Client secret', 'Seed phrase', 'Personal access token'],
   none: [
+    'Card',
     'Promo code',
     'Country code',
     'Pinned note',

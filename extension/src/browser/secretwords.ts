@@ -21,7 +21,7 @@ const kinds: readonly (readonly [Sensitivity, RegExp])[] = [
     'payment',
     any(
       '\\b(?:card|cc) ?(?:number|num|no)\\b|\\b(?:cvv|cvc|csc|ccv)2?\\b',
-      '^(?:credit |debit |bank )?card$|card (?:security|verif)',
+      '^(?:credit|debit|bank) card$|^(?:\\d{4} ){3}\\d{4}$|card (?:security|verif)',
       'card ?(?:expir|cvc|cvv)|\\b(?:mm|mois) ?/ ?(?:yy|jj|aa)|karten-?(?:nummer|prufnummer)',
       'prufziffer|kreditkarte',
       'numero d[aeio](?:lla)? ?(?:la )?(?:carte|carta|cartao|tarjeta)|kaartnummer',

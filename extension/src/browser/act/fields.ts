@@ -101,6 +101,8 @@ export function kindOf(element: Element): Kind | undefined {
     return 'check';
   if (role === 'radio' || role === 'menuitemradio' || role === 'option') return 'radio';
   if (role === 'slider') return 'slider';
+  // A splitter between two parts of a window is moved like one.
+  if (fits(element, '[role="separator" i][aria-valuenow][tabindex]')) return 'slider';
   if (role === 'listbox' || role === 'radiogroup') return 'listbox';
   if (editorOf(element) !== undefined) return 'editor';
   if (attribute(element, 'aria-haspopup') === 'listbox') return 'combobox';

@@ -73,7 +73,9 @@ async function fillIn(given: read.Given): Promise<{ filled: Filled[]; note?: str
       throw why;
     }
   }
-  if (fields.some(({ ref }) => suggests(resolved(page, ref)))) moreMayCome();
+  // A page may have put other fields in their place.
+  const there = fields.map(({ ref }) => page.resolve(ref)).filter(isElement);
+  if (there.some(suggests)) moreMayCome();
   // What a field holds is read again when the page had time to take it back.
   await page.pause(takenBackMs);
   for (const one of readings) one.filled = one.again?.() ?? one.filled;
