@@ -249,6 +249,17 @@ test('components have the labels of their one field, and each of those that the 
   expect((await agent.click('clickable "Two"')).changes).toContain('Two is here');
 });
 
+test('a control that is cut off is pressed by its label, also where that lies over it', async ({ open }) => {
+  const agent =
+    await open(`<style>input { position: absolute; clip: rect(0 0 0 0); pointer-events: none }</style>
+    <input type="checkbox" id="b"><label for="b" style="padding: 9px">Bold</label>
+    <input type="radio" name="r" id="l"><label for="l">Left</label><input type="radio" name="r" id="r"
+    ><label for="r">Right</label><input type="checkbox" id="seen" style="clip: auto; position: static"
+    ><label for="seen" style="position: relative; left: -20px; background: white">Covered</label>`);
+  for (const words of ['checkbox "Bold"', 'radio "Left"', 'radio "Right"', 'checkbox "Covered"'])
+    expect(await agent.fill(words, true), words).toMatchObject({ verified: true });
+});
+
 test('a box around a combobox that says the same of itself is told once', async ({ open }) => {
   const agent = await open(`<div role="combobox" aria-expanded="false"><label for="in">City</label>
     <input id="in" role="combobox" aria-expanded="false"></div>`);

@@ -213,6 +213,10 @@ function thick({ x, y, width, height }: DOMRect): DOMRect {
   return new DOMRect(width > 0 ? x : x - 0.5, height > 0 ? y : y - 0.5, width || 1, height || 1);
 }
 
+// A press on a label is one on its control.
+const isOwnLabel = (hit: Element, control: Element): boolean =>
+  labelsOf(control).some((label) => within(hit, label) && !meansAnother(hit, label));
+
 type Reach = { spot: Spot } | { covering: Element | undefined };
 
 function reach(target: Element, over: Element): Reach {
@@ -228,7 +232,8 @@ function reach(target: Element, over: Element): Reach {
       const hit = elementAt(owner, x, y);
       if (hit === null) continue;
       if (!within(hit, over)) {
-        if (isBehindItsBox(over, hit) || letsThrough(over, hit)) inner ??= { target, hit, x, y };
+        if (isBehindItsBox(over, hit) || letsThrough(over, hit) || isOwnLabel(hit, target))
+          inner ??= { target, hit, x, y };
         else covering ??= hit;
         continue;
       }
@@ -421,7 +426,8 @@ function standIn(target: Element): Element | undefined {
     ? Array.from(upwards(target)).find((at) => boxOf(at).width > edge)
     : undefined;
   if (box !== undefined) return box;
-  if (drawn(target) && !(control && (width < 3 || height < 3 || isClear(target)))) return target;
+  const checks = isInput(target) && /^(?:checkbox|radio)$/.test(target.type) && isUnseen(target);
+  if (drawn(target) && !(control && (width < 3 || height < 3 || isClear(target) || checks))) return target;
   const label = control ? labelsOf(target).find(drawn) : undefined;
   if (label !== undefined) return label;
   if (drawn(target)) return target;
