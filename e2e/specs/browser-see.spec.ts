@@ -104,6 +104,23 @@ test('frames of any origin stand where the page shows them, frames within frames
   expect((await agent.call('browser__snapshot', { ref: 'e1' })).text).toContain('button "Pay now" [f1e1]');
 });
 
+test('of more frames than are looked into, find and wait say so where it matters', async ({
+  sharedStage: stage,
+  closing,
+}) => {
+  const { agent } = stage;
+  const frame = (n: number) => `<iframe width="90" height="30" srcdoc="<button>Item ${n}</button>"></iframe>`;
+  const site = await openSite(closing, { many: Array.from({ length: 33 }, (_, n) => frame(n)).join('') });
+  await visit(stage, `${site}/many`);
+  const find = async (text: string) => (await agent.call('browser__find', { text })).text;
+  expect(await find('Item 29')).toMatch(/^button "Item 29" \[f\d+e1\]$/);
+  expect(await find('Item 31')).toBe('nothing found\n(frames that were not looked into: 3)');
+  const gone = await agent.call('browser__wait', { gone: 'Item 31' });
+  expect(gone.text).toContain('(frames that were not looked into: 3)');
+  const look = await agent.call('browser__snapshot', { maxTokens: 20_000 });
+  expect(look.text.match(/\(not looked into: ref e\d+\)/g)).toHaveLength(3);
+});
+
 test('references are never given twice, and a dead one says what became of it', async ({
   sharedStage: stage,
   closing,

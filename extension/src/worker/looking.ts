@@ -95,10 +95,11 @@ export class Documents {
   }
 
   /** The document of the tab and those of the frames it shows, as far as the person lets anybody look. */
-  async all(stage: Stage): Promise<Bridge[]> {
-    const spots = (await this.spots(stage.tabId).catch(() => [])).slice(0, mostFrames);
-    const inner = await Promise.all(spots.map((spot) => this.inFrame(stage, spot).catch(() => undefined)));
-    return [await stage.top(), ...inner.filter((one) => one !== undefined)];
+  async all(stage: Stage): Promise<{ bridges: Bridge[]; unseen: number }> {
+    const spots = await this.spots(stage.tabId).catch(() => []);
+    const tried = spots.slice(0, mostFrames).map((spot) => this.inFrame(stage, spot).catch(() => undefined));
+    const inner = (await Promise.all(tried)).filter((one) => one !== undefined);
+    return { bridges: [await stage.top(), ...inner], unseen: spots.length - inner.length };
   }
 
   /** The bridge of a frame, put into it when it has none; undefined where the person lets nobody look. */
@@ -119,6 +120,10 @@ function spotOf(spots: readonly Spot[], parentFrameId: number, index: number, nt
   if (index >= 0) return inside.find((spot) => spot.index === index);
   return inside.filter((spot) => spot.index < 0).sort((a, b) => a.frameId - b.frameId)[nth];
 }
+
+/** Frames on the screen are looked into first. */
+const nearFirst = <Frame extends { near: boolean }>(frames: readonly Frame[]): Frame[] =>
+  frames.toSorted((a, b) => Number(b.near) - Number(a.near));
 
 interface Walk {
   stage: Stage;
@@ -151,8 +156,8 @@ export function lookingAt(
     walk.spots ??= await documents.spots(walk.stage.tabId);
     const inserted: { at: number; lines: string[] }[] = [];
     let unplaced = 0;
-    const placed = look.frames.map((frame) => ({ frame, nth: frame.index < 0 ? unplaced++ : 0 }));
-    for (const { frame, nth } of placed.sort((a, b) => Number(b.frame.near) - Number(a.frame.near))) {
+    const placed = look.frames.map((frame) => ({ ...frame, nth: frame.index < 0 ? unplaced++ : 0 }));
+    for (const { nth, ...frame } of nearFirst(placed)) {
       const spot = spotOf(walk.spots, bridge.frameId, frame.index, nth);
       if (spot === undefined) {
         // Chrome lets nobody look into some, such as those of addresses that begin with blob:.
@@ -227,6 +232,7 @@ export function findingIn(documents: Documents): Performer {
     let spots: Spot[] | undefined;
     let total = 0;
     let partial = false;
+    let unseen = 0; // frames
     const lines: string[] = [];
     const visit = async (bridge: Bridge, depth: number): Promise<void> => {
       const found = await stage.part(bridge, 'find', stage.args);
@@ -235,20 +241,29 @@ export function findingIn(documents: Documents): Performer {
       partial ||= found.partial;
       lines.push(...found.lines);
       let unplaced = 0;
-      for (const { index } of depth < deepest ? found.frames.slice(0, mostFrames) : []) {
+      const placed = found.frames.map((frame) => ({ ...frame, nth: frame.index < 0 ? unplaced++ : 0 }));
+      const frames = depth < deepest ? nearFirst(placed).slice(0, mostFrames) : [];
+      unseen += placed.length - frames.length;
+      for (const { index, nth } of frames) {
         spots ??= await documents.spots(stage.tabId);
-        const spot = spotOf(spots, bridge.frameId, index, index < 0 ? unplaced++ : 0);
+        const spot = spotOf(spots, bridge.frameId, index, nth);
         const inner = spot && (await documents.inFrame(stage, spot).catch(() => undefined));
-        if (inner !== undefined) await visit(inner, depth + 1);
+        if (inner === undefined) unseen++;
+        else await visit(inner, depth + 1);
       }
     };
     await visit(await stage.top(), 0);
     const more = total > lines.length ? [`… ${total - lines.length} more`] : [];
     if (total === 0) more.push(partial ? 'nothing found so far' : 'nothing found');
     if (partial) more.push('(not all of the page: it is so large that looking through it took too long)');
+    if (total === 0) more.push(...sayUnseen(unseen));
     return text([...lines, ...more].join('\n'));
   };
 }
+
+/** Says that what is not there may be in a frame. */
+export const sayUnseen = (frames: number): string[] =>
+  frames > 0 ? [`(frames that were not looked into: ${frames})`] : [];
 
 // Lines of frames go below the line that names the frame; of a look that tells only changes, to the end.
 function joined(look: Look, inserted: readonly { at: number; lines: string[] }[]): Look {

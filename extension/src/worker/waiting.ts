@@ -2,7 +2,7 @@
 import { isNumber, isText } from '../page/guards.ts';
 import { elapsedMs } from './clock.ts';
 import { Ended, type Performer, text } from './conductor.ts';
-import type { Documents } from './looking.ts';
+import { type Documents, sayUnseen } from './looking.ts';
 
 const standardMs = 10_000;
 const againMs = 200;
@@ -18,14 +18,17 @@ export function waitingIn(documents: Documents): Performer {
     for (;;) {
       try {
         const words = ref === undefined && (isText(condition.text) || isText(condition.gone));
-        const all = words ? await documents.all(stage) : [await documents.of(stage, ref)];
+        const { bridges: all, unseen } = words
+          ? await documents.all(stage)
+          : { bridges: [await documents.of(stage, ref)], unseen: 0 };
         const left = Math.max(leastMs, until - elapsedMs());
         const ms = all.length > 1 ? Math.min(left, roundMs) : left;
         const _ = { waitedMs: elapsedMs() + ms - began };
         const asked = all.map((one) => stage.part(one, 'wait', { ...condition, timeoutMs: ms, _ }));
         // A text is there in one of the documents, or gone from all.
         const seen = await (isText(condition.gone) ? everyOne(asked) : firstOf(asked));
-        return text(isText(seen) ? seen : 'it is so');
+        const more = isText(condition.gone) ? sayUnseen(unseen) : [];
+        return text([isText(seen) ? seen : 'it is so', ...more].join('\n'));
       } catch (why) {
         if (!(why instanceof Ended)) throw why;
         if (why.code === 'WAIT_TIMEOUT' && elapsedMs() < until && !stage.signal.aborted) continue;
