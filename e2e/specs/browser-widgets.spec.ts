@@ -38,6 +38,7 @@ test('what an act does that no line shows is told all the same', async ({ open, 
     <button onclick="fetch('/save', { method: 'POST' })">Like</button>
     <button onclick="fetch('/save')">Look up</button>
     <button onclick="fetch('${hangs}/save', { method: 'POST', mode: 'no-cors' })">Slow</button>
+    <button onclick="fetch('${hangs}/list', { mode: 'no-cors' })">Load</button>
     <button onclick="this.className = 'liked'">Heart</button>
     <button onclick="mark.dataset.on = 1; setTimeout(() => { mark.hidden = false }, 200)">Late</button>
     <p id="mark" hidden>came late</p>
@@ -48,6 +49,9 @@ test('what an act does that no line shows is told all the same', async ({ open, 
   expect(liked.sent).toEqual([expect.stringMatching(/^POST .*\/save: 200$/)]);
   expect(await agent.click('button "Look up"')).toMatchObject({ noEffect: true });
   expect((await agent.click('button "Slow"')).underWay).toEqual([expect.stringMatching(/^POST .*\/save$/)]);
+  const loading = await agent.click('button "Load"');
+  expect(loading.noEffect).toBeUndefined();
+  expect(loading.underWay).toEqual([expect.stringMatching(/^GET .*\/list$/)]);
   const heart = await agent.click('button "Heart"');
   expect(heart.noEffect).toBeUndefined();
   expect(heart.note).toMatch(/how something looks.*button "Heart" \[e\d+\] \(class none → "liked"\)/);

@@ -88,7 +88,8 @@ export interface News {
   downloads?: string[] | undefined;
   failedRequests?: string[] | undefined;
   sent?: string[] | undefined; // requests that change something, and how they were answered
-  underWay?: string[] | undefined; // requests without an answer yet
+  underWay?: string[] | undefined; // requests without an answer yet, to change something
+  awaited?: string[] | undefined; // others
   dialogs?: Dialog[] | undefined;
   moreDialogs?: number | undefined;
   blockedWindows?: string[] | undefined; // that the page wanted to open, and Chrome did not
@@ -193,6 +194,7 @@ const isNews: Guard<News> = shape({
   failedRequests: optional(listOf(isText)),
   sent: optional(listOf(isText)),
   underWay: optional(listOf(isText)),
+  awaited: optional(listOf(isText)),
   dialogs: optional(listOf(isAnswered)),
   moreDialogs: optional(isNumber),
   blockedWindows: optional(listOf(isText)),

@@ -20,12 +20,16 @@ interface Act {
 interface Request {
   words: string;
   changes: boolean; // something at this site
+  type: string;
 }
 
 const maxTold = 10;
 const openedMs = 700; // for a new tab to have an address: less than a document waits for what is told
 // What pages send beside their work, and what they show without waiting for it.
 const besides = ['ping', 'csp_report', 'image', 'media', 'font', 'websocket', 'other'];
+
+// What a page waits for before it shows something.
+const shows = ['xmlhttprequest', 'script', 'sub_frame'];
 
 type Failed = chrome.webRequest.OnErrorOccurredDetails;
 type Completed = chrome.webRequest.OnCompletedDetails;
@@ -89,10 +93,14 @@ export class Acts {
     this.#drop(act);
     const { failed: failedRequests, dialogs, sent } = act;
     const downloads = act.downloads.filter((url) => !act.empty.includes(url));
-    const underWay = Array.from(act.requests.values()).filter(({ changes }) => changes);
+    const open = Array.from(act.requests.values());
+    const wordsOf = (all: readonly Request[]) => all.slice(0, maxTold).map(({ words }) => words);
+    const underWay = wordsOf(open.filter(({ changes }) => changes));
+    const awaited = wordsOf(open.filter(({ changes, type }) => !changes && shows.includes(type)));
     const news: News = {
       ...(sent.length > 0 && { sent }),
-      ...(underWay.length > 0 && { underWay: underWay.slice(0, maxTold).map(({ words }) => words) }),
+      ...(underWay.length > 0 && { underWay }),
+      ...(awaited.length > 0 && { awaited }),
       ...(opened.length > 0 && { opened }),
       ...(failedRequests.length > 0 && { failedRequests }),
       ...(downloads.length > 0 && { downloads }),
@@ -158,7 +166,7 @@ export class Acts {
     const words = `${method} ${withoutQuery(url)}`;
     const changes = type === 'xmlhttprequest' && !reading.includes(method) && isSameSite(url, initiator);
     for (const act of this.#in(tabId)) {
-      act.requests.set(requestId, { words, changes });
+      act.requests.set(requestId, { words, changes, type });
       this.#count(act);
     }
   };

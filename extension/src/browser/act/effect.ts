@@ -196,7 +196,12 @@ function changesOf(scene: Scene): string[] {
   return scene.looked.changes;
 }
 
-function found(scene: Scene, { sent = [], ...outside }: News, on: string, forFocus: boolean): Effect {
+function found(
+  scene: Scene,
+  { sent = [], awaited = [], ...outside }: News,
+  on: string,
+  forFocus: boolean,
+): Effect {
   const { page, signs, departure } = scene;
   const effect: Effect = { outcome: 'executed' };
   const changes = changesOf(scene);
@@ -212,6 +217,7 @@ function found(scene: Scene, { sent = [], ...outside }: News, on: string, forFoc
   const download = departure.download();
   if (download !== undefined) effect.downloads = [...(effect.downloads ?? []), download];
   if (sent.length > 0 && changes.length === 0) effect.sent = sent;
+  if (awaited.length > 0 && changes.length === 0) effect.underWay = [...(effect.underWay ?? []), ...awaited];
   // That what was acted on has the focus now is no effect, and neither is that the page complains of itself.
   const itself =
     focus !== null && !(forFocus && goesForFocus(focus)) && on.includes(`[${page.reference(focus)}]`);
