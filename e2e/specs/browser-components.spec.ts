@@ -265,3 +265,61 @@ test('a box around a combobox that says the same of itself is told once', async 
     <input id="in" role="combobox" aria-expanded="false"></div>`);
   expect((await agent.look()).match(/combobox/g)).toHaveLength(1);
 });
+
+test('what is drawn anew under the pointer gets the click, and what is locked gets none', async ({
+  open,
+}) => {
+  const agent = await open(`<style>i { display: block; width: 60px; height: 40px }</style>
+    <button id="like" aria-label="Like"><i>o</i></button><div onclick="did.textContent = 'opened'">Gift
+    <div style="pointer-events: none"><label><input type="checkbox"> Wrap</label></div></div><p id="did"></p><script>
+    like.onmouseenter = () => queueMicrotask(() => { like.innerHTML = '<i>x</i>'; });
+    like.onclick = () => { did.textContent = 'liked'; };</script>`);
+  expect((await agent.click('button "Like"')).changes).toContain('liked');
+  const ref = await agent.ref('checkbox "Wrap"');
+  expect(await agent.failure('click', { ref })).toMatchObject({ code: 'TARGET_COVERED' });
+});
+
+test('an option in a dialog is chosen, and no item of a tree that leads elsewhere', async ({ open }) => {
+  const agent = await open(`<ul role="tree"><li role="treeitem"><a href="#guides">Guides</a></ul>
+    <input role="combobox" aria-expanded="true" aria-label="Search">
+    <input role="combobox" aria-haspopup="dialog" aria-expanded="false" aria-controls="pop" id="box" readonly
+    aria-label="Country"><div role="dialog" id="pop" hidden><div role="option" id="one">Spain</div></div><script>
+    const show = (now) => { pop.hidden = !now; box.ariaExpanded = String(now); };
+    box.onclick = () => show(true);
+    one.onclick = () => { box.value = one.textContent; show(false); };</script>`);
+  expect(await agent.fill('combobox "Country"', 'Spain')).toMatchObject({ value: 'Spain', verified: true });
+  expect(await agent.fill('combobox "Search"', 'Guides')).toMatchObject({ value: 'Guides', verified: false });
+});
+
+test('the button beside a field for files that is seen stands for it in a form', async ({ open }) => {
+  const agent = await open('<form><p><input type="file"> <button type="button">Attach</button></p></form>');
+  const files = [{ name: 'a.txt', text: 'a' }];
+  const ref = await agent.ref('button "Attach"');
+  expect((await agent.do('upload', { ref, files })).files).toMatchObject([{ name: 'a.txt' }]);
+});
+
+test('parts of a price go together, and words for nobody stay untold', async ({ open }) => {
+  const agent = await open(`<p style="display: flex"><span>$</span><span>12</span><span>.99</span></p>
+    <p style="display: flex; gap: 9px"><span>News</span><span>3</span></p>
+    <div><i aria-hidden="true">edit</i><textarea style="display: none"></textarea></div>`);
+  const page = await agent.look();
+  expect(page).toContain('"$12.99"');
+  expect(page).toContain('"News 3"');
+  expect(page).not.toContain('edit');
+});
+
+test('Enter that opens another page, or changes the address, came to something', async ({ open }) => {
+  const agent =
+    await open(`<input aria-label="Open" onkeydown="if (event.key === 'Enter') window.open('save')">
+    <input aria-label="Keep" onkeydown="if (event.key === 'Enter') history.pushState(null, '', '?kept')">`);
+  for (const name of ['Open', 'Keep']) {
+    const fields = [{ ref: await agent.ref(`textbox "${name}"`), value: 'x' }];
+    expect((await agent.do('fill', { fields, submit: true })).note).toBeUndefined();
+  }
+});
+
+test('a comma in a number is told to be another number where it can be one', async ({ open }) => {
+  const agent = await open(`<input lang="de" aria-label="Weight" id="w"><script>
+    w.oninput = () => { w.value = w.value.replace(/^(\\d)(\\d{3})$/, '$1,$2'); };</script>`);
+  expect(await agent.fill('textbox "Weight"', '1234')).toMatchObject({ value: '1,234', verified: false });
+});

@@ -172,10 +172,12 @@ function isInDot(field: Element): boolean {
   return box !== undefined && box.getBoundingClientRect().width <= 3;
 }
 
+const isKeyField = (field: Element): boolean => rendered(field) && takesKeysOnly(field);
+
 /** Whether it draws what goes in at a field beside it, as a terminal does: all that people see of that. */
 export function drawsKeys(element: Element): boolean {
   const box = holder(element);
-  if (box === undefined || isPage(box) || !within(box, 'textarea').some(takesKeysOnly)) return false;
+  if (box === undefined || isPage(box) || !within(box, 'textarea').some(isKeyField)) return false;
   const isText = (one: Element | string) =>
     typeof one === 'string'
       ? one.trim() !== ''
@@ -286,6 +288,19 @@ export function isInline(element: Element): boolean {
     kind.inline = said.startsWith('inline') || said === 'contents' || said === 'none';
   }
   return kind.inline;
+}
+
+/** Whether the words of one go on where those of the other end, as in a price of which each part is a box. */
+export function adjoin(one: Node | null, next: Node | null): boolean {
+  if (one === null || next === null) return false;
+  const [before, behind] = [boxOfWords(one), boxOfWords(next)];
+  return Math.abs(behind.left - before.right) < 2 && behind.top < before.bottom && before.top < behind.bottom;
+}
+
+function boxOfWords(node: Node): DOMRect {
+  const range = document.createRange();
+  range.selectNodeContents(node);
+  return range.getBoundingClientRect();
 }
 
 const pointing =

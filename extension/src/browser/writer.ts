@@ -2,6 +2,7 @@
 import { shownOnHover } from './act/hovering.ts';
 import { areasOf, attribute, content, has, hasSome, line, matches, tag, within } from './dom.ts';
 import {
+  adjoin,
   drawsKeys,
   isCutOff,
   isDrawn,
@@ -127,11 +128,11 @@ export class Writer {
       return;
     }
     const inline = inlineTags.has(name);
-    const apart = inline && this.#run.length > 0 && !isInline(element);
-    if (apart) this.#part();
+    const boxed = inline && this.#run.length > 0 && !isInline(element);
+    if (boxed && !adjoin(element.previousSibling, element)) this.#part();
     if (!inline) this.flush();
     this.#describe(element, thingOf(element, cursor, around), cursor);
-    if (apart) this.#part();
+    if (boxed && !adjoin(element, element.nextSibling)) this.#part();
     if (!inline) this.flush();
   }
 

@@ -4,6 +4,7 @@ import { contentName } from '../names.ts';
 import {
   attribute,
   boxOf,
+  controlledBy,
   displayedIn,
   documentFor,
   everywhere,
@@ -80,19 +81,7 @@ const shownOptions = (scope: Element) =>
 
 /** The options of a box's own list that are shown at present. */
 function ownOptions(box: Element): Element[] {
-  const root = box.getRootNode();
-  const owner = documentFor(box);
-  const ids = ['aria-controls', 'aria-owns']
-    .flatMap((name) => (attribute(box, name) ?? '').split(/\s+/))
-    .filter(Boolean);
-  const scopes: Element[] = [];
-  for (const id of ids)
-    for (const scope of [root, owner]) {
-      const found =
-        scope instanceof Document || scope instanceof ShadowRoot ? scope.getElementById(id) : null;
-      if (found !== null) scopes.push(found);
-    }
-  return Array.from(new Set(scopes)).flatMap(shownOptions);
+  return controlledBy(box).flatMap(shownOptions);
 }
 
 /** The options that a box shows at present: those of its own list first. */
@@ -100,9 +89,14 @@ function optionsOf(box: Element, before: ReadonlySet<Element>): Element[] {
   const own = ownOptions(box);
   if (own.length > 0) return own;
   return everywhere(documentFor(box), offers).filter(
-    (one) => shownElement(one) && !before.has(one) && !within(box, one),
+    (one) => shownElement(one) && !before.has(one) && !within(box, one) && !leadsElsewhere(one),
   );
 }
+
+// An item of a tree for finding one's way in the site.
+const leadsElsewhere = (one: Element) =>
+  fits(one, '[role=treeitem]') &&
+  (one.querySelector('a[href]') !== null || nearest(one, 'nav,a[href]') !== null);
 
 const optionText = (one: Element) => attribute(one, 'aria-label') ?? (wordsOf(one) || contentName(one));
 

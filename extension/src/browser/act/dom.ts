@@ -25,6 +25,20 @@ export function boxesOf(element: Element): DOMRect[] {
   return boxes.length === 0 && isBoxless(element) ? Array.from(contentOf(element).getClientRects()) : boxes;
 }
 
+/** What an element says it controls, such as the list that it opens. */
+export function controlledBy(element: Element): Element[] {
+  const scopes = [element.getRootNode(), documentFor(element)];
+  const ids = ['aria-controls', 'aria-owns']
+    .flatMap((name) => (attribute(element, name) ?? '').split(/\s+/))
+    .filter(Boolean);
+  const found = ids.flatMap((id) =>
+    scopes.map((one) =>
+      one instanceof Document || one instanceof ShadowRoot ? one.getElementById(id) : null,
+    ),
+  );
+  return Array.from(new Set(found)).filter((one) => one !== null);
+}
+
 // Around the shape of an area, which Chrome counts from the picture's outer edge.
 function areaBox(area: Element): DOMRect {
   const picture = pictureOf(area);

@@ -58,7 +58,7 @@ export function actsOn(words: string): void {
   actedOn = words;
 }
 
-let readAgain: () => string | undefined = () => undefined; // what the page can have taken back
+let readAgain: (effect: Effect) => string | undefined = () => undefined; // what the page can have taken back
 
 /** Says how to read again what was done, once the page is quiet; what it returns is a note. */
 export function whenQuiet(read: typeof readAgain): void {
@@ -112,8 +112,8 @@ export async function effectOf<More extends Said>(
       unsettled = scene;
       return { outcome: 'executed', leaving, ...more };
     }
-    const last = readAgain();
     const effect = found(scene, await watch.end(), more.on ?? '', forFocus);
+    const last = readAgain(effect);
     if (more.selected !== undefined && more.selected !== '') delete effect.noEffect;
     return { ...effect, ...more, ...noted(effect.note, more.note, last) };
   } finally {

@@ -2,6 +2,7 @@
 import { isKeyTaker, takesKeysOnly } from '../drawn.ts';
 import {
   attribute,
+  controlledBy,
   documentFor,
   editableOf,
   fits,
@@ -90,7 +91,8 @@ export function kindOf(element: Element): Kind | undefined {
     fits(element, '[aria-haspopup=listbox]') &&
     (element.readOnly || (fits(element, '[aria-controls],[aria-owns]') && !fits(element, searching)));
   // What opens a calendar offers no options: what it takes is typed.
-  const opensDialog = isTextField(element) && fits(element, '[aria-haspopup=dialog]');
+  const opensDialog =
+    isTextField(element) && fits(element, '[aria-haspopup=dialog]') && !controlsOptions(element);
   if ((role === 'combobox' && !opensDialog) || completes || opensList) return 'combobox';
   if (takesKeysOnly(element) || editContextOf(element) !== undefined) return 'editor';
   if (isTextField(element)) return 'text';
@@ -109,6 +111,11 @@ export function kindOf(element: Element): Kind | undefined {
   if (role === 'spinbutton') return 'slider';
   return undefined;
 }
+
+const controlsOptions = (element: Element): boolean =>
+  controlledBy(element).some(
+    (one) => one.querySelector('[role=option]') !== null && one.querySelector('[role=grid]') === null,
+  );
 
 /** Whether one types text into it. */
 export const takesText = (at: Element): boolean => isTextField(at) || editableOf(at) !== undefined;

@@ -105,12 +105,12 @@ async function fillText(task: Task): Promise<Reading> {
   const same = () => isSame(target, text);
   if (before !== text) (isTextField(target) ? putValue : replaceValue)(target, text);
   await hadItsTurn(page);
-  const there = () => isConnected(target) && (same() || isSetApart(target.value, text));
+  const there = () => isConnected(target) && (same() || isSetApart(target, text));
   if (!there()) await eventually(page, lateMs / 2, () => !isConnected(target) || same());
   const again = () => {
     if (!isConnected(target)) return answer(task, '', false, 'the page replaced the field');
     if (same()) return answer(task, target.value, true, objection(target));
-    if (isSetApart(target.value, text))
+    if (isSetApart(target, text))
       return answer(task, target.value, true, objection(target) ?? 'the page set its characters apart');
     const note =
       target.value === before ? 'the page kept what was there' : 'the page made something else of it';
@@ -119,12 +119,20 @@ async function fillText(task: Task): Promise<Reading> {
   return { filled: again(), again };
 }
 
+// Languages that set no groups apart with a comma, but fractions.
+const decimalComma =
+  ':is(:lang(de),:lang(fr),:lang(es),:lang(it),:lang(nl),:lang(pt),:lang(pl),:lang(ru),:lang(uk),:lang(cs),' +
+  ':lang(sk),:lang(hu),:lang(ro),:lang(bg),:lang(da),:lang(sv),:lang(no),:lang(nb),:lang(fi),:lang(tr),:lang(el),' +
+  ':lang(hr),:lang(sr),:lang(sl),:lang(lt),:lang(lv),:lang(et),:lang(id),:lang(vi))';
+
 // Whether a field holds all that was asked for, in groups, as fields for cards and telephones do. A point, a comma or a
 // sign in front could make another number of it.
-function isSetApart(now: string, text: string): boolean {
+function isSetApart(field: HTMLInputElement | HTMLTextAreaElement, text: string): boolean {
+  const now = field.value;
   const between = /[ \u00a0()/-]/;
   if (/^[-/]/.test(now) || text === '') return false;
-  if (/^\d{1,3}(?:,\d{3})+(?:\.\d+)?$/.test(now) && now.replaceAll(',', '') === text) return true;
+  const isGrouped = /^\d{1,3}(?:,\d{3})+(?:\.\d+)?$/.test(now) && !fits(field, decimalComma);
+  if (isGrouped && now.replaceAll(',', '') === text) return true;
   let at = 0;
   for (const character of now) {
     if (text.startsWith(character, at)) at += character.length;

@@ -5,6 +5,7 @@ import {
   attribute,
   documentFor,
   editableOf,
+  elementAt,
   fits,
   focusedIn,
   isConnected,
@@ -223,12 +224,20 @@ function closedItem(hit: Element): Element | null {
   return item?.getAttribute('aria-expanded') === 'false' && link === null ? item : null;
 }
 
+// A page can draw anew what is in an element when the pointer comes over it, or at the first of two clicks.
+function drawnAnew(hit: Element, { target, x, y }: Spot): Element {
+  if (isConnected(hit) || !isConnected(target)) return hit;
+  const now = elementAt(documentFor(target), x, y);
+  return now !== null && within(now, target) ? now : target;
+}
+
 /**
  * Presses and releases a button over a spot, as often as asked. What a page puts off until the end of an event, it does
  * before the next one, as with those of a person.
  */
 export async function pressAndRelease(spot: Spot, { button, count, modifiers }: Pressing): Promise<Clicked> {
-  const { hit, target } = spot;
+  const { target } = spot;
+  let { hit } = spot;
   const item = button === 'left' ? closedItem(hit) : null;
   moveTo(hit, spot, modifiers);
   await turn();
@@ -236,6 +245,7 @@ export async function pressAndRelease(spot: Spot, { button, count, modifiers }: 
   let sent = 0;
   for (let n = 1; n <= count; n++) {
     if (n > 1) await turn();
+    hit = drawnAnew(hit, spot);
     if (!isConnected(hit)) return { sent, replaced: true };
     const more = { button, modifiers, count: n };
     const compatible = sendMouse('pointerdown', hit, spot, { ...more, held: button });

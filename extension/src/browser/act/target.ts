@@ -196,14 +196,17 @@ function isUnseen(target: Element): boolean {
     width < 3 ||
     height < 3 ||
     isCutOff(target) ||
-    windowOf(target).getComputedStyle(target).pointerEvents === 'none'
+    (letsPointerThrough(target) && !letsPointerThrough(parentOf(target))) // where all around does, it is not to be used
   );
 }
+
+const letsPointerThrough = (element: Element | null): boolean =>
+  element !== null && windowOf(element).getComputedStyle(element).pointerEvents === 'none';
 
 // What the pointer goes through is drawn over the box that gets it.
 function letsThrough(canvas: Element, hit: Element): boolean {
   const box = tagOf(canvas) === 'canvas' ? parentOf(canvas) : null;
-  if (box === null || windowOf(canvas).getComputedStyle(canvas).pointerEvents !== 'none') return false;
+  if (box === null || !letsPointerThrough(canvas)) return false;
   return within(hit, box) && !meansAnother(hit, box);
 }
 

@@ -97,9 +97,14 @@ async function fillIn(given: read.Given): Promise<{ filled: Filled[]; note?: str
   if (!holdsFocus(target)) return { filled: said, note: 'Not submitted: the page has the focus elsewhere' };
   const isSubmitted = submit(target);
   moreMayCome();
-  whenQuiet(() => (isSubmitted() || moreCame() ? undefined : 'Nothing came of Enter: no form was submitted'));
+  whenQuiet((effect) => {
+    const came = isSubmitted() || moreCame() || elsewhere.some((key) => key in effect);
+    return came ? undefined : 'Enter changed nothing in the page: no form was submitted';
+  });
   return { filled: said };
 }
+
+const elsewhere = ['url', 'opened', 'blockedWindows', 'downloads', 'dialogs'];
 
 // Enter goes where the focus is: a page can have moved it since.
 function holdsFocus(target: Element): boolean {

@@ -67,9 +67,9 @@ function inputBeside(button: Element): HTMLInputElement | undefined {
   for (const at of form === null ? around : [...around.filter((one) => within(one, form)), form]) {
     const [first, second] = at.querySelectorAll('input[type=file]');
     if (first === undefined) continue;
+    if (second !== undefined || !isInput(first)) return undefined;
     const isHidden = !Element.prototype.checkVisibility.call(first) || isCutOff(first);
-    const is = second === undefined && isInput(first) && (isHidden || at === form);
-    return is ? first : undefined;
+    if (isHidden || at === form) return first;
   }
   return undefined;
 }
