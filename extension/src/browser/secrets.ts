@@ -1,5 +1,5 @@
 // Fields whose content stays in the page: passwords, also one that the page shows, one-time codes, payment cards.
-import { attribute, byId, closest, matches, textOf } from './dom.ts';
+import { attribute, byId, closest, matches, textOf, within } from './dom.ts';
 import { labelsOf } from './labels.ts';
 import { apart, secretIn } from './secretwords.ts';
 
@@ -73,9 +73,14 @@ function byWords(element: HTMLInputElement | HTMLTextAreaElement): Sensitivity |
   return undefined;
 }
 
+const mostParts = 20; // fields in the group of a code: in a larger form, a heading says nothing of one of them
+
 // A code is often typed into a field for each of its characters, under one heading.
 function partOf(element: HTMLInputElement | HTMLTextAreaElement): Element[] {
   if (attribute(element, 'maxlength') !== '1') return [];
   const group = closest(element, 'fieldset, [role="group" i], form');
-  return group === null ? [] : [group];
+  if (group === null) return [];
+  const isForm = group instanceof HTMLFormElement || group instanceof HTMLFieldSetElement;
+  const fields = isForm ? group.elements.length : within(group, 'input').length;
+  return fields > mostParts ? [] : [group];
 }
