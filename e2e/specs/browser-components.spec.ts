@@ -279,6 +279,14 @@ test('what is drawn anew under the pointer gets the click, and what is locked ge
   expect(await agent.failure('click', { ref })).toMatchObject({ code: 'TARGET_COVERED' });
 });
 
+test('an element that goes as the pointer comes over it is not said to have been pressed', async ({
+  open,
+}) => {
+  const agent = await open(`<div id="list"><button>One</button></div><script>
+    list.onmouseover = () => queueMicrotask(() => { list.innerHTML = '<button>Two</button>'; });</script>`);
+  expect((await agent.click('button "One"')).note).toContain('as the pointer came over it: it got no click');
+});
+
 test('an option in a dialog is chosen, and no item of a tree that leads elsewhere', async ({ open }) => {
   const agent = await open(`<ul role="tree"><li role="treeitem"><a href="#guides">Guides</a></ul>
     <input role="combobox" aria-expanded="true" aria-label="Search">

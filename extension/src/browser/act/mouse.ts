@@ -213,7 +213,8 @@ export interface Pressing {
 /** What became of a click. */
 export interface Clicked {
   sent: number; // clicks that the element got
-  replaced: boolean; // the page took the element away while it was pressed
+  replaced: boolean; // the page took the element away while it was pressed, or as the pointer came over it
+  unpressed?: true; // that was before it was pressed
   opened?: true; // the menu under it opened as soon as the pointer was over it: a click would close that again
 }
 
@@ -246,7 +247,7 @@ export async function pressAndRelease(spot: Spot, { button, count, modifiers }: 
   for (let n = 1; n <= count; n++) {
     if (n > 1) await turn();
     hit = drawnAnew(hit, spot);
-    if (!isConnected(hit)) return { sent, replaced: true };
+    if (!isConnected(hit)) return { sent, replaced: true, ...(n === 1 && { unpressed: true }) };
     const more = { button, modifiers, count: n };
     const compatible = sendMouse('pointerdown', hit, spot, { ...more, held: button });
     const mayFocus = !compatible || sendMouse('mousedown', hit, spot, { ...more, held: button });

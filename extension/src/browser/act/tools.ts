@@ -50,10 +50,10 @@ async function click(given: read.Given): Promise<{ note?: string }> {
   const spot = await ready(page, ref, { uncovered: true, enabled: true });
   refuseUsedAgain(spot.target); // by being scrolled to
   if (Reflect.get(given, 'trusted') === true) return clickTrusted(spot, pressing, say);
-  const { replaced, sent, opened } = await pressAndRelease(spot, pressing);
+  const { replaced, sent, opened, unpressed } = await pressAndRelease(spot, pressing);
   if (opened) return { note: 'Its menu opened under the pointer: a click would have closed that again' };
   if (!replaced) return {};
-  const note = 'The page took the element away while it was pressed';
+  const note = `The page took the element away ${unpressed ? 'as the pointer came over it' : 'while it was pressed'}`;
   return { note: sent === 0 ? `${note}: it got no click` : note };
 }
 
