@@ -232,21 +232,16 @@ function drawnAnew(hit: Element, { target, x, y }: Spot): Element {
   return now !== null && within(now, target) ? now : target;
 }
 
-const chained = 20; // promises, one waiting for the other
-
-// What a page puts off until the end of an event, it does before the next one, as with those of a person. Its timers
-// wait: one that draws everything anew would take the target away between press and release.
-async function endOfEvent(): Promise<void> {
-  for (let n = 0; n < chained; n++) await Promise.resolve();
-}
-
-/** Presses and releases a button over a spot, as often as asked. */
+/**
+ * Presses and releases a button over a spot, as often as asked. What a page puts off until the end of an event, it does
+ * before the next one, as with those of a person.
+ */
 export async function pressAndRelease(spot: Spot, { button, count, modifiers }: Pressing): Promise<Clicked> {
   const { target } = spot;
   let { hit } = spot;
   const item = button === 'left' ? closedItem(hit) : null;
   moveTo(hit, spot, modifiers);
-  await endOfEvent();
+  await turn();
   if (item?.getAttribute('aria-expanded') === 'true') return { sent: 0, replaced: false, opened: true };
   let sent = 0;
   for (let n = 1; n <= count; n++) {
@@ -259,12 +254,12 @@ export async function pressAndRelease(spot: Spot, { button, count, modifiers }: 
     // A page that keeps the focus where it is says so by preventing mousedown.
     if (mayFocus && isConnected(hit)) focusFrom(hit, spot);
     if (button === 'right' && isConnected(hit)) sendMouse('contextmenu', hit, spot, more);
-    await endOfEvent();
+    await turn();
     const still = isConnected(hit);
     const end = still ? hit : documentFor(target).documentElement;
     sendMouse('pointerup', end, spot, more);
     if (compatible) sendMouse('mouseup', end, spot, more);
-    await endOfEvent();
+    await Promise.resolve(); // the click is of the same task
     if (still) closeLight(hit);
     if (!isConnected(hit)) return { sent, replaced: true };
     sendMouse(button === 'left' ? 'click' : 'auxclick', hit, spot, more);
