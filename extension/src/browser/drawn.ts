@@ -177,7 +177,10 @@ const isKeyField = (field: Element): boolean => rendered(field) && takesKeysOnly
 /** Whether it draws what goes in at a field beside it, as a terminal does: all that people see of that. */
 export function drawsKeys(element: Element): boolean {
   const box = holder(element);
-  if (box === undefined || isPage(box) || !within(box, 'textarea').some(isKeyField)) return false;
+  if (box === undefined || isPage(box)) return false;
+  const about = known(box); // asked of each element in it that is hidden from programs
+  about.holdsKeyField ??= within(box, 'textarea').some(isKeyField);
+  if (!about.holdsKeyField) return false;
   const isText = (one: Element | string) =>
     typeof one === 'string'
       ? one.trim() !== ''

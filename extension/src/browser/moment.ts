@@ -16,6 +16,7 @@ export class Known {
   seen: boolean | undefined = undefined;
   inSight: boolean | undefined = undefined;
   cut: boolean | undefined = undefined;
+  holdsKeyField: boolean | undefined = undefined;
   root: ShadowRoot | null | undefined = undefined;
   content: readonly (Element | string)[] | undefined = undefined;
   name: string | undefined = undefined;
