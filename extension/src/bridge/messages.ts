@@ -89,7 +89,7 @@ export interface News {
   failedRequests?: string[] | undefined;
   sent?: string[] | undefined; // requests that change something, and how they were answered
   underWay?: string[] | undefined; // requests without an answer yet, to change something
-  awaited?: string[] | undefined; // others
+  awaited?: string[] | undefined; // requests without an answer yet that only fetch something
   dialogs?: Dialog[] | undefined;
   moreDialogs?: number | undefined;
   blockedWindows?: string[] | undefined; // that the page wanted to open, and Chrome did not

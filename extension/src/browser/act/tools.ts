@@ -128,7 +128,7 @@ function submit(target: Element): () => boolean {
     submitted = true;
   };
   if (form instanceof HTMLFormElement)
-    EventTarget.prototype.addEventListener.call(form, 'submit', hear, true);
+    EventTarget.prototype.addEventListener.call(form, 'submit', hear, { capture: true, once: true });
   if (isInput(target) || editableOf(target) !== undefined)
     stroke(documentFor(target), strokeFor('\n'), clipboard);
   else if (form instanceof HTMLFormElement) HTMLFormElement.prototype.requestSubmit.call(form);
