@@ -14,7 +14,7 @@ FUZZTIME    ?= 20000x
 PREFIX      ?= $(HOME)/.local
 
 .DEFAULT_GOAL := help
-.PHONY: help build install up test check bench nightly trace generate generated conformance extension-e2e e2e clients cross go-check ts-check \
+.PHONY: help build install up test packages check bench nightly trace generate generated conformance extension-e2e e2e clients cross go-check ts-check \
 	go-test go-race cli ts-test fuzz soak browser applications peers clean site site-test recording
 
 help: ## list the commands
@@ -32,8 +32,27 @@ install: build ## put bin/tabrelay into PREFIX/bin (~/.local/bin), in one step, 
 up: build browser ## build, find or get a browser, and run `tabrelay up`
 	bin/tabrelay up
 
+# What the tests need beside Go and Node: the browser, a display for it, and the web applications. No service of the
+# machine is used: tests start their own.
+APPLICATIONS := mediawiki wordpress roundcube-core tt-rss dokuwiki prometheus
+PACKAGES := chromium xvfb $(APPLICATIONS) php-cli php-sqlite3 php-mbstring php-xml php-intl php-apcu \
+	wordpress-theme-twentytwentythree mariadb-server-core roundcube-sqlite3 dovecot-imapd dbconfig-no-thanks
+
+packages: ## on Debian, install what the tests need and this machine lacks
+	@if [ ! -e /etc/debian_version ]; then \
+		echo "not Debian: install Chromium yourself; tests of these web applications are left out: $(APPLICATIONS)"; \
+		exit 0; fi; \
+	missing=""; for package in $(PACKAGES); do \
+		dpkg-query -W -f='$${Status}' $$package 2>/dev/null | grep -q 'ok installed' || missing="$$missing $$package"; done; \
+	if [ -z "$$missing" ]; then exit 0; fi; \
+	if [ "$$(id -u)" != 0 ]; then \
+		echo "error: the tests need Debian's packages$$missing" >&2; \
+		echo "hint: sudo make packages" >&2; exit 1; fi; \
+	echo "installing$$missing"; \
+	apt-get update -q && DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends $$missing
+
 # What keeps both cores busy runs alone; what mostly waits for other programs runs beside something else.
-test: ## everything that guards a change, in about half an hour on two cores
+test: packages ## everything that guards a change, in about half an hour on two cores; on Debian it installs what is missing
 	@rm -rf $(RESULTS)
 	@$(MAKE) --no-print-directory go-check go-race
 	@$(MAKE) --no-print-directory -j2 --output-sync=target ts-check ts-test cli conformance extension-e2e

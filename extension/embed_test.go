@@ -59,7 +59,7 @@ func TestIDIsThatOfTheManifestKey(t *testing.T) {
 func TestManifestAsksForNoMoreThanPromised(t *testing.T) {
 	m := readManifest(t)
 	want := []string{"scripting", "storage", "alarms", "tabs", "favicon", "webNavigation", "webRequest",
-		"sidePanel"}
+		"declarativeNetRequestWithHostAccess", "sidePanel"}
 	if diff := cmp.Diff(want, m.Permissions); diff != "" {
 		t.Errorf("permissions (-want +got):\n%s", diff)
 	}

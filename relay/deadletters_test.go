@@ -197,7 +197,8 @@ func TestStreamedCall(t *testing.T) {
 	}
 }
 
-// What was too large for an answer is read by whoever knows its id, in pieces that are no larger than an answer.
+// What was too large for an answer is read by the client whose call it was, in pieces that are no larger than an
+// answer.
 func TestReadResult(t *testing.T) {
 	w := newWorld(t)
 	r, _ := w.relay()
@@ -213,7 +214,7 @@ func TestReadResult(t *testing.T) {
 	seen, offset := 0, "0"
 	for pieces := 0; ; pieces++ {
 		read, f := r.calls.Do(t.Context(), call.Call{
-			ID: call.ID(random.Hex(16)), Session: bob, Tool: "relay__read_result",
+			ID: call.ID(random.Hex(16)), Session: ann, Tool: "relay__read_result",
 			Arguments: json.RawMessage(`{"id":"` + result.Meta.ResultID + `","arrayPath":".rows","offset":` + offset +
 				`}`),
 		})
@@ -241,6 +242,14 @@ func TestReadResult(t *testing.T) {
 	if _, f := use(t, r, call.Call{Session: ann}, "relay__read_result", `{"id":"nothing"}`); f == nil ||
 		f.Code != fault.NotFoundCode || f.Hint == "" {
 		t.Error(f)
+	}
+	errand := ann
+	errand.ID, errand.Delegation = "errand", &call.Delegation{}
+	for _, other := range []call.Session{bob, errand} {
+		if got, f := use(t, r, call.Call{Session: other}, "relay__read_result", `{"id":"`+result.Meta.ResultID+
+			`"}`); f == nil || f.Code != fault.NotFoundCode {
+			t.Errorf("%s, who knows the id of another's result, got %v %v", other.ID, got, f)
+		}
 	}
 	if got, f := use(t, r, call.Call{Session: ann, MaxBytes: 300}, "relay__read_result", `{"id":"`+result.Meta.ResultID+
 		`","jq":".rows[:100]"}`); f != nil || got["truncated"] != true {

@@ -23,7 +23,7 @@ func (r *Relay) newDelegation() {
 	r.delegation = agent.NewDelegation(agent.Setup{
 		Sessions: agent.Options{
 			Tools: toolsOfAgents{r}, Log: r.part("agent"), MaxTimeout: c.MaxTimeout, Events: r.events.Publish,
-			Meter: r.meter, Left: r.sessionLeft, Transcripts: r.store,
+			Meter: r.meter, Left: r.sessionLeft, Transcripts: r.store, TabGone: r.hub.NoTab,
 			Changed: func() { r.panels.Changed(event.TopicAgents) },
 		},
 		Retry: c.Errors.Transient.Retry, Breakers: breaker.NewGroup(breakerSettings(c), nil), Ledger: r.store,
@@ -55,7 +55,7 @@ func (r *Relay) agentsConfigured(c config.Config) {
 		r.notice("The delegated agents stay as they were: " + err.Error())
 		return
 	}
-	if list := len(r.delegation.Members()) > 0; list != listed {
+	if list := len(r.delegation.Members()) > 0; list != listed || !r.delegates.Swap(true) {
 		r.tools.SetBuiltins(slices.Concat(r.own.List(), r.delegation.OwnTools()))
 	}
 	r.panels.Changed(event.TopicAgents)
@@ -98,9 +98,11 @@ func (t toolsOfAgents) Do(ctx context.Context, c call.Call) (*call.Result, *faul
 
 // newWorker makes a configured program, which does not run yet, and the agent that it is. Whoever has it closes it.
 func (r *Relay) newWorker(id string, c config.Worker) (*worker.Worker, *agent.Program) {
+	env, secrets, trouble := c.Variables(id)
 	w := worker.New(worker.Options{
-		ID: id, Command: c.Command, Args: c.Args, Env: c.Env, Dir: c.Dir, Protocol: worker.Protocol(c.Protocol),
-		Folder: filepath.Join(r.Home.Workers(), id), Version: Version, Log: r.part("worker"),
+		ID: id, Command: c.Command, Args: c.Args, Env: env, Secrets: secrets, Lacks: trouble, Dir: c.Dir,
+		Protocol: worker.Protocol(c.Protocol),
+		Folder:   filepath.Join(r.Home.Workers(), id), Version: Version, Log: r.part("worker"),
 		Corrupt: func() { r.meter.Corruption("worker") },
 	})
 	binary, _ := os.Executable() // it is only for programs that cannot use HTTP

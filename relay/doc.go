@@ -63,7 +63,8 @@
 //   - hub: connections to browsers, tabs, routing, calls in flight, reconciliation.
 //   - dispatch: one call's life; the owner of deadlines and retries.
 //   - front: MCP and nothing but MCP; mcp-go stays inside. front/conformance serves the fixtures of the official suite.
-//   - untrusted: prose of pages, between markers.
+//   - untrusted: prose of pages, between markers, and names between quotation marks. deed: what an act of the browser's
+//     tools will do, in sentences.
 //   - audit: rows of the audit log, their chain, their export, and who writes them behind the calls.
 //   - resource: what agents can read by URI, one provider for each scheme, and the guard for what leaves this machine.
 //   - agent: delegates errands of clients to agents on models and to programs: their sessions, the tools by which

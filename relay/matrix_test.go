@@ -349,7 +349,7 @@ func TestNothingWidensUnconfirmed(t *testing.T) {
 		t.Fatal(err)
 	}
 	next := r.config
-	next.Permissions = map[string]map[string]string{"shop": {"*": "auto"}}
+	next.Permissions = map[string]map[string]string{"https://example.org": {"ann": "auto"}}
 	if _, err := r.policy.Configure(t.Context(), next); err != nil {
 		t.Fatal(err)
 	}

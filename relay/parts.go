@@ -1,6 +1,7 @@
 package relay
 
 import (
+	"cmp"
 	"context"
 
 	"tabrelay/extension"
@@ -32,8 +33,8 @@ import (
 func (r *Relay) openPolicy(ctx context.Context) (err error) {
 	r.policy, err = policy.New(ctx, policy.Options{
 		Store: r.store, Config: r.config, Log: r.part("policy"), Audit: r.audit.Record, Events: r.tellApproval,
-		Clients: r.secrets.Known(),
-		Tools:   func() []call.Access { return policy.Accesses(r.tools.Snapshot().Tools) },
+		Clients: r.secrets.Known(), Lost: cmp.Or(r.store.Lost(), r.audit.Gone()), Used: r.store.Used(),
+		Tools: func() []call.Access { return policy.Accesses(r.tools.Snapshot().Tools) },
 		Known: func(name string) (exists bool, suggestion string) {
 			return catalog.Target(r.Home, r.tools.Snapshot().Tools, name)
 		},
@@ -89,7 +90,7 @@ func (r *Relay) makeParts(ctx context.Context) error {
 	r.store.OnRecovered(letters.Recovered)
 	r.own = &builtin.Sources{
 		Version: Version, Began: r.began, Hub: r.hub, Store: r.store, Meter: r.meter, Notices: &r.notices,
-		Letters:    letters,
+		Policy: r.policy, Letters: letters,
 		Findings:   func(ctx context.Context) []doctor.Finding { return r.api.Diagnose(ctx) },
 		Unwritable: r.audit.Failing, MaxBytes: c.MaxBytes, ResultBytes: c.ResultBytes,
 	}
@@ -189,7 +190,11 @@ func (r *Relay) makeFront(context.Context) error {
 	prompts, resources := prompt.New(r.tools), r.newResources()
 	completer := &prompt.Completer{
 		Prompts: prompts, Templates: resources.Templates, Tools: r.tools, Tabs: r.hub.Tabs, Browsers: r.hub.Browsers,
-		Views: r.policy, Letters: func(ctx context.Context, most int) ([]call.DeadLetter, error) {
+		Views: r.policy, Told: func(s call.Session, t hub.Tab) (seen, told bool) {
+			at := call.Target{ProfileID: t.ProfileID, Profile: t.Profile, TabID: t.ID, Origin: t.Origin(), URL: t.URL}
+			return !r.policy.HidesTab(s, at), r.policy.TellsTab(s, at)
+		},
+		Letters: func(ctx context.Context, most int) ([]call.DeadLetter, error) {
 			return r.store.DeadLetters(ctx, "", "", most)
 		},
 	}

@@ -82,6 +82,7 @@ type Relay struct {
 	front      *front.Front
 	catalog    *catalog.Catalog
 	delegation *agent.Delegation
+	delegates  atomic.Bool   // the tools of delegation are there
 	unpriced   atomic.Bool   // the log says which models have no price
 	demo       *httpapi.Demo // nil when switched off
 

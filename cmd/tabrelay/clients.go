@@ -292,7 +292,7 @@ func (a *app) revokeClient(ctx context.Context, secrets *config.Secrets, name st
 	revoke := func() error { return secrets.Revoke(name) }
 	err := a.changeClients(ctx, secrets, nil, revoke)
 	if errors.Is(err, errUnrecorded) {
-		a.notef("The audit log does not have that %s is shut out: %s\n", name, err)
+		a.notef("The audit log does not have that the token of %s was revoked: %s\n", name, err)
 		err = revoke()
 	}
 	return err
@@ -352,7 +352,7 @@ func (a *app) clientsRevoke() *cobra.Command {
 			if err := a.revokeClient(cmd.Context(), secrets, args[0]); err != nil {
 				return withClientHint(err)
 			}
-			a.notef("%s is shut out.\n", args[0])
+			a.notef("%s cannot connect any more.\n", args[0])
 			return nil
 		},
 	}

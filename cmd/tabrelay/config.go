@@ -97,7 +97,7 @@ func (a *app) configSet() *cobra.Command {
 			if err := config.Set(a.home, path, value); err != nil {
 				return err
 			}
-			a.notef("%s is %s in %s.\n", args[0], value, a.home.Config())
+			a.notef("%s is %s in %s.\n", args[0], config.Shown(args[0], value), a.home.Config())
 			return a.noteEffect(cmd.Context(), args[0])
 		},
 	}

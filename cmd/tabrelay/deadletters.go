@@ -16,7 +16,7 @@ func (a *app) deadLetters() *cobra.Command {
 		Use: "dead-letters", Short: "Calls with unknown outcome, or that failed at every try",
 		Long: "Calls with unknown outcome, or that failed at every try. They are kept for a week, with their " +
 			"arguments but without credentials.\n" +
-			"Where the outcome of a call became known later, its letter says so.",
+			"Where the outcome of a call became known later, dead-letters show tells it.",
 	}
 	cmd.AddCommand(a.listLetters(), a.showLetter(), a.replayLetter())
 	return cmd
@@ -90,6 +90,9 @@ func (a *app) printLetter(l builtin.Letter) error {
 	}
 	if l.Profile != "" {
 		rows = append(rows, []string{"profile", l.Profile})
+	}
+	if l.Deeds != "" {
+		rows = append(rows, []string{"was to do", l.Deeds})
 	}
 	rows = append(rows, []string{"arguments", argumentsText(l)})
 	if l.Resolved != nil {

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"net/http"
 	"os"
+	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -78,7 +79,7 @@ func (a *app) fix(ctx context.Context, found []doctor.Finding) (did bool) {
 	done := map[string]bool{}
 	for _, f := range found {
 		repair, name := a.repairOf(f.ID)
-		if repair == nil || f.Severity == doctor.OK || done[name] {
+		if repair == nil || f.Fix == "" || done[name] {
 			continue
 		}
 		done[name], did = true, true
@@ -100,6 +101,8 @@ func (a *app) repairOf(id string) (repair func(context.Context) error, name stri
 	switch id {
 	case "home-open":
 		return func(context.Context) error { return os.Chmod(string(a.home), 0o700) }, "the home folder is yours alone"
+	case "home-shut":
+		return func(context.Context) error { return a.reopenHome() }, "you may use the home folder again"
 	case "home-missing", "relay-stopped":
 		return a.startInBackgroundNow, "the relay is started"
 	case "version-differs", "folder-stale", "pairing-wrong", "config-waits":
@@ -110,6 +113,29 @@ func (a *app) repairOf(id string) (repair func(context.Context) error, name stri
 		return a.reconnectClients, "the entries of clients are corrected; restart those that are open"
 	}
 	return nil, ""
+}
+
+// reopenHome gives the person back what they own of the home folder, and nobody else anything.
+func (a *app) reopenHome() error {
+	if err := os.Chmod(string(a.home), 0o700); err != nil {
+		return err
+	}
+	return filepath.WalkDir(string(a.home), func(path string, entry fs.DirEntry, err error) error {
+		lacks := fs.FileMode(0o600)
+		switch {
+		case err != nil && entry == nil:
+			return err
+		case entry.IsDir():
+			lacks = 0o700
+		case !entry.Type().IsRegular():
+			return nil
+		}
+		info, err := entry.Info()
+		if err != nil || info.Mode().Perm()&lacks == lacks {
+			return err
+		}
+		return os.Chmod(path, info.Mode().Perm()|lacks)
+	})
 }
 
 func (a *app) startInBackgroundNow(ctx context.Context) error {
@@ -194,6 +220,9 @@ func (a *app) printFindings(found []doctor.Finding) error {
 		}
 		if f.Next != "" {
 			line("    ", "next: "+f.Next, 6)
+		}
+		if f.Fix != "" {
+			line("    ", "fix:  tabrelay doctor --fix "+f.Fix, 6)
 		}
 	}
 	return nil

@@ -23,13 +23,19 @@ import (
 func (a *app) permit() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "permit", Short: "What agents may do: rules, and the questions that wait for you",
-		Long: "Rules say whether a tool is off (not listed, refused), asked about (ask) or runs (auto). TARGET is a " +
-			"tool, a plugin,\n" +
-			"an origin such as https://example.org, or default. The order is: client and tool, tool, client and " +
-			"plugin, plugin,\n" +
-			"origin, client, default.",
+		Long: "Rules say whether a call is off (not listed, refused), asked about (ask) or runs (auto). TARGET is a " +
+			"tool, " +
+			"a plugin, an\norigin such as https://example.org, a tool on one " +
+			"(mediawiki__edit_page@https://example.org), " +
+			"or default.\n\nTwo questions decide: may this tool be used, and may this site be touched? For each, " +
+			"the most " +
+			"specific rule counts\n(the tool before its plugin, one for the client before one for all), and the " +
+			"stricter " +
+			"of the two answers wins. A rule\nabout a tool on a site answers both, unless one of them is off. Where " +
+			"nothing answers, the default does.",
 	}
-	cmd.AddCommand(a.permitList(), a.permitSet(), a.permitUnset(), a.permitPending(), a.permitAllow(), a.permitDeny())
+	cmd.AddCommand(a.permitList(), a.permitSet(), a.permitUnset(), a.permitPending(), a.permitAllow(), a.permitDeny(),
+		a.permitConfirm())
 	return cmd
 }
 
@@ -94,6 +100,12 @@ func (a *app) printPermissions(p policy.Permissions) error {
 		if r.Waits {
 			from += ", not in effect: tabrelay config apply"
 		}
+		if r.NoEffect != "" {
+			from += ", no effect: " + r.NoEffect
+		}
+		if len(r.Except) > 0 {
+			from += ", stricter: " + strings.Join(r.Except, ", ")
+		}
 		rows = append(rows, []string{r.Target, cmp.Or(r.Client, "every"), string(r.Mode), untilText(r.Until), from})
 	}
 	if err := a.table(rows...); err != nil || len(p.Grants) == 0 {
@@ -109,9 +121,9 @@ func (a *app) printPermissions(p policy.Permissions) error {
 
 // defaultText says what happens to tools that no rule names.
 func defaultText(d policy.Defaults) string {
-	text := map[call.Mode]string{call.Off: "are off", call.Ask: "are asked about", call.Auto: "run"}
+	text := map[call.Mode]string{call.Off: "are off", call.Ask: "ask you first", call.Auto: "run"}
 	if d.ReadOnly == d.Other {
-		return "tools that no rule names " + text[d.Other]
+		return "tools without a rule " + text[d.Other]
 	}
 	return "tools that only read " + text[d.ReadOnly] + ", others " + text[d.Other]
 }
@@ -130,7 +142,8 @@ func (a *app) permitSet() *cobra.Command {
 		Use: "set TARGET off|ask|auto", Short: "Make a rule", Args: cobra.ExactArgs(2),
 		Example: "  tabrelay permit set mediawiki ask\n" +
 			"  tabrelay permit set mediawiki__edit_page auto --client claude-code --for 1h\n" +
-			"  tabrelay permit set https://bank.example off",
+			"  tabrelay permit set https://bank.example off\n" +
+			"  tabrelay permit set mediawiki__edit_page@https://wiki.example.org auto",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			rule.Target, rule.Mode = args[0], call.Mode(args[1])
 			if !slices.Contains([]call.Mode{call.Off, call.Ask, call.Auto}, rule.Mode) {
@@ -167,6 +180,12 @@ func (a *app) setRule(ctx context.Context, rule policy.NewRule) error {
 		return unknownTarget(err)
 	}
 	a.noteClient(ctx, rule.Client)
+	for _, r := range p.Rules {
+		if r.Target == policy.Spelled(rule.Target) && r.Client == config.Spelled(rule.Client) && r.NoEffect != "" &&
+			r.From == "person" {
+			a.notef("The rule has no effect yet: %s.\n", r.NoEffect)
+		}
+	}
 	if a.json {
 		return a.printJSON(p)
 	}
@@ -204,6 +223,44 @@ func (a *app) permitUnset() *cobra.Command {
 	}
 	cmd.Flags().StringVar(&clientName, "client", "", "the rule that is only for the client of this name")
 	return cmd
+}
+
+// permitConfirm is for what the person has to look at: rules that may be missing, and those that forbid more than
+// before.
+func (a *app) permitConfirm() *cobra.Command {
+	return &cobra.Command{
+		Use: "confirm", Short: "Say that you have looked at your rules, after some may have been lost or an update " +
+			"changed " +
+			"what they mean",
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			ctx := cmd.Context()
+			var waiting httpapi.Approvals
+			if err := a.get(ctx, "/api/v1/approvals", &waiting); err != nil {
+				return err
+			}
+			looked := false
+			for _, c := range waiting.Changes {
+				if c.Kind != policy.ChangeLost && c.Kind != policy.ChangeCarried {
+					continue
+				}
+				if c.Kind == policy.ChangeCarried { // it forbids more, so it needs no answer but this
+					a.printf("%s\n", strings.Join(c.Lines(), "\n"))
+				}
+				verdict := httpapi.Verdict{Answer: "allow", Digest: c.Digest}
+				if err := a.post(ctx, "/api/v1/approvals/"+c.ID, verdict, &httpapi.Approvals{}); err != nil {
+					return err
+				}
+				looked = true
+			}
+			if !looked {
+				a.notef("There is nothing to confirm: no rules are missing.\n")
+				return nil
+			}
+			a.notef("Your rules are in effect.\n")
+			return nil
+		},
+	}
 }
 
 func (a *app) config() *cobra.Command {

@@ -152,6 +152,8 @@ func (a *app) stopEverything(ctx context.Context, force bool) error {
 	if m, ok := browser.Running(a.home.Browser()); ok {
 		browserErr = m.Stop(ctx)
 		a.notef("The browser is closed.\n")
+	} else if m, ok := browser.Died(a.home.Browser()); ok {
+		browserErr = m.Stop(ctx) // what is left of it
 	}
 	state, ok := join.Running(ctx, a.home)
 	if !ok {

@@ -71,6 +71,15 @@ func (a *app) printRelay(s httpapi.Status) {
 	if s.Widened != "" {
 		a.line("widened", "since the last start, %s; tabrelay config undo takes it back", s.Widened)
 	}
+	if s.Lost != "" {
+		a.line("lost", "rules of yours may be missing (%s), so everything is asked about; look at tabrelay permit "+
+			"list, then: "+
+			"tabrelay permit confirm", s.Lost)
+	}
+	if s.Narrowed != "" {
+		a.line("narrowed", "since an update your rules allow less: %s; tabrelay permit confirm ends this line",
+			s.Narrowed)
+	}
 	a.line("home", "%s", s.Home)
 	a.line("extension", "%s", s.Extension.Folder)
 	a.line("tools", "%d; %s (tabrelay permit list)", s.Tools, defaultText(s.Default))

@@ -326,7 +326,8 @@ func (a *app) confirmHere(ctx context.Context, c *policy.Change) error {
 		} else {
 			next += ", or run it in a terminal of your own"
 		}
-		return failed("%w (%s), and there is no terminal to confirm it at", errNoTerminal, fault.Sanitize(c.String())).
+		return failed("%w (%s), and there is no terminal here to confirm it in", errNoTerminal,
+			fault.Sanitize(c.String())).
 			hinting(next)
 	}
 	defer t.close()

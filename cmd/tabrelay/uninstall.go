@@ -182,8 +182,8 @@ func (r *removal) addHome() error {
 	for _, name := range foreign {
 		r.leave("%s, which tabrelay has not made", filepath.Join(string(r.home), name))
 	}
-	r.add(func(context.Context) error {
-		if err := r.home.Remove(); err != nil {
+	r.add(func(ctx context.Context) error {
+		if err := r.home.Remove(ctx); err != nil {
 			return failed("cannot remove %s: %w", r.home, err)
 		}
 		if len(foreign) == 0 {

@@ -7,7 +7,7 @@ import { binary, repository, temporaryFolder } from '../stage/paths.ts';
 import { run, start } from '../stage/process.ts';
 
 const tools = 29;
-const builds = 7;
+const builds = Number(process.env.ROUNDS ?? 7);
 
 const source = (edit: number): string => {
   const one = (n: number) => `defineTool({

@@ -86,15 +86,19 @@ const closing = new Closing();
 try {
   const wiki = await openWiki(closing);
   await fill(wiki);
-  const model = await openModel(closing, (shown) => {
-    const step = next(shown.results.map(({ text }) => read(text)));
-    return step === undefined ? { say: answer } : use(shown, step.tool, step.input);
-  });
+  const model = await openModel(closing);
   const stage = await openStage(closing, {
     plugins: { mediawiki: { settings: { url: `${wiki.url}/` } } },
     config: delegating(model),
   });
   const { agent, page } = stage;
+  model.play(() => ({ say: answer }));
+  await delegate(agent, { prompt: 'Which tabs are open?' });
+  const first = tokens(model.requests[0]?.body ?? '');
+  model.play((shown) => {
+    const step = next(shown.results.map(({ text }) => read(text)));
+    return step === undefined ? { say: answer } : use(shown, step.tool, step.input);
+  });
   await page.goto(wiki.page('Special:UserLogin'));
   await page.getByLabel('Username').fill('Alice');
   await page.getByRole('textbox', { name: 'Password' }).fill(password);
@@ -113,6 +117,7 @@ try {
   console.log(`TOKENS (o200k) IN THE CONTEXT OF WHO WANTS IT DONE${' '.repeat(7)}HERE  GOAL`);
   row('the errand, done by itself', own);
   row('the errand, delegated', handed, `  ${((100 * handed) / own).toFixed(1)} %, goal 15 %`);
+  row('first request to the delegated model, no site open', first, '  goal 4,000');
   row('list of tools: all', await listed([]));
   row('list of tools: --toolset agents', await listed(['--toolset', 'agents']));
   row('edits of the page (one each)', edits);

@@ -56,8 +56,9 @@ async function twice(errand: Errand, server: Server): Promise<Run> {
   return first.begun ? first : run(errand, server);
 }
 
-if (!existsSync(peers)) throw new Error(`${peers} does not exist. Run "make peers" first.`);
 const wanted = values.servers?.split(',') ?? servers;
+if (wanted.some((server) => server !== 'tabrelay') && !existsSync(peers))
+  throw new Error(`${peers} does not exist. Run "make peers" first.`);
 const runs: Run[] = [];
 for (const errand of [...inApplications, ...onPages]) {
   if (values.only !== undefined && !errand.name.includes(values.only)) continue;

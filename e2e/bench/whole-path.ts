@@ -7,9 +7,11 @@ import { z } from 'zod';
 import { Closing } from '../stage/closing.ts';
 import { binary, temporaryFolder } from '../stage/paths.ts';
 import { run } from '../stage/process.ts';
+import { confirmed } from '../stage/terminal.ts';
 
-const sequentialCalls = 3000;
-const parallelCalls = 8000;
+const { ROUNDS } = process.env; // in place of all of them, for a look whether this program works
+const sequentialCalls = Number(ROUNDS ?? 3000);
+const parallelCalls = Number(ROUNDS ?? 8000);
 const inFlight = 8;
 
 type Call = () => Promise<void>;
@@ -68,7 +70,7 @@ const env = {
 try {
   await run(binary, ['up', '--browser', 'managed'], env);
   closing.defer(() => run(binary, ['down'], env));
-  const token = (await run(binary, ['clients', 'add', 'bench'], env)).trim();
+  const token = (await confirmed(env, ['clients', 'add', 'bench'])).trim();
   const state = z
     .object({ address: z.string() })
     .parse(JSON.parse(await readFile(path.join(home, 'relay.json'), 'utf8')));

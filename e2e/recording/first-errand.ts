@@ -1,4 +1,4 @@
-// Records a first errand: an agent calls, the panel asks, a person allows it once, the page changes. All of it is real;
+// Records a first errand: an agent calls, the panel asks, a person allows it, the page changes. All of it is real;
 // the panel, which Playwright cannot open beside a page, is drawn beside it afterwards.
 
 import { writeFile } from 'node:fs/promises';
@@ -24,8 +24,7 @@ try {
 }
 
 async function record(): Promise<Uint8Array> {
-  const config = { permissions: { demo: 'ask' } };
-  const { relay, browser, page } = await openStage(closing, { guarded: true, config });
+  const { relay, browser, page } = await openStage(closing, { guarded: true }); // as it is for a newcomer
   const agent = await stdioAgent(relay, closing, ['--client', 'claude-code']);
   await page.setViewportSize({ width: widths.page, height });
   const panel = await openPanel(browser);
@@ -41,7 +40,7 @@ async function record(): Promise<Uint8Array> {
   await expect(panel.getByRole('status')).toHaveText('Connected');
   await frame(1500);
   const answer = agent.call('demo__counter_increment', { name: 'demo', by: 3 });
-  const allow = questions(panel).getByRole('button', { name: 'Allow once' });
+  const allow = questions(panel).getByRole('button', { name: 'Allow for this session' });
   await expect(allow).toBeEnabled();
   await frame(3000);
   await allow.hover();

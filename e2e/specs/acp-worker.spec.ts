@@ -23,7 +23,7 @@ test.use({
     trouble: true,
     config: {
       workers: { lines: worker(), web: worker('http') },
-      permissions: { trouble: 'auto', trouble__slow_increment: 'ask' },
+      permissions: { demo: 'auto', trouble: 'auto', trouble__slow_increment: 'ask' },
     },
   },
 });

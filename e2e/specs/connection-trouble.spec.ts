@@ -52,7 +52,7 @@ const lies = [
     what: 'an extension with a wrong secret is to be paired again',
     lie: { proof: (right: string) => right.replace(/^./, (digit) => (digit === '0' ? '1' : '0')) },
     code: 'PAIRING_FAILED',
-    next: /tabrelay up/,
+    next: /tabrelay doctor/,
   },
 ];
 

@@ -33,7 +33,7 @@ const test = errandTest.extend<{ wikiStage: WikiStage }, { wiki: Wiki }>({
   groundOptions: [
     async ({ model, wiki }, use) => {
       const plugins = { mediawiki: { settings: { url: `${wiki.url}/` } } };
-      const permissions = { mediawiki: 'auto', mediawiki__edit_page: 'ask', trouble: 'auto' };
+      const permissions = { demo: 'auto', mediawiki: 'auto', mediawiki__edit_page: 'ask', trouble: 'auto' };
       await use({ guarded: true, trouble: true, plugins, config: { ...delegating(model), permissions } });
     },
     { scope: 'worker' },

@@ -73,7 +73,7 @@ const test = errandTest.extend<object>({
     async ({ model }, use) => {
       const closing = new Closing();
       const home = await temporaryFolder('workers', closing);
-      await use({ guarded: true, config: { workers: programs(model, home) } });
+      await use({ guarded: true, config: { workers: programs(model, home), permissions: { demo: 'auto' } } });
       await closing.close();
     },
     { scope: 'worker' },

@@ -1,6 +1,6 @@
 // An extension that was not loaded from the relay's folder, as one from a store: `tabrelay pair` and its panel.
 
-import { cp, rm } from 'node:fs/promises';
+import { cp, readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { openBrowser } from '../stage/browser.ts';
 import { temporaryFolder } from '../stage/paths.ts';
@@ -42,4 +42,24 @@ test('a string that tabrelay pair prints pairs it, once, and what it keeps outli
   await expect.poll(() => relay.browsers()).toBe(1);
   const said = await relay.tabrelay('events', '--json');
   for (const secret of [first, second]) expect(said + relay.log()).not.toContain(secret.split('/')[1]);
+});
+
+test('an extension of another relay is told by its folder, and not as one that is missing', async ({
+  closing,
+}) => {
+  const relay = await openRelay(closing);
+  const extension = await temporaryFolder('other', closing);
+  await cp(relay.extension, extension, { recursive: true });
+  const file = path.join(extension, 'pairing.json');
+  const paired = JSON.parse(await readFile(file, 'utf8'));
+  await writeFile(file, JSON.stringify({ ...paired, secret: '0'.repeat(64) }));
+  const browser = await openBrowser({ extension }, closing, await temporaryFolder('profile', closing));
+  const panel = await openPanel(browser);
+  await expect(panel.getByText(/could not prove/)).toBeVisible();
+  const said = String(await relay.tabrelay('doctor').catch((failed) => failed));
+  expect(said).toMatch(/FAIL {2}pairing-refused +An extension does not accept this relay/);
+  expect(said).not.toContain('extension-absent');
+  const answer = String(await relay.tabrelay('call', 'demo__hello').catch((failed) => failed));
+  expect(answer).toContain('[ERROR code=PAIRING_FAILED');
+  expect(answer).toContain('Ask the person to run `tabrelay doctor`');
 });

@@ -169,7 +169,7 @@ test('what is always allowed is a rule, which can be removed', async ({ sharedSt
   const panel = await openPanel(stage.browser);
   const first = increment(stage);
   await more(questions(panel));
-  await questions(panel).getByRole('button', { name: 'Always allow this tool' }).click();
+  await questions(panel).getByRole('button', { name: 'Always allow on this site' }).click();
   expect((await first).failed).toBe(false);
   expect((await increment(stage)).failed).toBe(false);
   await panel.getByRole('tab', { name: 'Rules' }).click();

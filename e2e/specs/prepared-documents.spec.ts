@@ -94,7 +94,7 @@ const preparing: Record<string, Way> = {
 
   'a later page of a tab that a link with rel=opener opened': async (page) => {
     const target = await opened(page, () => page.click('#opener'));
-    await target.waitForLoadState();
+    await target.waitForFunction(() => document.readyState === 'complete'); // also where nothing loads anew
     await target.evaluate(() => {
       Reflect.set(window.opener, 'child', window);
     });
@@ -108,14 +108,14 @@ const preparing: Record<string, Way> = {
       page.evaluate(() => void Reflect.set(globalThis, 'child', window.open('/slow/again'))),
     );
     await page.evaluate(() => fetch('/release'));
-    await target.waitForLoadState();
+    await target.waitForFunction(() => document.readyState === 'complete'); // also where nothing loads anew
     await page.evaluate(() => {
       const child = Reflect.get(globalThis, 'child');
       child.location.href = '/slow/reloaded';
       ambush(child, '/slow/reloaded');
     });
     await target.waitForURL('**/slow/reloaded');
-    await target.waitForLoadState();
+    await target.waitForFunction(() => document.readyState === 'complete'); // also where nothing loads anew
     return target;
   },
 
@@ -167,7 +167,7 @@ const preparing: Record<string, Way> = {
         if (w !== null) w.opener = null;
       }),
     );
-    await target.waitForLoadState();
+    await target.waitForFunction(() => document.readyState === 'complete'); // also where nothing loads anew
     await stopWorker(browser);
     return target;
   },
@@ -198,7 +198,7 @@ const harmless: Record<string, Way> = {
 
   'a page that somebody goes back to': async (page) => {
     await page.goto(page.url().replace('/start', '/page'));
-    await page.goBack();
+    await page.goBack({ waitUntil: 'commit' }); // from the back/forward cache it does not load again
     return page;
   },
 
@@ -246,7 +246,7 @@ async function play(stage: PreparedStage, way: Way, late: boolean): Promise<void
   const page = await browser.newPage();
   await page.goto(`${site}/start`);
   const target = await way(page, stage);
-  await target.waitForLoadState();
+  await target.waitForFunction(() => document.readyState === 'complete'); // also where nothing loads anew
   const tabId = await tabOf(stage, target);
   const kept = await agent.call('keeper__use_token', { tabId });
   const read = await agent.call('main-world__read_title', { tabId });

@@ -206,7 +206,7 @@ test('no agent completes a review, whichever way it tries', async ({ sharedStage
   for (const typed of [undefined, 'yes\n']) {
     const command = start(binary, ['plugin', 'review', name, '--yes'], relay.env, typed);
     expect(await command.ended).toBe(1);
-    expect(command.output()).toContain('there is no terminal to confirm it at');
+    expect(command.output()).toContain('there is no terminal here to confirm it in');
   }
   const dev = start(binary, ['plugin', 'dev', folder], relay.env);
   closing.defer(() => dev.stop('SIGINT'));

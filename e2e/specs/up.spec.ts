@@ -1,6 +1,6 @@
 // What a person types first.
 
-import { readFile } from 'node:fs/promises';
+import { access, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { z } from 'zod';
 import { stdioAgent } from '../stage/agent.ts';
@@ -68,4 +68,15 @@ test('a browser that "up" started and that is killed: each call says so at once,
 
   await up(relay);
   expect((await agent.call('demo__hello')).failed).toBe(false);
+});
+
+test('"uninstall" while its browser runs leaves nothing, each time', async ({ closing }) => {
+  for (let round = 0; round < 3; round++) {
+    const relay = await newHome(closing);
+    relay.env.HOME = await temporaryFolder('person', closing); // whose clients are none of ours
+    closing.defer(() => relay.tabrelay('down'));
+    await up(relay);
+    expect(await relay.tabrelay('uninstall', '--yes')).not.toContain('stays');
+    await expect(access(relay.home)).rejects.toThrow('ENOENT');
+  }
 });

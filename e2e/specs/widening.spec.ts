@@ -12,7 +12,7 @@ import { openPanel } from '../stage/side-panel.ts';
 import { atTerminal } from '../stage/terminal.ts';
 import { expect, openStage, test } from '../stage/test.ts';
 
-const nobody = 'there is no terminal to confirm it at';
+const nobody = 'there is no terminal here to confirm it in';
 
 const card = (panel: Page, text: string | RegExp) => panel.getByRole('article').filter({ hasText: text });
 const rules = (relay: Relay) => relay.tabrelay('permit', 'list');
@@ -144,18 +144,18 @@ test('what a start lets agents do more is in effect, shown, and taken back', asy
   });
   await relay.start();
   await expect.poll(() => relay.browsers()).toBe(1);
-  expect(await rules(relay)).toContain('tools that no rule names run');
+  expect(await rules(relay)).toContain('tools without a rule run');
   const panel = await openPanel(browser);
   const shown = card(panel, 'Since the last start, the configuration lets agents do more');
   await expect(shown).toContainText('permissions.default');
   await shown.getByRole('button', { name: 'Undo' }).click();
   await expect(shown).toHaveCount(0);
-  await expect.poll(() => rules(relay)).toContain('tools that no rule names are asked about');
+  await expect.poll(() => rules(relay)).toContain('tools without a rule ask you first');
   expect(await relay.tabrelay('audit', '--kind', 'widening')).toContain('undone');
 
   await relay.down();
   await relay.start();
   expect(await rules(relay), 'a restart does not bring it back').toContain(
-    'tools that no rule names are asked about',
+    'tools without a rule ask you first',
   );
 });

@@ -2,17 +2,9 @@
 
 import { type BrowserContext, chromium } from '@playwright/test';
 import type { Closing } from './closing.ts';
+import { browserFlags } from './flags.ts';
 import { browser, temporaryFolder } from './paths.ts';
 import type { Relay } from './relay.ts';
-
-const flags = [
-  '--no-sandbox',
-  '--disable-gpu',
-  '--disable-background-networking',
-  '--disable-component-update',
-  '--disable-sync',
-  '--no-first-run',
-];
 
 /** Opens a browser; folder is that of a profile there is already, extra are further flags of Chromium. */
 export async function openBrowser(
@@ -24,14 +16,8 @@ export async function openBrowser(
   const profile = folder ?? (await temporaryFolder('profile', closing));
   const context = await chromium.launchPersistentContext(profile, {
     executablePath: browser,
-    headless: true,
-    ignoreDefaultArgs: ['--disable-popup-blocking'], // a person's browser blocks them
-    args: [
-      ...flags,
-      ...extra,
-      `--disable-extensions-except=${relay.extension}`,
-      `--load-extension=${relay.extension}`,
-    ],
+    ignoreDefaultArgs: true,
+    args: browserFlags(profile, relay.extension, extra),
   });
   closing.defer(() => context.close());
   return context;

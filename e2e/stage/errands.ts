@@ -27,7 +27,7 @@ const Summary = z.object({
 
 /** What tasks_delegate and sessions_prompt answer. */
 export const Errand = z.object({
-  success: z.literal(true).optional(),
+  success: z.boolean().optional(),
   sessionId: z.string().optional(),
   agentId: z.string().optional(),
   text: z.string(),
@@ -63,6 +63,7 @@ export const agentOf = (kind: Kind): string => `${kind}-agent`;
 /** `providers` and `agents` of config.json: a provider and an agent on it for each wire. */
 export const delegating = (model: Model) => ({
   providers: model.providers,
+  permissions: { demo: 'auto' }, // also its counter, which asks otherwise
   agents: Object.fromEntries(
     kinds.map((kind) => [agentOf(kind), { providers: [kind], capabilities: ['research'] }]),
   ),

@@ -102,6 +102,29 @@ export const changing = {
   ]),
 };
 
+/** An act of the browser's own tools: what is asked is what the page says it would be done to. */
+export const acting = (...deeds: readonly string[]) => {
+  const lead = `May claude-code do ${deeds.length === 1 ? 'this' : `these ${deeds.length} things`} on acme-bank.example?`;
+  return {
+    ...writing,
+    id: 'q9',
+    tool: deeds.length === 1 ? 'browser__click' : 'browser__act',
+    title: deeds.length === 1 ? 'Click' : 'Do several things',
+    plugin: 'browser',
+    pluginTitle: 'Browser',
+    origin: 'https://acme-bank.example',
+    url: 'https://acme-bank.example/pay',
+    tabTitle: 'Acme Bank',
+    lead,
+    deeds,
+    sentence: `${lead.slice(0, -1)}: ${deeds.join('; ')}?`,
+    shown: shown([[0, 'ref', 'e4']]),
+    choices: ['once', 'session', 'always'],
+    changes: 'It changes something; the tool does not say whether that can be undone.',
+    reason: '',
+  };
+};
+
 export const deleting = {
   ...writing,
   id: 'q3',

@@ -97,6 +97,26 @@ export const states: readonly State[] = [
   state('question-change', 'now', 'One question for you', {
     answers: { ...quiet, approvals: ok(data.waiting(data.changing)) },
   }),
+  state('question-act', 'now', 'Click button "Cancel", which shows "Delete my account"', {
+    answers: {
+      ...quiet,
+      approvals: ok(data.waiting(data.acting('Click button "Cancel", which shows "Delete my account"'))),
+    },
+  }),
+  state('question-acts', 'now', 'Amount ← 500', {
+    answers: {
+      ...quiet,
+      approvals: ok(
+        data.waiting(
+          data.acting(
+            'Amount ← 500',
+            'Choose "Express" in combobox "Delivery"',
+            'Click button "Pay now", which sends its form to acme-bank.example/pay',
+          ),
+        ),
+      ),
+    },
+  }),
   state('question-missed', 'now', 'Allow next time', {
     answers: {
       ...quiet,
@@ -107,7 +127,7 @@ export const states: readonly State[] = [
     },
   }),
   {
-    ...state('question-details', 'now', 'Always allow this tool', {
+    ...state('question-details', 'now', 'Always allow on this site', {
       answers: { ...quiet, approvals: ok(data.waiting(data.reading)) },
     }),
     first: async (page) => {
@@ -195,7 +215,7 @@ export const states: readonly State[] = [
               severity: 'problem',
               what: 'A plugin, or one of its tools, was left out or needs something.',
               why: 'tickets/index.ts:12: cannot find “./api.ts”',
-              next: 'do what the message says',
+              next: 'correct what is named; tabrelay plugin check looks at the folder of a plugin',
             },
           ],
         }),

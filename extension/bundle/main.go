@@ -28,6 +28,7 @@ var entries = []struct{ source, output, global string }{
 	{"src/webmcp/main.ts", "webmcp.js", ""},
 	{"src/webmcp/page.ts", "webmcp-page.js", ""},
 	{"src/page/record.ts", "record.js", ""},
+	{"src/page/html.ts", "html.js", ""},
 	{"src/page/main.ts", "page-main.js", "tabrelayRuntime"},
 	{"src/browser/dev/main/asked.ts", "dev-asked.js", ""},
 	{"src/browser/dev/main/early.ts", "dev-early.js", ""},

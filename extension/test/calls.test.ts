@@ -43,6 +43,7 @@ const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
 
 beforeEach(() => {
   mock.timers.reset();
+  Object.assign(globalThis, { document: { visibilityState: 'visible' } });
   said = [];
   observers = [];
   aborted = [];

@@ -47,6 +47,7 @@ Reflect.set(globalThis, 'chrome', {
       if (tabId !== 5 && tabId !== 7) throw new Error(`No tab with id: ${tabId}.`);
       told.push(`reload ${tabId}`);
     },
+    get: async () => ({ frozen: true }),
     discard: async (tabId: number) => {
       told.push(`discard ${tabId}`);
       return { id: 5 };
@@ -70,6 +71,7 @@ function open() {
   const browser = {
     shown: (tabId: number, waitMs: number) => tabs.shown(tabId, waitMs),
     get: () => undefined,
+    frames: { covers: () => true, origin: () => undefined },
     standstill: () => undefined,
     readConsole: async () => '{}',
     reinject: async () => {},
@@ -102,6 +104,17 @@ test('a frozen tab is known until it runs again, and a crashed one is told as no
   });
   const shown = { id: 5, windowId: 1, url: 'https://a.example/' };
   hear.updated(5, { frozen: true }, { ...shown, frozen: true });
+  hear.updated(5, { frozen: false }, { ...shown, frozen: false }); // it came out of the back/forward cache
+  mock.timers.tick(10_000);
+  assert.deepEqual([frozen, tabs.isFrozen(5)], [[], false]);
+  hear.updated(5, { frozen: true }, { ...shown, frozen: true });
+  tabs.runs(5); // a bridge has come
+  mock.timers.tick(10_000);
+  await turn();
+  assert.deepEqual([frozen, tabs.isFrozen(5)], [[], false]);
+  hear.updated(5, { frozen: true }, { ...shown, frozen: true });
+  mock.timers.tick(10_000);
+  await turn();
   assert.deepEqual([frozen, tabs.isFrozen(5)], [[5], true]);
   hear.updated(5, { frozen: false }, { ...shown, frozen: false });
   assert.deepEqual([frozen, tabs.isFrozen(5)], [[5], false]);
@@ -172,6 +185,7 @@ test('what a recovery asks for', async () => {
   const browser = {
     shown: async () => {},
     get: () => undefined,
+    frames: { covers: () => true, origin: () => undefined },
     standstill: () => undefined,
     readConsole: async () => '{}',
     reinject: async (tabId: number, plugin: string) => {
@@ -208,6 +222,7 @@ test('a page that hangs is thrown away, which gives its tab another id', async (
       told.push(`shown ${tabId}`);
     },
     get: () => undefined,
+    frames: { covers: () => true, origin: () => undefined },
     standstill: () => undefined,
     readConsole: async () => '{}',
     reinject: async () => {},

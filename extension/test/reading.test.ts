@@ -49,6 +49,8 @@ const injected = (results: unknown[]) => {
   Reflect.set(globalThis, 'chrome', { scripting: { executeScript: async () => results } });
 };
 
+const known = { covers: () => true, origin: () => undefined };
+
 test('the top document comes first, and frames without text are left out', async () => {
   injected([
     { frameId: 9, result: frame('of the frame') },
@@ -56,13 +58,13 @@ test('the top document comes first, and frames without text are left out', async
     { frameId: 4, result: frame('') },
     { frameId: 5, result: null },
   ]);
-  const { frames } = JSON.parse(await readTab({ tabId: 1, kind: 'text', from: 0, max: 100 }));
+  const { frames } = JSON.parse(await readTab({ tabId: 1, kind: 'text', from: 0, max: 100 }, known));
   assert.deepEqual(
     frames.map(({ text }: { text: string }) => text),
     ['', 'of the frame'],
   );
   injected([]);
-  await assert.rejects(readTab({ tabId: 1, kind: 'html', from: 0, max: 1 }), { code: 'TAB_CHANGED' });
+  await assert.rejects(readTab({ tabId: 1, kind: 'html', from: 0, max: 1 }, known), { code: 'TAB_CHANGED' });
 });
 
 test('a page that says nothing is given up', async () => {

@@ -142,16 +142,23 @@ func (t *Turn) settle(a *action, r *call.Result, f *fault.Error) {
 		a.Outcome, a.Code = f.Outcome, f.Code
 		a.Outcome = cmp.Or(a.Outcome, fault.Unknown)
 		said = "failed with " + string(f.Code)
-		t.untrusted = t.untrusted || f.FromPage || f.ConsoleTail != ""
+		t.session.reads(f.FromPage || f.ConsoleTail != "")
 		t.work(a, f.TabID)
 	} else {
 		a.Outcome, a.OK = fault.Executed, true
-		t.untrusted = t.untrusted || r.Meta.Untrusted
+		t.session.reads(r.Meta.Untrusted)
 		t.work(a, r.Meta.TabID)
 	}
 	message := a.at() + ": " + said
 	t.mu.Unlock()
 	t.tell(message)
+}
+
+// reads notes whether words of a page have come into a session. They stay in what its agent remembers.
+func (s *Session) reads(untrusted bool) {
+	if untrusted {
+		s.untrusted.Store(true)
+	}
 }
 
 // work notes the tab that an action was in. It is called while mu is held.

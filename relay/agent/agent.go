@@ -8,7 +8,6 @@ package agent
 
 import (
 	"context"
-	"encoding/json"
 	"time"
 
 	"tabrelay/relay/agent/provider"
@@ -114,7 +113,6 @@ type Metadata struct {
 	Tabs          []string        `json:"tabs,omitempty"` // ids, as numbers or texts, and URL match patterns
 	ReadOnly      bool            `json:"readOnly,omitempty"`
 	Budget        Budget          `json:"budget"`
-	Rest          json.RawMessage `json:"-"` // the whole as it was sent
 }
 
 // Budget is what one turn may take; 0: what is configured.

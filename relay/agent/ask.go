@@ -29,7 +29,7 @@ func (l *loop) ask(ctx context.Context) (provider.Completion, *fault.Error) {
 				l.turn.tell(piece)
 			}
 		}
-		done, failure := l.once(ctx, r)
+		done, failure := l.once(ctx, r, &heard)
 		if failure == nil {
 			return done, nil
 		}
@@ -58,43 +58,37 @@ func (l *loop) bound(p *provider.Params) {
 	}
 }
 
-// once sends one request, if the day's money and the provider's breaker allow it.
-func (l *loop) once(ctx context.Context, r provider.Request) (provider.Completion, *fault.Error) {
-	if failure := l.options.Costs.Refuse(); failure != nil {
-		return provider.Completion{}, failure
-	}
+// once sends one request, if the day's money and the provider's breaker allow it. heard reports whether a part of the
+// answer has come.
+func (l *loop) once(ctx context.Context, r provider.Request, heard *atomic.Bool) (provider.Completion, *fault.Error) {
 	key := breaker.Key{Kind: "provider", Name: l.provider.ID}
 	pass, left := l.options.Breakers.Allow(key)
 	if pass == nil {
+		why := ""
+		if last, known := l.options.Causes.Load(l.provider.ID); known {
+			why = fmt.Sprintf(": %v", last)
+		}
 		return provider.Completion{}, fault.New(fault.CircuitOpen,
-			"Requests to the provider "+l.provider.ID+" are held back, because the last ones failed",
+			"Requests to the provider "+l.provider.ID+" are held back, because the last ones failed"+why,
 			fault.WithRetryAfter(left), fault.WithHint("Delegate the errand again after retryAfterMs."))
 	}
+	expected, failure := l.reserve(ctx, &r)
+	if failure != nil {
+		pass(breaker.Nothing)
+		return provider.Completion{}, failure
+	}
 	done, failure := l.provider.Provider.Complete(ctx, r)
+	l.settle(expected, done, failure == nil, heard.Load() || ctx.Err() != nil)
 	if failure == nil {
 		pass(breaker.Success)
-		l.count(done)
 		return done, nil
 	}
-	pass(verdictOf(ctx, failure))
+	verdict := verdictOf(ctx, failure)
+	if verdict == breaker.Failure {
+		l.options.Causes.Store(l.provider.ID, fmt.Sprintf("%s (%s)", failure.Message, failure.Code))
+	}
+	pass(verdict)
 	return done, failure
-}
-
-// count adds what a request cost to what the day, the agent and the session have spent.
-func (l *loop) count(done provider.Completion) {
-	model := done.Model
-	price, known := l.provider.Pricing[model]
-	if !known {
-		price, known = l.provider.Pricing[*l.request.Params.Model]
-	}
-	spent := Spent{InputTokens: done.Usage.InputTokens, OutputTokens: done.Usage.OutputTokens, Requests: 1}
-	if known {
-		spent.USD = costOf(done.Usage, price)
-	} else {
-		spent.Unpriced = 1
-	}
-	l.session.spend(spent)
-	l.options.Costs.add(l.options.ID, spent)
 }
 
 // verdictOf is what the failure of a request says about its provider. One that answers is well, whatever it answers;

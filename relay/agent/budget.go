@@ -90,6 +90,10 @@ type Costs struct {
 	day    string
 	today  float64 // USD
 	by     map[string]Spent
+
+	held    float64          // USD, by requests under way
+	freed   chan struct{}    // closed when one of them has ended; nil: nobody waits
+	counted map[string]scale // by model: how what it took related to what was expected
 }
 
 // NewCosts reads what this day has cost so far. perDay is in US dollars, 0 for no bound.
@@ -115,14 +119,17 @@ func today() string { return time.Now().Format(time.DateOnly) }
 // Refuse says why no request may be sent: the day has cost as much as it may.
 func (c *Costs) Refuse() *fault.Error {
 	c.mu.Lock()
-	c.turnDay()
-	spent, most := c.today, c.perDay
-	c.mu.Unlock()
-	if most <= 0 || spent < most {
+	defer c.mu.Unlock()
+	if c.turnDay(); c.perDay <= 0 || c.today < c.perDay {
 		return nil
 	}
+	return c.spent()
+}
+
+// spent is the failure of a request for which there is no money. It is called while mu is held.
+func (c *Costs) spent() *fault.Error {
 	return fault.New(fault.BudgetExceeded, fmt.Sprintf("Delegated agents have spent $%.2f today, and may spend $%.2f",
-		spent, most),
+		c.today, c.perDay), fault.WithOutcome(fault.NotExecuted),
 		fault.WithHint("Do the task yourself, or delegate it tomorrow. The person can change "+
 			"`delegation.costPerDayUsd` in config.json."))
 }

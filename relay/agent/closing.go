@@ -24,13 +24,14 @@ func (s *Sessions) Stop(id string) bool {
 		func(e *entry) bool { return e.ID == id }) > 0
 }
 
-// SessionEnded ends the sessions of a client that left: those that its attachment created, or a session inside it. What
-// is delegated as a whole ends with its call, which goes on without the client where it is a task of MCP. SessionEnded
-// does not wait for them.
+// SessionEnded ends the sessions of a client without a name that left: those that its attachment created, or a session
+// inside it. Those of a client with a name wait for its next connection, until they expire; what one was doing for a
+// call ends with that. What is delegated as a whole ends with its call, which goes on without the client where it is a
+// task of MCP. SessionEnded does not wait for them.
 func (s *Sessions) SessionEnded(sessionID string) {
 	s.endAll(ClientLeft, errCancelled, func(e *entry) bool {
 		rest, inside := strings.CutPrefix(e.Asker.ID, sessionID)
-		return !e.once && inside && (rest == "" || strings.HasPrefix(rest, "/"))
+		return !e.once && e.Asker.Client == call.Unnamed && inside && (rest == "" || strings.HasPrefix(rest, "/"))
 	})
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"reflect"
 	"strings"
+	"sync"
 
 	"tabrelay/relay/agent/provider"
 	"tabrelay/relay/breaker"
@@ -32,6 +33,7 @@ type Delegation struct {
 
 	mu     lock.Mutex // guards the rest; one change is made after the other
 	costs  *Costs
+	causes sync.Map         // why the last request to a provider failed, by its id
 	shapes map[string]shape // by id
 }
 
@@ -118,7 +120,7 @@ func (d *Delegation) shape(id string, c *config.Config, keys map[string]config.K
 		Provider config.Provider
 		Key      config.Key
 	}
-	of := []any{a, c.Delegation.HistoryTokens, c.Delegation.StreamText}
+	of := []any{a, c.Delegation.HistoryTokens, c.Delegation.StreamText, c.Delegation.Fallback}
 	for _, p := range providersOf(a, c) {
 		of = append(of, used{p, c.Providers[p], keys[p]})
 	}
@@ -144,7 +146,8 @@ func (d *Delegation) make(id string, s *shape, c *config.Config, keys map[string
 	o := ModelOptions{
 		ID: id, Capabilities: a.Capabilities, SystemPrompt: a.SystemPrompt, Defaults: provider.Params(a.Defaults),
 		Retry: d.setup.Retry, Breakers: d.setup.Breakers, HistoryTokens: c.Delegation.HistoryTokens,
-		StreamText: c.Delegation.StreamText, Costs: d.Costs(),
+		StreamText: c.Delegation.StreamText, Costs: d.Costs(), Causes: &d.causes,
+		Fallback: c.Delegation.Fallback,
 	}
 	for _, p := range providersOf(a, c) {
 		o.Providers = append(o.Providers, d.provider(p, c.Providers[p], keys[p]))
@@ -189,12 +192,13 @@ func (d *Delegation) Counts() (total, ready, active, capacity int) {
 	return total, ready, active, capacity
 }
 
-// OwnTools are the tools of delegation, none while no agent is configured.
+// OwnTools are the tools of delegation. While no agent is configured, only those who ask for them are shown them.
 func (d *Delegation) OwnTools() []registry.Tool {
-	if len(d.Members()) == 0 {
-		return nil
+	tools := d.Sessions.OwnTools()
+	for i := range tools {
+		tools[i].Dormant = len(d.Members()) == 0
 	}
-	return d.Sessions.OwnTools()
+	return tools
 }
 
 // Close ends all sessions, and then the programs.

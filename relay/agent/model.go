@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"strings"
+	"sync"
 
 	"tabrelay/relay/agent/provider"
 	"tabrelay/relay/breaker"
@@ -20,13 +21,15 @@ type ModelOptions struct {
 	Capabilities []string
 	SystemPrompt string          // empty: none but the relay's rules
 	Defaults     provider.Params // under those of sessions and prompts
-	Providers    []ModelProvider // the first that works is for sessions that name none
+	Providers    []ModelProvider // the first is for sessions that name none
+	Fallback     bool            // where that cannot be used, the next that can is
 
 	Retry         config.Retry
 	Breakers      *breaker.Group // of all providers
+	Causes        *sync.Map      // why the last request to a provider failed, by its id; nil: of this agent's only
 	HistoryTokens int            // of a conversation, as it is sent; 0: 100 000
-	ToolTokens    int            // of the list of tools; beyond, tools are searched and called by name; 0: 12 000
-	ResultBytes   int            // of one tool's answer; 0: 32 KiB
+	ToolTokens    int            // of the list of tools; beyond, tools are searched and called by name; 0: 2 400
+	ResultBytes   int            // of one tool's answer; 0: 32 KiB, and less of a short conversation
 	StreamText    bool           // pieces of the answer are told as progress
 	Costs         *Costs
 	Jitter        func() float64 // from 0 to 1; nil: random
@@ -50,13 +53,16 @@ var _ Agent = (*Model)(nil)
 // NewModel makes an agent.
 func NewModel(o ModelOptions) *Model {
 	o.HistoryTokens = cmp.Or(o.HistoryTokens, 100_000)
-	o.ToolTokens = cmp.Or(o.ToolTokens, 12_000)
-	o.ResultBytes = cmp.Or(o.ResultBytes, 32<<10)
+	o.ToolTokens = cmp.Or(o.ToolTokens, 2_400)
+	o.ResultBytes = cmp.Or(o.ResultBytes, min(32<<10, o.HistoryTokens*bytesPerToken/6))
 	if o.Breakers == nil {
 		o.Breakers = breaker.NewGroup(breaker.Settings{}, nil)
 	}
 	if o.Costs == nil {
 		o.Costs = &Costs{}
+	}
+	if o.Causes == nil {
+		o.Causes = &sync.Map{}
 	}
 	if o.Jitter == nil {
 		o.Jitter = rand.Float64
@@ -76,8 +82,12 @@ func (m *Model) Info() Info {
 		i.Status = Ready
 		i.Providers = append(i.Providers, ProviderInfo{ID: p.ID, Models: append([]string{}, p.Models...)})
 	}
-	if i.Status == Unavailable {
-		i.Trouble = cmp.Or(strings.Join(troubles, " "), "No provider is configured for it.")
+	i.Trouble = strings.Join(troubles, " ")
+	if len(m.options.Providers) == 0 {
+		i.Trouble = "No provider is configured for it."
+	} else if !m.options.Fallback && m.options.Providers[0].Trouble != "" && i.Status == Ready {
+		i.Trouble += " Errands that name no other provider fail until then; delegation.fallback lets the next one " +
+			"take them."
 	}
 	return i
 }
@@ -90,33 +100,45 @@ type conversation struct {
 
 // Open implements [Agent]: the provider of a session is fixed when it is created.
 func (m *Model) Open(_ context.Context, s *Session) *fault.Error {
-	p, failure := m.choose(s.Metadata.Provider)
+	p, skipped, failure := m.choose(s.Metadata.Provider)
 	if failure != nil {
 		return failure
 	}
+	on := &Thinks{Provider: p.ID, Fallback: ForClients(skipped)}
+	if params := provider.Merge(s.Metadata.RuntimeParams, m.options.Defaults, p.Defaults); params.Model != nil {
+		on.Model = *params.Model
+	} else if len(p.Models) > 0 {
+		on.Model = p.Models[0]
+	}
+	s.on.Store(on)
 	s.State = &conversation{provider: p, history: history{most: m.options.HistoryTokens}}
 	return nil
 }
 
-// choose finds a provider, the first that works without a name.
-func (m *Model) choose(name string) (*ModelProvider, *fault.Error) {
+// choose finds a provider: the first one without a name. Errands go nowhere else because that cannot be used, unless
+// the person configured so; then skipped says why.
+func (m *Model) choose(name string) (p *ModelProvider, skipped string, failure *fault.Error) {
 	var names []string
+	var troubles []string
 	for i := range m.options.Providers {
 		p := &m.options.Providers[i]
-		switch {
-		case name == "" && p.Trouble == "", name == p.ID && p.Trouble == "":
-			return p, nil
-		case name == p.ID:
-			return nil, fault.New(fault.ConfigError, fmt.Sprintf("The provider %q cannot be used", name),
-				fault.WithHint(p.Trouble))
-		}
 		names = append(names, p.ID)
+		switch {
+		case name != "" && name != p.ID:
+		case p.Trouble == "":
+			return p, strings.Join(troubles, " "), nil
+		case name != "" || !m.options.Fallback:
+			return nil, "", fault.New(fault.ConfigError, fmt.Sprintf("The provider %q of the agent %s cannot be used",
+				p.ID, m.options.ID), fault.WithProvider(p.ID), fault.WithHint(p.Trouble))
+		default:
+			troubles = append(troubles, p.Trouble)
+		}
 	}
 	if name == "" {
-		return nil, fault.New(fault.ConfigError, "The agent "+m.options.ID+" has no provider that can be used",
-			fault.WithHint(m.Info().Trouble))
+		return nil, "", fault.New(fault.ConfigError, "The agent "+m.options.ID+" has no provider that can be used",
+			fault.WithHint(cmp.Or(strings.Join(troubles, " "), "No provider is configured for it.")))
 	}
-	return nil, fault.New(fault.ConfigError,
+	return nil, "", fault.New(fault.ConfigError,
 		fmt.Sprintf("The agent %s has no provider %q", m.options.ID, fault.Excerpt(name)),
 		fault.WithHint("Use one of: "+strings.Join(names, ", ")+"."))
 }
@@ -178,6 +200,11 @@ func (m *Model) Prompt(ctx context.Context, s *Session, p Prompt) (Answer, *faul
 	l := &loop{Model: m, session: s, turn: turn, provider: c.provider, history: c.history.copy()}
 	l.request = provider.Request{System: m.system(params), Params: params}
 	l.request.Params.SystemPrompt = nil
+	on := Thinks{Provider: c.provider.ID, Model: *params.Model}
+	if before := s.on.Load(); before != nil {
+		on.Fallback = before.Fallback
+	}
+	s.on.Store(&on)
 	l.offer()
 	l.history.add(provider.Message{Role: provider.User, Text: p.Text})
 	answer, failure := l.run(ctx)

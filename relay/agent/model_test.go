@@ -574,20 +574,65 @@ func TestCostOfADay(t *testing.T) {
 			t.Errorf("the session spent %v", usd)
 		}
 		b = relay()
-		for range 2 {
-			_, _, _ = b.prompt(t.Context(), Prompt{Text: "x"}, Budget{})
-		}
+		_, _, _ = b.prompt(t.Context(), Prompt{Text: "x"}, Budget{})
 		_, _, failure := b.prompt(t.Context(), Prompt{Text: "x"}, Budget{})
 		faulttest.Provoked(t, "day-used-its-money", failure)
-		if n := len(b.script.asked); n != 2 {
-			t.Errorf("%d requests of the second relay, want 2", n)
+		if n := len(b.script.asked); n != 1 {
+			t.Errorf("%d requests of the second relay, want 1: the day has $0.10 left, and one costs $0.45", n)
 		}
-		if by := b.model.options.Costs.ByAgent()["reader"]; by.Requests != 2 {
+		if by := b.model.options.Costs.ByAgent()["reader"]; by.Requests != 1 {
 			t.Errorf("the agent spent %+v", by)
 		}
 		time.Sleep(24 * time.Hour)
 		if _, _, failure := b.prompt(t.Context(), Prompt{Text: "x"}, Budget{}); failure != nil {
 			t.Errorf("the next day: %v", failure)
+		}
+	})
+}
+
+// TestADayHoldsForRequestsAtOnce: money is held before a request is sent, so that ten at once do not spend it ten
+// times.
+func TestADayHoldsForRequestsAtOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		kept := &ledger{days: map[string]float64{}}
+		costs, err := NewCosts(t.Context(), kept, 6)
+		if err != nil {
+			t.Fatal(err)
+		}
+		slowly := func(ctx context.Context, r provider.Request) (provider.Completion, *fault.Error) {
+			time.Sleep(10 * time.Second)
+			done, _ := says("x")(ctx, r)
+			done.Usage = provider.Usage{InputTokens: 10, OutputTokens: 300_000} // 3 USD
+			return done, nil
+		}
+		var errands sync.WaitGroup
+		var mu sync.Mutex
+		answered, refused := 0, 0
+		for range 10 {
+			b := newBench(t, func(o *ModelOptions) {
+				o.Costs = costs
+				o.Providers[0].Pricing = map[string]config.Price{"m": {InputPerMillion: 1, OutputPerMillion: 10}}
+			}, slowly)
+			errands.Go(func() {
+				_, _, failure := b.prompt(t.Context(), Prompt{Text: "x"}, Budget{})
+				mu.Lock()
+				defer mu.Unlock()
+				switch {
+				case failure == nil:
+					answered++
+				case failure.Code == fault.BudgetExceeded && failure.Outcome == fault.NotExecuted:
+					refused++
+				default:
+					t.Error(failure)
+				}
+			})
+		}
+		errands.Wait()
+		if spent, _ := costs.Today(); answered != 2 || refused != 8 || spent > 6.001 {
+			t.Errorf("%d answered and %d were refused, for $%.2f; want 2, 8, $6.00", answered, refused, spent)
+		}
+		if costs.held != 0 {
+			t.Errorf("$%.2f are still held", costs.held)
 		}
 	})
 }

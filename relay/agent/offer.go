@@ -1,13 +1,17 @@
 package agent
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
+	"math"
 	"slices"
+	"strings"
 
 	"tabrelay/relay/agent/provider"
 	"tabrelay/relay/call"
 	"tabrelay/relay/fault"
+	"tabrelay/relay/plugin"
 	"tabrelay/relay/rawjson"
 	"tabrelay/relay/registry"
 )
@@ -15,19 +19,43 @@ import (
 // longestName is how long the name of a tool is at the most that all providers take.
 const longestName = 64
 
-// offer lists the tools for the model. Where the list would be too long, it has those that are of use in what is open,
-// and three by which the others are found and called; where that is too long as well, only these three.
+// offer lists the tools for the model: all of them where they are few. Else it has three by which every tool is found
+// and called, and as many of those that are of use in what is open as there is room for, the tools of sites first.
 func (l *loop) offer() {
 	tools := l.session.Tools.List(l.session.Acts)
-	list, size := listed(tools, func(*registry.Tool) bool { return true })
-	if size <= l.options.ToolTokens {
+	l.session.reads(slices.ContainsFunc(tools, func(t *registry.Tool) bool { return t.Page != nil }))
+	room := min(l.options.ToolTokens, l.history.most/3)
+	if list, size := listed(tools, math.MaxInt); size <= room {
 		l.request.Tools = list
 		return
 	}
 	l.gateway = true
-	if list, size = listed(tools, l.session.Tools.Offer().Shows); size > l.options.ToolTokens {
-		list = nil
+	offer := l.session.Tools.Offer()
+	useful := slices.DeleteFunc(slices.Clone(tools), func(t *registry.Tool) bool { return !offer.Shows(t) })
+	slices.SortStableFunc(useful, func(a, b *registry.Tool) int { return cmp.Compare(rank(a), rank(b)) })
+	list, _ := listed(useful, room)
+	l.request.Tools = append(list, gatewayTools()...)
+}
+
+// rank is how soon a tool is listed: those of the sites that are open, then what every page needs, then the rest.
+func rank(t *registry.Tool) int {
+	switch {
+	case registry.OfSite(t):
+		return t.Order - 1000
+	case t.Group == plugin.Browser:
+		if i := slices.Index(basics, strings.TrimPrefix(t.Name, plugin.Browser+"__")); i >= 0 {
+			return i
+		}
+		return len(basics) + t.Order
 	}
+	return 2000 + t.Order
+}
+
+// basics are the tools of the browser with which most errands are done.
+var basics = []string{"list_tabs", "open_tab", "navigate", "snapshot", "find", "read", "click", "fill", "press"}
+
+// gatewayTools are those by which other tools are found and called.
+func gatewayTools() (list []provider.Tool) {
 	for _, g := range registry.Gateway {
 		var one struct {
 			Name, Description string
@@ -37,23 +65,29 @@ func (l *loop) offer() {
 			list = append(list, provider.Tool(one))
 		}
 	}
-	l.request.Tools = list
+	return list
 }
 
-// listed are those of some tools that a model is shown, as it sees them, and an estimate of their tokens.
-func listed(tools []*registry.Tool, shows func(*registry.Tool) bool) (list []provider.Tool, size int) {
+// listed are tools as a model sees them, as many as there is room for, and an estimate of their tokens.
+func listed(tools []*registry.Tool, room int) (list []provider.Tool, size int) {
 	for _, t := range tools {
-		if len(t.Name) > longestName || !shows(t) {
+		if len(t.Name) > longestName {
 			continue
 		}
 		one := provider.Tool{Name: t.Name, Description: t.Spec.Description, InputSchema: t.ListedInput}
 		if one.InputSchema == nil {
 			one.InputSchema = t.Spec.InputSchema
 		}
-		list = append(list, one)
-		size += tokens(len(one.Name) + len(one.Description) + len(one.InputSchema))
+		if n := toolTokens(one); n <= room-size {
+			list = append(list, one)
+			size += n
+		}
 	}
 	return list, size
+}
+
+func toolTokens(t provider.Tool) int {
+	return tokens(len(t.Name) + len(t.Description) + len(t.InputSchema))
 }
 
 // overhead estimates the tokens of a request besides its messages.

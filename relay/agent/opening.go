@@ -3,6 +3,7 @@ package agent
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -20,6 +21,8 @@ type Asked struct {
 	AgentID  string // empty: the default one
 	Metadata Metadata
 
+	Timeout time.Duration // for the session to open, and for the errand with it; 0: as is configured
+
 	once bool // the session is for one errand, and ends with the call that asks for it
 }
 
@@ -33,7 +36,7 @@ func (s *Sessions) Create(ctx context.Context, asked Asked) (View, *fault.Error)
 }
 
 func (s *Sessions) create(ctx context.Context, asked Asked) (*entry, *fault.Error) {
-	if failure := s.checkMetadata(asked.Metadata); failure != nil {
+	if failure := s.checkBounds(asked); failure != nil {
 		return nil, failure
 	}
 	done, failure := s.enter()
@@ -49,10 +52,17 @@ func (s *Sessions) create(ctx context.Context, asked Asked) (*entry, *fault.Erro
 	if failure != nil {
 		return nil, failure
 	}
+	timeout := s.allowed(m, asked.Timeout)
+	ctx, stop := context.WithTimeoutCause(ctx, timeout, errOpening)
+	defer stop()
 	if failure := s.openAgent(ctx, e); failure != nil {
 		s.remove(e)
 		own := *failure
-		return nil, public(&own)
+		if errors.Is(context.Cause(ctx), errOpening) {
+			own = *lateOpening(e, timeout)
+		}
+		fault.WithOutcome(fault.NotExecuted)(&own) // no prompt was sent
+		return nil, public(named(&own, e))
 	}
 	s.mu.Lock()
 	e.opened, e.last = true, time.Now()
@@ -71,6 +81,29 @@ func (s *Sessions) create(ctx context.Context, asked Asked) (*entry, *fault.Erro
 	}
 	s.tell(e, "opened a session with the agent "+e.AgentID, nil)
 	return e, nil
+}
+
+// errOpening is why an opening ends that takes too long.
+var errOpening = fmt.Errorf("the agent was not ready in time: %w", context.DeadlineExceeded)
+
+// lateOpening is the failure of a session whose agent was not ready in time.
+func lateOpening(e *entry, allowed time.Duration) *fault.Error {
+	code := fault.TimeoutCode
+	if e.member.Program != "" {
+		code = fault.WorkerTimeout
+	}
+	return fault.New(code, fmt.Sprintf("Agent %s was not ready within %s, so it was sent no prompt", e.AgentID,
+		allowed.Round(time.Millisecond)), fault.WithRetryable(true),
+		fault.WithHint("Give it more time with the argument timeout, or ask the person to look at `tabrelay agents "+
+			"test "+e.AgentID+"`."))
+}
+
+// allowed is how long an errand of an agent may take: as its caller says, else as is configured for it or for all.
+func (s *Sessions) allowed(m *Member, asked time.Duration) time.Duration {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	timeout := cmp.Or(max(asked, 0), m.Timeout, s.limits.Timeout)
+	return min(timeout, s.longest())
 }
 
 func stopping() *fault.Error {
@@ -93,18 +126,6 @@ func (s *Sessions) enter() (done func(), failure *fault.Error) {
 		defer s.mu.Unlock()
 		s.running--
 	}, nil
-}
-
-// checkMetadata refuses what is too large.
-func (s *Sessions) checkMetadata(m Metadata) *fault.Error {
-	s.mu.Lock()
-	most := s.limits.MaxMetadataBytes
-	s.mu.Unlock()
-	if size := len(m.Rest); size > most {
-		return fault.New(fault.InputTooLarge, "Metadata exceeds maximum size",
-			fault.WithHint(fmt.Sprintf("The metadata has %d bytes, and may have %d.", size, most)))
-	}
-	return nil
 }
 
 // choose finds the agent that a client asks for, and refuses a provider that is none of its.

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"tabrelay/relay/agent/provider"
@@ -22,13 +23,18 @@ type Errand struct {
 	Params  provider.Params
 	Tell    func(call.Progress)
 	Ask     func(ctx context.Context, q call.Question) (call.Answer, error)
+	Form    *Form // that the answer has to have; nil: it is text
+
+	begun func() // hears that the session has taken the prompt; may be nil
 }
 
 // Reply is the end of a prompt that was answered.
 type Reply struct {
 	Answer
+	Value     json.RawMessage // of the form that was asked for; nil: it was none
 	SessionID string
 	AgentID   string
+	On        *Thinks // nil: a program
 	Summary   Summary
 	Ended     bool // by the agent itself; false: it was stopped, or its budget was used up
 }
@@ -55,11 +61,13 @@ func (s *Sessions) Delegate(ctx context.Context, asked Asked, errand Errand) (Re
 	if failure := s.checkPrompt(errand.Text); failure != nil {
 		return Reply{}, failure
 	}
-	asked.once = true
+	asked.once, asked.Timeout = true, errand.Timeout
+	began := time.Now()
 	e, failure := s.create(ctx, asked)
 	if failure != nil {
 		return Reply{}, failure
 	}
+	errand.Timeout = max(s.allowed(e.member, errand.Timeout)-time.Since(began), time.Millisecond)
 	done, failure := s.enter()
 	if failure != nil {
 		s.end(e, Failed, nil)
@@ -92,12 +100,69 @@ func inSession(f *fault.Error, e *entry, valid bool) *fault.Error {
 	return f
 }
 
-// prompt runs one turn.
+// prompt runs one turn, and where a form was asked for that the answer has not, another one.
 func (s *Sessions) prompt(ctx context.Context, e *entry, errand Errand) (Reply, *fault.Error) {
+	form := errand.Form
+	if form == nil {
+		return s.runTurn(ctx, e, errand)
+	}
+	until := time.Now().Add(s.allowed(e.member, errand.Timeout))
+	errand.Text += form.wanted()
+	first, failure := s.runTurn(ctx, e, errand)
+	if failure != nil || !first.Ended {
+		return first, failure
+	}
+	var problem string
+	if first.Value, problem = form.read(first.Text); problem == "" {
+		return first, nil
+	}
+	errand.Text, errand.begun = form.again(problem), nil
+	errand.Timeout = max(time.Until(until), time.Millisecond)
+	second, failure := s.runTurn(ctx, e, errand)
+	second.after(first)
+	if failure != nil || !second.Ended {
+		return second, repeated(failure, second.Summary)
+	}
+	if second.Value, problem = form.read(second.Text); problem != "" {
+		failure = fault.New(fault.InvalidOutput, "The answer of the agent "+e.AgentID+" does not fit outputSchema, "+
+			"twice: "+
+			problem, fault.WithOutcome(fault.NotExecuted), fault.WithData(rawjson.MustEncode(map[string]string{
+			"text": piece(second.Text, mostAnswer/4)})),
+			fault.WithHint("Delegate again with a simpler outputSchema, or without one."))
+		return second, inSession(public(named(withActions(failure, second.Summary), e)), e, true)
+	}
+	return second, nil
+}
+
+// after adds what the turn before took and did.
+func (r *Reply) after(before Reply) {
+	r.Summary.Actions = append(append([]Action{}, before.Summary.Actions...), r.Summary.Actions...)
+	if u := before.Usage; u != nil && r.Usage != nil {
+		r.Usage = &provider.Usage{InputTokens: u.InputTokens + r.Usage.InputTokens,
+			OutputTokens: u.OutputTokens + r.Usage.OutputTokens, CachedTokens: u.CachedTokens + r.Usage.CachedTokens}
+	}
+}
+
+// repeated says in the failure of a second turn what both turns did.
+func repeated(f *fault.Error, both Summary) *fault.Error {
+	if f == nil {
+		return nil
+	}
+	data, _ := rawjson.Members(f.Data)
+	data = slices.DeleteFunc(data, func(m rawjson.Member) bool { return m.Name == "toolCalls" || m.Name == "outcome" })
+	fault.WithData(json.RawMessage(rawjson.Join(data)))(f)
+	return withActions(f, both)
+}
+
+// runTurn runs one turn.
+func (s *Sessions) runTurn(ctx context.Context, e *entry, errand Errand) (Reply, *fault.Error) {
 	began, before := time.Now(), e.Spent()
 	turn, failure := s.begin(ctx, e, errand)
 	if failure != nil {
 		return Reply{}, failure
+	}
+	if errand.begun != nil {
+		errand.begun()
 	}
 	back := make(chan returned, 1)
 	gone := make(chan struct{}) // closed when the agent has come back
@@ -112,7 +177,7 @@ func (s *Sessions) prompt(ctx context.Context, e *entry, errand Errand) (Reply, 
 	}()
 	got, cause := await(turn, back)
 	if errors.Is(cause, context.DeadlineExceeded) {
-		cause = late(e, turn.prompt.Deadline.Sub(began))
+		cause = late(e, turn.prompt.Deadline.Sub(began), got.failure)
 	}
 	reply, failure := s.conclude(e, turn, got, cause)
 	s.account(e, before, &reply, failure, time.Since(began))
@@ -170,16 +235,10 @@ func (s *Sessions) begin(ctx context.Context, e *entry, errand Errand) (*Turn, *
 	}
 	limits := s.limits
 	s.mu.Unlock()
-	timeout := errand.Timeout
-	if timeout <= 0 {
-		timeout = e.member.Timeout
-	}
-	if timeout <= 0 {
-		timeout = limits.Timeout
-	}
+	timeout := s.allowed(e.member, errand.Timeout)
 	p := Prompt{Text: errand.Text, Params: errand.Params, Tell: errand.Tell, Ask: errand.Ask,
 		Keep:     limits.KeepTranscripts && s.options.Transcripts != nil,
-		Deadline: time.Now().Add(min(timeout, s.longest()))}
+		Deadline: time.Now().Add(timeout)}
 	budget := e.Metadata.Budget.Within(e.member.Budget.or(limits.Budget))
 	turn := e.Begin(ctx, p, budget)
 	s.mu.Lock()
@@ -208,7 +267,7 @@ func (b Budget) or(all config.Budget) Budget {
 // conclude says how a turn ended: as the agent says, or as whoever ended it before.
 func (s *Sessions) conclude(e *entry, turn *Turn, got returned, cause error) (Reply, *fault.Error) {
 	summary := turn.End()
-	reply := Reply{Answer: got.answer, SessionID: e.ID, AgentID: e.AgentID, Summary: summary}
+	reply := Reply{Answer: got.answer, SessionID: e.ID, AgentID: e.AgentID, On: e.on.Load(), Summary: summary}
 	failure := got.failure
 	stopped, isFailure := errors.AsType[*fault.Error](cause)
 	switch {
@@ -228,19 +287,55 @@ func (s *Sessions) conclude(e *entry, turn *Turn, got returned, cause error) (Re
 		failure = fault.New(fault.Cancelled, "The prompt was cancelled", fault.WithOutcome(e.member.unfinished()),
 			fault.WithCause(cause))
 	}
-	own := *failure // whoever made it may use it for others
-	return reply, public(withActions(&own, summary))
+	own := *failure             // whoever made it may use it for others
+	if e.member.Program == "" { // it does nothing but call tools, each of which is known
+		fault.WithOutcome(fault.NotExecuted)(&own)
+	}
+	return reply, public(named(withActions(&own, summary), e))
 }
 
-// late is the failure of a turn that took too long.
-func late(e *entry, allowed time.Duration) *fault.Error {
-	code, hint := fault.TimeoutCode, "Give it more time with the argument timeout, or delegate a smaller errand."
-	if e.member.Program != "" {
-		code, hint = fault.WorkerTimeout, "Check what it has done before delegating the errand again, with more time "+
-			"(the argument timeout) or in smaller parts."
+// named says in a failure which agent, provider and model it is about.
+func named(f *fault.Error, e *entry) *fault.Error {
+	on := e.on.Load()
+	if on != nil && f.ProviderID == "" && f.Source != fault.SourceConfig {
+		f.ProviderID = on.Provider
 	}
-	return fault.New(code, fmt.Sprintf("Agent %s was not done within %s", e.AgentID, allowed.Round(time.Millisecond)),
-		fault.WithOutcome(e.member.unfinished()), fault.WithRetryable(true), fault.WithHint(hint))
+	data, _ := rawjson.Members(f.Data)
+	add := func(name, value string) {
+		if value != "" && rawjson.Get(data, name) == nil {
+			data = append(data, rawjson.Make(name, rawjson.MustEncode(value)))
+		}
+	}
+	add("agentId", e.AgentID)
+	if on != nil {
+		add("model", on.Model)
+		add("fallback", on.Fallback)
+	}
+	fault.WithData(json.RawMessage(rawjson.Join(data)))(f)
+	return f
+}
+
+// late is the failure of a turn that took too long. found is the failure that its agent came back with; nil: none.
+func late(e *entry, allowed time.Duration, found *fault.Error) *fault.Error {
+	code, hint := fault.TimeoutCode, "Give it more time with the argument timeout, or delegate a smaller errand."
+	outcome := e.member.unfinished()
+	if e.member.Program != "" {
+		code = fault.WorkerTimeout
+		if found != nil {
+			outcome = found.Outcome
+		}
+		if outcome != fault.NotExecuted {
+			hint = "Check what it has done before delegating the errand again, with more time (the argument " +
+				"timeout) or " +
+				"in smaller parts."
+		}
+	}
+	f := fault.New(code, fmt.Sprintf("Agent %s was not done within %s", e.AgentID, allowed.Round(time.Millisecond)),
+		fault.WithOutcome(outcome), fault.WithRetryable(true), fault.WithHint(hint))
+	if found != nil {
+		f.Attempts, f.Data = found.Attempts, found.Data
+	}
+	return f
 }
 
 // unfinished is what is known of an errand that was ended, as far as no call of a tool tells: on models an agent does
@@ -268,8 +363,8 @@ func withActions(f *fault.Error, summary Summary) *fault.Error {
 // public leaves out of a failure of an agent what is for nobody but the person: folders of this machine, and what looks
 // like a credential.
 func public(f *fault.Error) *fault.Error {
-	f.Message = fault.Redact(fault.WithoutFolders(f.Message))
-	f.Hint = fault.Redact(fault.WithoutFolders(f.Hint))
+	f.Message = fault.Redact(fault.WithoutPlaces(f.Message))
+	f.Hint = fault.Redact(fault.WithoutPlaces(f.Hint))
 	return f
 }
 

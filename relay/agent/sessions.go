@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/rs/zerolog"
@@ -33,6 +34,9 @@ type Options struct {
 	Tools      Tools
 	Log        zerolog.Logger
 	MaxTimeout time.Duration // no prompt lasts longer
+
+	// TabGone reports whether no connected browser has a tab of an id, although one is connected; nil: nobody knows.
+	TabGone func(id int) bool
 
 	Transcripts Transcripts // nil: nothing that is said is kept, whatever is configured
 
@@ -63,7 +67,8 @@ const (
 // Sessions are the open sessions of all clients with all agents. Methods may be called concurrently.
 type Sessions struct {
 	options Options
-	ending  sync.WaitGroup // of sessions that are being ended
+	ending  sync.WaitGroup // of sessions that are being ended, and prompts in the background
+	texts   longTexts
 
 	mu      lock.Mutex // guards the rest, and what an entry says it does
 	limits  config.Delegation
@@ -87,6 +92,7 @@ type entry struct {
 	expiry  *time.Timer   // nil while it is busy
 	closing Reason        // it is closed as soon as its agent has come back; empty: it is not to be
 
+	behind   *ended // its last prompt in the background; nil: there was none
 	finished bool
 	kept     bool // something of it is in a transcript
 }
@@ -184,8 +190,7 @@ func (s *Sessions) Load() (active, capacity int) {
 // member finds an agent; without a name it is the default one. It is called while mu is held.
 func (s *Sessions) member(id string) (*Member, *fault.Error) {
 	if len(s.members) == 0 {
-		return nil, fault.New(fault.ConfigError, "No agents registered", fault.WithHint(
-			"Ask the person to configure a provider or a worker in config.json; docs/delegation.md shows how."))
+		return nil, fault.New(fault.ConfigError, "No agents registered", fault.WithHint(noAgents))
 	}
 	if id == "" {
 		if id = s.limits.DefaultAgent; id == "" {
@@ -211,12 +216,17 @@ type View struct {
 	Last    time.Time // of its creation, or the end of its last prompt
 	Doing   Doing
 	Spent   Spent
+	On      *Thinks // nil: a program
+	behind  ended   // of its last prompt in the background
 }
 
 func (s *Sessions) view(e *entry) View {
 	s.mu.Lock()
 	v := View{ID: e.ID, AgentID: e.AgentID, Asker: e.Asker, Color: e.Acts.Delegation.Color, State: e.state,
-		Created: e.Created, Last: e.last}
+		Created: e.Created, Last: e.last, On: e.on.Load()}
+	if e.behind != nil {
+		v.behind = *e.behind
+	}
 	s.mu.Unlock()
 	v.Doing, v.Spent = e.Doing(), e.Spent()
 	return v
@@ -300,6 +310,13 @@ func (s *Sessions) interrupt(e *entry, cause error) bool {
 	return true
 }
 
+// Thinks is what an agent on models thinks with.
+type Thinks struct {
+	Provider string
+	Model    string // of the last request; empty: there was none
+	Fallback string // why it is not the provider that comes first; empty: it is
+}
+
 // Session is one session of a client with an agent. What is not static belongs to [Sessions].
 type Session struct {
 	ID       string // 32 hexadecimal digits
@@ -311,6 +328,12 @@ type Session struct {
 
 	Tools Tools // what the agent calls, by Do
 	State any   // the agent's own
+
+	// untrusted is that its agent has read words of a page: what it says from then on may have been said by them.
+	untrusted atomic.Bool
+
+	// on is what its agent thinks with; nil: a program, of which nobody knows, or it was not opened.
+	on atomic.Pointer[Thinks]
 
 	mu    lock.Mutex
 	turn  *Turn // nil: none is under way

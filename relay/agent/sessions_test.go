@@ -16,6 +16,7 @@ import (
 	"tabrelay/relay/config"
 	"tabrelay/relay/event"
 	"tabrelay/relay/fault"
+	"tabrelay/relay/registry"
 )
 
 // scripted is an agent whose answers a test decides, and what it heard.
@@ -346,10 +347,17 @@ func TestClosingStopsWork(t *testing.T) {
 			"cancelled":   func(id string) { s.Stop(id) },
 			"client-left": func(string) { s.SessionEnded(client.ID) },
 		} {
-			v := created(t, s, "slow")
+			asker := client
+			if name == "client-left" {
+				asker.Client = call.Unnamed // those with a name come back
+			}
+			v, failure := s.Create(t.Context(), Asked{Asker: asker})
+			if failure != nil {
+				t.Fatal(failure)
+			}
 			ended := make(chan ending, 1)
 			go func() {
-				reply, failure := s.Prompt(t.Context(), client, v.ID, Errand{})
+				reply, failure := s.Prompt(t.Context(), asker, v.ID, Errand{})
 				ended <- ending{reply, failure}
 			}()
 			synctest.Wait()
@@ -451,9 +459,8 @@ func TestLimits(t *testing.T) {
 			failure.Code != fault.InputTooLarge || failure.Message != "Prompt exceeds maximum size" {
 			t.Error(failure)
 		}
-		large := Metadata{Rest: make([]byte, 21)}
-		if _, failure := s.Create(t.Context(), Asked{Asker: client, Metadata: large}); failure == nil ||
-			failure.Code != fault.InputTooLarge || failure.Message != "Metadata exceeds maximum size" {
+		if failure := s.checkMetadata(make([]byte, 21)); failure == nil || failure.Code != fault.InputTooLarge ||
+			failure.Message != "Metadata exceeds maximum size" {
 			t.Error(failure)
 		}
 	})
@@ -572,7 +579,8 @@ func TestActs(t *testing.T) {
 		acted = s.Acts
 		return nil
 	}}
-	s := NewSessions(Options{MaxTimeout: time.Minute})
+	s := NewSessions(Options{MaxTimeout: time.Minute, Tools: &fakeTools{tools: []*registry.Tool{
+		aTool("wiki__edit", false), aTool("shop__list", true), aTool("bank__pay", false)}}})
 	bounded := &Member{Agent: a, Tools: []string{"wiki", "shop__list"}, ReadOnly: true}
 	s.Configure([]*Member{bounded}, config.Default().Delegation)
 	t.Cleanup(s.Shutdown)

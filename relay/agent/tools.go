@@ -39,7 +39,8 @@ func (s *Sessions) OwnTools() []registry.Tool {
 			"sessionValid is true.",
 			promptInput, promptOutput, writes, longestCall, answering(s.promptSession)),
 		tool("sessions_status", "Agent session status", "What an agent session does at the moment: active (not "+
-			"prompted yet), busy, idle or failed, the tool that it calls, and the tabs in which it worked.",
+			"prompted yet), busy, idle or failed, the tool that it calls, the tabs in which it worked, and the answer "+
+			"to its last prompt in the background. With textOffset: the next piece of a long answer.",
 			sessionInput, statusOutput, reads, 0, answering(s.statusOf)),
 		tool("sessions_cancel", "Cancel a prompt", "Stops what an agent session is doing: the request to its model, "+
 			"and the action in the page. The prompt then answers with what was done so far. cancelled is false when "+
@@ -116,8 +117,16 @@ func (s *Sessions) discover(_ context.Context, _ call.Call, args struct {
 	for i := range agents {
 		agents[i].Trouble = ForClients(agents[i].Trouble)
 	}
-	return answer{value: map[string]any{"agents": agents}}, nil
+	answered := map[string]any{"agents": agents}
+	if len(s.Members()) == 0 {
+		answered["next"] = noAgents
+	}
+	return answer{value: answered}, nil
 }
+
+// noAgents is what is to be done where nobody is there to delegate to.
+const noAgents = "No agent is configured. Ask the person to add a provider of models, or a worker, to config.json: " +
+	"docs/delegation.md shows how."
 
 type createArgs struct {
 	AgentID  string          `json:"agentId"`
@@ -125,17 +134,21 @@ type createArgs struct {
 	Metadata json.RawMessage `json:"metadata"`
 }
 
-func (a createArgs) asked(c call.Call) (Asked, *fault.Error) {
-	m, failure := readMetadata(a.Metadata)
-	id := cmp.Or(a.AgentID, a.WorkerID)
-	return Asked{Asker: c.Session, AgentID: id, Metadata: m}, failure
+func (a createArgs) asked(s *Sessions, c call.Call) (Asked, *fault.Error) {
+	asked := Asked{Asker: c.Session, AgentID: cmp.Or(a.AgentID, a.WorkerID)}
+	failure := s.checkMetadata(a.Metadata)
+	if failure == nil {
+		asked.Metadata, failure = readMetadata(a.Metadata)
+	}
+	return asked, failure
 }
 
 func (s *Sessions) createSession(ctx context.Context, c call.Call, args createArgs) (answer, *fault.Error) {
-	asked, failure := args.asked(c)
+	asked, failure := args.asked(s, c)
 	if failure != nil {
 		return answer{}, failure
 	}
+	defer pulsing(&c)()
 	v, failure := s.Create(ctx, asked)
 	if failure != nil {
 		return answer{}, failure
@@ -150,107 +163,65 @@ func (s *Sessions) createSession(ctx context.Context, c call.Call, args createAr
 
 type errandArgs struct {
 	Prompt        string          `json:"prompt"`
+	OutputSchema  json.RawMessage `json:"outputSchema"`
 	Timeout       int64           `json:"timeout"` // milliseconds
 	RuntimeParams provider.Params `json:"runtimeParams"`
 }
 
-func (a errandArgs) errand(c call.Call) Errand {
+func (a errandArgs) errand(c call.Call) (Errand, *fault.Error) {
+	form, failure := readForm(a.OutputSchema)
 	const longest = int64(24 * time.Hour / time.Millisecond) // far beyond every maximum, and within a Duration
 	return Errand{
 		Text: a.Prompt, Timeout: time.Duration(min(a.Timeout, longest)) * time.Millisecond, Params: a.RuntimeParams,
-		Tell: c.Progress, Ask: c.Ask,
-	}
+		Tell: c.Progress, Ask: c.Ask, Form: form,
+	}, failure
 }
 
 func (s *Sessions) promptSession(ctx context.Context, c call.Call, args struct {
-	SessionID string `json:"sessionId"`
+	SessionID  string `json:"sessionId"`
+	Background bool   `json:"background"`
 	errandArgs
 }) (answer, *fault.Error) {
-	reply, failure := s.Prompt(ctx, c.Session, args.SessionID, args.errand(c))
+	errand, failure := args.errand(c)
 	if failure != nil {
 		return answer{}, failure
 	}
-	return reply.answer(false), nil
+	if args.Background {
+		return s.promptBehind(c, args.SessionID, errand)
+	}
+	defer pulsing(&c)()
+	errand.Tell = c.Progress
+	reply, failure := s.Prompt(ctx, c.Session, args.SessionID, errand)
+	if failure != nil {
+		return answer{}, failure
+	}
+	return s.answer(c.Session, reply, false), nil
 }
 
 func (s *Sessions) delegate(ctx context.Context, c call.Call, args struct {
 	createArgs
 	errandArgs
 }) (answer, *fault.Error) {
-	asked, failure := args.asked(c)
+	errand, failure := args.errand(c)
 	if failure != nil {
 		return answer{}, failure
 	}
-	reply, failure := s.Delegate(ctx, asked, args.errand(c))
+	asked, failure := args.asked(s, c)
 	if failure != nil {
 		return answer{}, failure
 	}
-	return reply.answer(true), nil
-}
-
-// answer is a reply as clients read it.
-func (r Reply) answer(task bool) answer {
-	shown := struct {
-		Success    *bool           `json:"success,omitempty"`
-		SessionID  string          `json:"sessionId,omitempty"`
-		AgentID    string          `json:"agentId,omitempty"`
-		Text       string          `json:"text"`
-		StopReason string          `json:"stopReason"`
-		RequestID  string          `json:"requestId,omitempty"`
-		Usage      *provider.Usage `json:"usage,omitempty"`
-		Source     string          `json:"source,omitempty"`
-		ToolCalls  []Action        `json:"toolCalls"`
-		Outcome    *Outcome        `json:"outcome,omitempty"`
-	}{
-		Text: r.Text, StopReason: r.StopReason, RequestID: r.RequestID, Usage: r.Usage, ToolCalls: r.Summary.Actions,
+	defer pulsing(&c)()
+	errand.Tell = c.Progress
+	reply, failure := s.Delegate(ctx, asked, errand)
+	if failure != nil {
+		return answer{}, failure
 	}
-	if task {
-		shown.Success, shown.SessionID, shown.AgentID = &yes, r.SessionID, r.AgentID
-	}
-	if r.Summary.Untrusted {
-		shown.Source = "delegated agent " + r.AgentID + "; it read untrusted pages"
-	}
-	if !r.Ended {
-		o := r.Summary.Outcome()
-		shown.Outcome = &o
-	}
-	return answer{shown, r.Summary.Untrusted}
+	return s.answer(c.Session, reply, true), nil
 }
 
 type sessionArgs struct {
 	SessionID string `json:"sessionId"`
 	RequestID string `json:"requestId"`
-}
-
-func (s *Sessions) statusOf(_ context.Context, c call.Call, args sessionArgs) (answer, *fault.Error) {
-	v, failure := s.Status(c.Session, args.SessionID)
-	if failure != nil {
-		return answer{}, failure
-	}
-	return answer{value: v.status()}, nil
-}
-
-// status is a session as sessions_status shows it.
-type status struct {
-	SessionID      string  `json:"sessionId"`
-	AgentID        string  `json:"agentId"`
-	Status         State   `json:"status"`
-	CreatedAt      int64   `json:"createdAt"`
-	LastActivityAt int64   `json:"lastActivityAt"`
-	Turn           int     `json:"turn"`
-	CurrentTool    *string `json:"currentTool"` // null: none
-	Tabs           []int   `json:"tabs"`
-}
-
-func (v View) status() status {
-	shown := status{
-		SessionID: v.ID, AgentID: v.AgentID, Status: v.State, CreatedAt: v.Created.UnixMilli(),
-		LastActivityAt: v.Last.UnixMilli(), Turn: v.Doing.Turn, Tabs: v.Doing.Tabs,
-	}
-	if len(v.Doing.Tools) > 0 {
-		shown.CurrentTool = &v.Doing.Tools[0]
-	}
-	return shown
 }
 
 func (s *Sessions) cancelPrompt(_ context.Context, c call.Call, args sessionArgs) (answer, *fault.Error) {
@@ -273,50 +244,28 @@ func (s *Sessions) closeSession(_ context.Context, c call.Call, args sessionArgs
 	}{true, args.SessionID}}, nil
 }
 
-// readMetadata reads what a client says of a session. Its form was checked; members that nobody knows are the client's
-// own.
-func readMetadata(raw json.RawMessage) (m Metadata, failure *fault.Error) {
-	if raw == nil {
-		return m, nil
-	}
-	var form struct {
-		Provider      string            `json:"provider"`
-		RuntimeParams provider.Params   `json:"runtimeParams"`
-		Tools         []string          `json:"tools"`
-		Tabs          []json.RawMessage `json:"tabs"`
-		ReadOnly      bool              `json:"readOnly"`
-		Budget        Budget            `json:"budget"`
-	}
-	if err := json.Unmarshal(raw, &form); err != nil {
-		return m, fault.New(fault.ValidationError, "metadata cannot be read: "+err.Error(),
-			fault.WithSource(fault.SourceInternal))
-	}
-	m = Metadata{Provider: form.Provider, RuntimeParams: form.RuntimeParams, Tools: form.Tools,
-		ReadOnly: form.ReadOnly, Budget: form.Budget, Rest: raw}
-	for _, tab := range form.Tabs {
-		text, isText := rawjson.Text(tab)
-		if !isText {
-			text = string(tab) // a number
-		}
-		m.Tabs = append(m.Tabs, text)
-	}
-	return m, nil
-}
-
 // The schemas of the tools. Runtime parameters are checked alike wherever they are given.
 var (
 	params = string(rawjson.MustEncode(config.RuntimeParamsSchema()))
 
 	timeoutProperty = `"timeout":{"type":"integer","minimum":1,"description":"Milliseconds for the whole errand."}`
 	promptProperty  = `"prompt":{"type":"string"}`
-	idProperty      = `"sessionId":{"type":"string"}`
-	agentProperty   = `"agentId":{"type":"string","description":"Of agents_discover. Default: the configured one."}`
+	formProperty    = `"outputSchema":{"type":"object",` +
+		`"description":"JSON Schema of the answer: value has it, checked."}`
+	offsetProperty = `"textOffset":{"type":"integer","minimum":0,"description":"Where to go on in a long answer."}`
 
-	metadataProperty = `"metadata":{"type":"object","description":"What the agent may use at the most, and notes of ` +
-		`your own.","properties":{"provider":{"type":"string"},"runtimeParams":` + params + `,` +
+	backgroundProperty = `"background":{"type":"boolean","description":"Answer at once; sessions_status has the end."}`
+
+	idProperty    = `"sessionId":{"type":"string"}`
+	agentProperty = `"agentId":{"type":"string","description":"Of agents_discover. Default: the configured one."}`
+
+	metadataProperty = `"metadata":{"type":"object","description":"What the agent may use at the most. Notes of your ` +
+		`own go into notes; other members are refused.","properties":{"provider":{"type":"string"},"runtimeParams":` +
+		params + `,` +
 		`"tools":{"type":"array","items":{"type":"string"},"description":"Names of tools or plugins."},` +
 		`"tabs":{"type":"array","items":{"type":["integer","string"]},"description":"Ids of tabs, or URL match ` +
-		`patterns."},"readOnly":{"type":"boolean"},"budget":{"type":"object","additionalProperties":false,` +
+		`patterns."},"readOnly":{"type":"boolean"},"notes":{"type":"object"},` +
+		`"budget":{"type":"object","additionalProperties":false,` +
 		`"properties":{"maxTurns":{"type":"integer","minimum":1},"maxToolCalls":{"type":"integer","minimum":1},` +
 		`"maxTokens":{"type":"integer","minimum":1},"maxMs":{"type":"integer","minimum":1}}}}}`
 	paramsProperty = `"runtimeParams":` + params
@@ -324,12 +273,13 @@ var (
 	discoverInput = object(nil, `"capability":{"type":"string"}`, `"refresh":{"type":"boolean"}`)
 	createInput   = object(nil, agentProperty, `"workerId":{"type":"string","description":"Former name of agentId."}`,
 		metadataProperty)
-	promptInput   = object([]string{"sessionId", "prompt"}, idProperty, promptProperty, timeoutProperty, paramsProperty)
-	sessionInput  = object([]string{"sessionId"}, idProperty)
+	promptInput = object([]string{"sessionId", "prompt"}, idProperty, promptProperty, timeoutProperty, formProperty,
+		backgroundProperty, paramsProperty)
+	sessionInput  = object([]string{"sessionId"}, idProperty, offsetProperty)
 	cancelInput   = object([]string{"sessionId"}, idProperty, `"requestId":{"type":"string"}`)
 	closeInput    = object([]string{"sessionId"}, idProperty, `"reason":{"type":"string"}`)
-	delegateInput = object([]string{"prompt"}, promptProperty, agentProperty, timeoutProperty, metadataProperty,
-		paramsProperty)
+	delegateInput = object([]string{"prompt"}, promptProperty, agentProperty, timeoutProperty, formProperty,
+		metadataProperty, paramsProperty)
 )
 
 // The output schemas name what clients read. Members may be added, so they do not close their objects.
@@ -340,7 +290,7 @@ var (
 	promptOutput = returns(`"text":{"type":"string"}`, `"stopReason":{"type":"string"}`,
 		`"toolCalls":{"type":"array","items":{"type":"object"}}`)
 	statusOutput = returns(idProperty, `"agentId":{"type":"string"}`, `"status":{"type":"string"}`,
-		`"lastActivityAt":{"type":"integer"}`)
+		`"lastActivityAt":{"type":"integer"}`, `"answer":{"type":"object"}`)
 	cancelOutput = returns(`"cancelled":{"type":"boolean"}`, idProperty)
 	closeOutput  = returns(`"closed":{"type":"boolean"}`, idProperty)
 )

@@ -22,14 +22,13 @@ type Turn struct {
 	asking  chan struct{} // holds one while a person is asked
 	running sync.WaitGroup
 
-	mu        lock.Mutex
-	ended     bool
-	actions   []*action
-	calls     int // that were let in
-	refused   int
-	exceeded  bool // the budget
-	untrusted bool
-	said      *said // nil: nothing is written down
+	mu       lock.Mutex
+	ended    bool
+	actions  []*action
+	calls    int // that were let in
+	refused  int
+	exceeded bool  // the budget
+	said     *said // nil: nothing is written down
 
 	telling chan struct{} // holds one while the client is told; it guards the rest
 	steps   int
@@ -115,7 +114,7 @@ func (t *Turn) End() Summary {
 // Summary is what the agent has done in a turn.
 type Summary struct {
 	Actions   []Action // in the order in which they began
-	Untrusted bool     // it read words of a page, or of somebody else whom nobody vouches for
+	Untrusted bool     // the session has read words of a page, or of somebody else whom nobody vouches for
 	Exceeded  bool     // a call was refused because no more may be made
 }
 
@@ -123,7 +122,7 @@ type Summary struct {
 func (t *Turn) Summary() Summary {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	s := Summary{Actions: make([]Action, len(t.actions)), Untrusted: t.untrusted, Exceeded: t.exceeded}
+	s := Summary{Actions: make([]Action, len(t.actions)), Untrusted: t.session.untrusted.Load(), Exceeded: t.exceeded}
 	for i, a := range t.actions {
 		s.Actions[i] = a.Action
 	}
@@ -170,8 +169,13 @@ func (s Summary) Tell(f *fault.Error) {
 	}
 	if s.Wrote() {
 		f.Retryable, f.RetryAfterMs = false, nil
-		fault.WithHint("The errand has changed something, or may have: look at toolCalls, and read the pages before " +
-			"it is delegated again.")(f)
+		warning := "The errand has changed something, or may have: look at toolCalls, and read the pages before it " +
+			"is " +
+			"delegated again."
+		if f.Hint != "" {
+			warning += "\n" + f.Hint
+		}
+		fault.WithHint(warning)(f)
 	}
 }
 

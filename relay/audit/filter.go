@@ -124,6 +124,7 @@ func moment(name, value string, now time.Time) (time.Time, error) {
 	if d, err := time.ParseDuration(value); err == nil && d >= 0 {
 		return now.Add(-d), nil
 	}
-	return time.Time{}, fmt.Errorf("%s is no time: write 2026-11-21T15:04:05Z, 2026-11-21, or how long ago, such as "+
+	return time.Time{}, fmt.Errorf("%s is not a time: write 2026-11-21T15:04:05Z, 2026-11-21, or how long ago, such "+
+		"as "+
 		"90m or 7d", name)
 }

@@ -28,11 +28,12 @@ type written struct {
 const positionBytes = 64
 
 // openPosition opens the file and makes it when there is none. missing says in one sentence what the log lacks whose
-// last row has the number head; it is empty when the log lacks nothing.
-func openPosition(path string, head int64) (p *position, missing string, err error) {
+// last row has the number head; it is empty when the log lacks nothing. gone: rows
+// that were written are not there any more.
+func openPosition(path string, head int64) (p *position, missing string, gone bool, err error) {
 	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
-		return nil, "", fmt.Errorf("cannot open %s: %w", path, err)
+		return nil, "", false, fmt.Errorf("cannot open %s: %w", path, err)
 	}
 	p = &position{file: file}
 	switch err := p.read(); {
@@ -40,6 +41,7 @@ func openPosition(path string, head int64) (p *position, missing string, err err
 	case err != nil:
 		missing = "what an earlier relay did not write is unknown, because audit.position was damaged"
 	case p.now.Row > head:
+		gone = true
 		missing = fmt.Sprintf("row %d was written and the log ends at row %d: the database is not the one that was "+
 			"used before",
 			p.now.Row, head)
@@ -49,9 +51,9 @@ func openPosition(path string, head int64) (p *position, missing string, err err
 	}
 	p.now = written{Row: -1} // so that it is written in any case
 	if err := p.note(head, 0); err != nil {
-		return nil, "", errors.Join(err, file.Close())
+		return nil, "", false, errors.Join(err, file.Close())
 	}
-	return p, missing, nil
+	return p, missing, gone, nil
 }
 
 func (p *position) read() error {

@@ -37,9 +37,12 @@ func TestPositionTellsWhatIsMissing(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			p, missing, err := openPosition(path, tt.head)
+			p, missing, gone, err := openPosition(path, tt.head)
 			if err != nil {
 				t.Fatal(err)
+			}
+			if gone != strings.Contains(missing, "the database is not the one") {
+				t.Errorf("rows are gone: %t", gone)
 			}
 			if !strings.Contains(missing, tt.want) || (missing == "") != (tt.want == "") {
 				t.Errorf("missing: %q", missing)
@@ -52,7 +55,7 @@ func TestPositionTellsWhatIsMissing(t *testing.T) {
 			if err := p.close(); err != nil {
 				t.Error(err)
 			}
-			if _, missing, err := openPosition(path, tt.head); missing != "" || err != nil {
+			if _, missing, _, err := openPosition(path, tt.head); missing != "" || err != nil {
 				t.Errorf("the next relay finds missing %q, %v", missing, err)
 			}
 		})

@@ -38,6 +38,7 @@ type Recorder struct {
 	log    zerolog.Logger
 	wrote  func() // hears of each batch; must not block
 
+	gone string    // why rows that were written are missing; empty: none are
 	at   *position // owned by run
 	last int64     // number of the last row that was written; owned by run
 
@@ -84,17 +85,24 @@ func NewRecorder(ctx context.Context, keeper Keeper, positionFile string, log ze
 	if err != nil {
 		return nil, fmt.Errorf("cannot read where the audit log ends: %w", err)
 	}
-	at, missing, err := openPosition(positionFile, head.N)
+	at, missing, gone, err := openPosition(positionFile, head.N)
 	if err != nil {
 		return nil, err
 	}
 	r := newRecorder(keeper, at, log, wrote)
+	if gone {
+		r.gone = missing
+	}
 	if missing != "" {
 		log.Error().Msg("entries of the audit log are missing: " + missing)
 		r.Record(call.Entry{Kind: KindGap, DecidedBy: "relay", Detail: missing})
 	}
 	return r, nil
 }
+
+// Gone says why rows of the log that were written are missing, and with them perhaps more of the database; empty: none
+// are.
+func (r *Recorder) Gone() string { return r.gone }
 
 func newRecorder(keeper Keeper, at *position, log zerolog.Logger, wrote func()) *Recorder {
 	if wrote == nil {

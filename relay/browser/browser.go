@@ -150,7 +150,9 @@ func Version(ctx context.Context, path string) (string, error) {
 	if runtime.GOOS == "windows" {
 		return "", nil
 	}
-	out, err := exec.CommandContext(ctx, path, "--version").Output()
+	cmd := exec.CommandContext(ctx, path, "--version")
+	cmd.Env = environment()
+	out, err := cmd.Output()
 	if err != nil {
 		if exit, ok := errors.AsType[*exec.ExitError](err); ok && len(exit.Stderr) > 0 {
 			return "", fmt.Errorf("%s cannot run: %s", path, strings.TrimSpace(string(exit.Stderr)))

@@ -133,6 +133,36 @@ func TestLaunch(t *testing.T) {
 	}
 }
 
+// A key in the environment of the relay is not in that of the browser, where every process of it could read it.
+func TestEnvironmentOfTheBrowser(t *testing.T) {
+	dir := t.TempDir()
+	seen := filepath.Join(dir, "seen")
+	for name, value := range map[string]string{"OPENAI_API_KEY": "sk-1", "TABRELAY_TOKEN": "t", "GOOGLE_API_KEY": "g",
+		"MY_OWN": "x", "DISPLAY": ":7", "https_proxy": "http://proxy:1", "LC_ALL": "C"} {
+		t.Setenv(name, value)
+	}
+	l := Launch{Path: program(t, dir, "chromium", `env > "`+seen+`.new"; mv "`+seen+`.new" "`+seen+`"`),
+		Folder: filepath.Join(dir, "browser")}
+	if _, err := l.Start(); err != nil {
+		t.Fatal(err)
+	}
+	var text []byte
+	for range 5000 {
+		var err error
+		if text, err = os.ReadFile(seen); err == nil {
+			break
+		}
+		<-time.After(time.Millisecond)
+	}
+	lines := strings.Split(string(text), "\n")
+	for line, want := range map[string]bool{"OPENAI_API_KEY=sk-1": false, "TABRELAY_TOKEN=t": false, "MY_OWN=x": false,
+		"GOOGLE_API_KEY=g": false, "DISPLAY=:7": true, "https_proxy=http://proxy:1": true, "LC_ALL=C": true} {
+		if got := slices.Contains(lines, line); got != want {
+			t.Errorf("%s is there: %v", line, got)
+		}
+	}
+}
+
 func TestGuide(t *testing.T) {
 	for goos, keys := range map[string]string{"linux": "Ctrl+L", "darwin": "Cmd+Shift+G", "windows": "address line"} {
 		var text strings.Builder

@@ -16,6 +16,8 @@ import (
 	"time"
 
 	"github.com/google/renameio/v2/maybe"
+
+	"tabrelay/relay/pause"
 )
 
 // Launch says how the managed browser is started.
@@ -73,7 +75,7 @@ func (l Launch) Start() (*Managed, error) {
 	}
 	defer output.Close() // the browser has its own handle
 	cmd := exec.Command(l.Path, l.args()...)
-	cmd.Stdout, cmd.Stderr, cmd.SysProcAttr = output, output, detached()
+	cmd.Stdout, cmd.Stderr, cmd.SysProcAttr, cmd.Env = output, output, detached(), environment()
 	if err := cmd.Start(); err != nil {
 		return nil, fmt.Errorf("cannot start %s: %w", l.Path, err)
 	}
@@ -172,25 +174,51 @@ func commandLine(pid int) (string, error) {
 	return string(text), err
 }
 
-// Stop asks the browser to quit, and kills it when it has not once ctx is done.
+// Stop asks the browser to quit, and kills it when it has not once ctx is done. The programs that it started may write
+// to the profile for a moment longer (cookies, the cache): they are waited for as well.
 func (m *Managed) Stop(ctx context.Context) error {
-	process, err := os.FindProcess(m.PID)
-	if err != nil || !m.alive() {
-		return m.forget()
-	}
-	if err := interrupt(process); err != nil {
-		return errors.Join(process.Kill(), m.forget())
-	}
-	ticker := time.NewTicker(20 * time.Millisecond)
-	defer ticker.Stop()
-	for m.alive() {
-		select {
-		case <-ctx.Done():
-			return errors.Join(process.Kill(), m.forget())
-		case <-ticker.C:
+	if process, err := os.FindProcess(m.PID); err == nil && m.alive() {
+		err := interrupt(process)
+		if err != nil || !m.await(ctx, func() bool { return !m.alive() }) {
+			err = process.Kill()
+		}
+		if err != nil {
+			return errors.Join(err, m.forget())
 		}
 	}
+	ended := func() bool { return !m.alive() && len(m.programs()) == 0 }
+	helping, cancel := context.WithTimeout(ctx, programsTime)
+	defer cancel()
+	if m.await(helping, ended) {
+		return m.forget()
+	}
+	for _, pid := range m.programs() {
+		if process, err := os.FindProcess(pid); err == nil {
+			_ = process.Kill() // it may have ended by now
+		}
+	}
+	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), killTime)
+	defer cancel()
+	if !m.await(last, ended) {
+		return errors.Join(fmt.Errorf("programs of the browser do not end: processes %s",
+			strings.Trim(fmt.Sprint(m.programs()), "[]")), m.forget())
+	}
 	return m.forget()
+}
+
+const (
+	programsTime = 5 * time.Second // for the programs of a browser that has quit
+	killTime     = 2 * time.Second // for those that were killed
+)
+
+// await waits until something is so. It reports whether it is; not when ctx is done first.
+func (m *Managed) await(ctx context.Context, so func() bool) bool {
+	for !so() {
+		if !pause.For(ctx, 20*time.Millisecond) {
+			return so()
+		}
+	}
+	return true
 }
 
 func (m *Managed) forget() error {

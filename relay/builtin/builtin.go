@@ -15,6 +15,7 @@ import (
 	"tabrelay/relay/fault"
 	"tabrelay/relay/hub"
 	"tabrelay/relay/metrics"
+	"tabrelay/relay/policy"
 	"tabrelay/relay/registry"
 	"tabrelay/relay/store"
 )
@@ -29,6 +30,7 @@ type Sources struct {
 	Store   *store.Store
 	Meter   *metrics.Metrics
 	Notices *event.Notices
+	Policy  *policy.Policy
 	Catalog *catalog.Catalog
 	Letters *DeadLetters
 

@@ -78,6 +78,7 @@ type Letter struct {
 	Attempts   int             `json:"attempts"`
 	Code       string          `json:"code,omitempty"`
 	Message    string          `json:"message,omitempty"`
+	Deeds      string          `json:"deeds,omitempty"`     // what it was to do, as far as the page said so
 	Arguments  json.RawMessage `json:"arguments,omitempty"` // redacted
 	Failure    json.RawMessage `json:"error,omitempty"`
 	Replayable bool            `json:"replayable"`
@@ -102,7 +103,7 @@ func (d *DeadLetters) View(l *call.DeadLetter, brief bool) Letter {
 	v := Letter{
 		ID: l.ID, Time: l.Created.UTC(), Tool: l.Tool, Client: l.Session.Client, Profile: l.Profile, TabID: l.TabID,
 		Outcome: l.Outcome, Attempts: l.Attempts,
-		Late: l.LateOutcome, ReplayOf: l.ReplayOf, Replayed: l.Replayed,
+		Deeds: l.Deeds, Late: l.LateOutcome, ReplayOf: l.ReplayOf, Replayed: l.Replayed,
 	}
 	var said struct{ Code, Message string }
 	if json.Unmarshal(l.Failure, &said) == nil {

@@ -120,30 +120,9 @@ type (
 )
 
 // healthSchema is the output schema of bridge_health. Members may be added, so it does not close its objects.
-const healthSchema = `{
-	"type": "object",
-	"required": ["healthy", "state", "agents", "sessions", "uptime"],
-	"properties": {
-		"healthy": {"type": "boolean", "description": "One browser is connected, or one agent is ready."},
-		"state": {"enum": ["full", "degraded"], "description": "degraded: no browser is connected; tools of pages fail at once."},
-		"version": {"type": "string"},
-		"agents": {"type": "object", "properties": {"total": {"type": "integer"}, "ready": {"type": "integer"}, "trouble": {"type": "string", "description": "What is missing for some of them."}, "next": {"type": "string"}}, "required": ["total", "ready"]},
-		"sessions": {"type": "object", "properties": {"active": {"type": "integer"}, "capacity": {"type": "integer"}}, "required": ["active", "capacity"]},
-		"uptime": {"type": "integer", "description": "Milliseconds."},
-		"extension": {"type": "object", "properties": {"connected": {"type": "boolean"}, "version": {"type": "string"}, "browsers": {"type": "array", "items": {"type": "string"}}}, "required": ["connected", "browsers"]},
-		"browsers": {"type": "array", "items": {"type": "object", "properties": {"label": {"type": "string"}, "connected": {"type": "boolean"}, "since": {"type": "string"}, "tabs": {"type": "integer"}, "calls": {"type": "integer"}}, "required": ["label", "connected"]}},
-		"tabs": {"type": "object", "properties": {"total": {"type": "integer"}, "ready": {"type": "integer"}}, "required": ["total", "ready"]},
-		"owners": {"type": "array", "description": "Tabs that an agent works in; others get TAB_OWNED there.", "items": {"type": "object", "properties": {"tabId": {"type": "integer"}, "profile": {"type": "string"}, "owner": {"type": "string"}, "since": {"type": "string"}}, "required": ["tabId", "profile", "owner"]}},
-		"queue": {"type": "object", "properties": {"running": {"type": "integer"}, "waiting": {"type": "integer"}, "tabs": {"type": "array", "items": {"type": "object"}}}, "required": ["running", "waiting"]},
-		"breakers": {"type": "array", "items": {"type": "object", "properties": {"name": {"type": "string"}, "state": {"enum": ["closed", "half_open", "open"]}}, "required": ["name", "state"]}},
-		"corruption": {"type": "object", "additionalProperties": {"type": "integer"}, "description": "Messages that could not be used, by peer."},
-		"lastFatal": {"description": "The last link that was given up until something changes; null: none.", "anyOf": [{"type": "object", "properties": {"time": {"type": "string"}, "code": {"type": "string"}, "message": {"type": "string"}}}, {"type": "null"}]},
-		"trouble": {"type": "string", "description": "Why no browser is connected."},
-		"next": {"type": "string", "description": "What to do about it."},
-		"refused": {"type": "object", "description": "A configuration that was not taken over; the one before it is in effect.", "properties": {"reason": {"type": "string"}, "next": {"type": "string"}, "time": {"type": "string"}}},
-		"problems": {"type": "array", "items": {"type": "object", "properties": {"plugin": {"type": "string"}, "reason": {"type": "string"}}, "required": ["reason"]}}
-	}
-}`
+const healthSchema = `{"type":"object","required":["healthy","state","agents","sessions","uptime"],"properties":{` +
+	`"healthy":{"type":"boolean"},"state":{"enum":["full","degraded"]},"agents":{"type":"object"},` +
+	`"sessions":{"type":"object"},"uptime":{"type":"integer"}}}`
 
 // healthWish is the arguments of bridge_health.
 type healthWish struct {

@@ -106,8 +106,13 @@ func confirmRepeat(ctx context.Context, c call.Call, l *call.DeadLetter) error {
 
 // question says what repeating the call could do.
 func question(l *call.DeadLetter) string {
-	return fmt.Sprintf("Repeat a call of %s from %s with %s? %s.", l.Tool,
-		l.Created.Local().Format("2 January 15:04:05"), fault.Excerpt(string(l.Arguments)), KnownOf(l))
+	when := l.Created.Local().Format("2 January 15:04:05")
+	if l.Deeds != "" {
+		return fmt.Sprintf("Repeat a call of %s from %s, which was to do this: %s? %s.", l.Tool, when, l.Deeds,
+			KnownOf(l))
+	}
+	return fmt.Sprintf("Repeat a call of %s from %s with %s? %s.", l.Tool, when, fault.Excerpt(string(l.Arguments)),
+		KnownOf(l))
 }
 
 // KnownOf says whether the action of a dead letter happened, as far as that is known.

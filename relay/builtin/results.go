@@ -9,12 +9,12 @@ import (
 	"tabrelay/relay/call"
 	"tabrelay/relay/fault"
 	"tabrelay/relay/plugin"
+	"tabrelay/relay/policy"
 	"tabrelay/relay/registry"
 	"tabrelay/relay/result"
 )
 
-// readResultTool reads results that were too large for an answer. Knowing a result's id is the permission to read it:
-// the id is random, and only the answer to the call had it.
+// readResultTool reads results that were too large for an answer, to the client whose call it was.
 func (s *Sources) readResultTool() registry.Tool {
 	return registry.Tool{
 		Name: result.Reader,
@@ -48,13 +48,14 @@ func (s *Sources) readResult(ctx context.Context, c call.Call, raw json.RawMessa
 		return nil, fault.New(fault.ValidationError, "The arguments cannot be read: "+err.Error())
 	}
 	stored, found, err := s.Store.Result(ctx, strings.TrimPrefix(a.ID, result.URI("")))
+	found = found && isOf(c.Session, stored.Session)
 	switch {
 	case err != nil:
 		return nil, fault.New(fault.InternalError, "The kept result could not be read", fault.WithCause(err),
 			fault.WithOutcome(fault.NotExecuted), fault.WithRetryable(true),
 			fault.WithHint("Repeat the call; `tabrelay doctor` looks at the database."))
 	case !found:
-		return nil, fault.New(fault.NotFoundCode, "No result is kept under the id "+fault.Excerpt(a.ID),
+		return nil, fault.New(fault.NotFoundCode, "No result of this client is kept under the id "+fault.Excerpt(a.ID),
 			fault.WithOutcome(fault.NotExecuted),
 			fault.WithHint("Results are kept for a day, and the oldest go first when there are too many. Call the "+
 				"tool again if that changes nothing; otherwise read the page."))
@@ -73,12 +74,35 @@ func (s *Sources) readResult(ctx context.Context, c call.Call, raw json.RawMessa
 		`}`)}}, nil
 }
 
-// Kept is what the relay has kept, as agents read it by URI: results by their ids, dead letters of their own.
+// isOf reports whether who asks may read what a session's call returned: its client may, and the person. A delegated
+// agent reads what it called itself; programs without a name are told apart by their connections.
+func isOf(asks, owner call.Session) bool {
+	switch {
+	case policy.IsPerson(asks):
+		return true
+	case asks.Client != owner.Client:
+		return false
+	case asks.Delegation != nil:
+		return asks.ID == owner.ID
+	}
+	return asks.Client != call.Unnamed || attachment(asks) == attachment(owner)
+}
+
+func attachment(s call.Session) string {
+	base, _, _ := strings.Cut(s.ID, "/")
+	return base
+}
+
+// Kept is what the relay has kept, as agents read it by URI: results and dead letters of their own.
 type Kept struct{ Of *DeadLetters }
 
-// Result returns a kept result.
-func (k Kept) Result(ctx context.Context, id string) (call.StoredResult, bool, error) {
-	return k.Of.Store.Result(ctx, id)
+// Result returns a kept result of the client that asks.
+func (k Kept) Result(ctx context.Context, s call.Session, id string) (call.StoredResult, bool, error) {
+	r, found, err := k.Of.Store.Result(ctx, id)
+	if err != nil || !found || !isOf(s, r.Session) {
+		return call.StoredResult{}, false, err
+	}
+	return r, true, nil
 }
 
 // Letters returns the newest dead letters that a session may see.

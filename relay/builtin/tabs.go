@@ -18,10 +18,16 @@ import (
 )
 
 // Tabs lists and opens tabs.
-type Tabs struct{ hub *hub.Hub }
+type Tabs struct {
+	hub    *hub.Hub
+	policy *policy.Policy // nil: the person lists and opens them
+}
 
-// TabsOf are the tabs of these browsers.
-func TabsOf(h *hub.Hub) Tabs { return Tabs{h} }
+// TabsOf are the tabs of these browsers, for the person.
+func TabsOf(h *hub.Hub) Tabs { return Tabs{hub: h} }
+
+// tabs are the tabs for agents.
+func (s *Sources) tabs() Tabs { return Tabs{s.Hub, s.Policy} }
 
 func (s *Sources) listTabsTool() registry.Tool {
 	return registry.Tool{
@@ -29,18 +35,20 @@ func (s *Sources) listTabsTool() registry.Tool {
 		Spec: plugin.Tool{
 			Name: "list_tabs", DisplayName: "List tabs",
 			Description: "The open tabs of web pages. owner is the agent that works in a tab: others cannot change " +
-				"anything there (TAB_OWNED).",
+				"anything there (TAB_OWNED). hidden counts tabs that you may not see.",
 			InputSchema: json.RawMessage(`{"type":"object","properties":{"profile":{"type":"string",` +
 				`"description":"Only of this browser profile."}},"additionalProperties":false}`),
 			Annotations: plugin.Annotations{ReadOnlyHint: &yes, OpenWorldHint: &no},
 		},
-		Run: fromPages(answering(Tabs{s.Hub}.list)),
+		Run: fromPages(answering(func(ctx context.Context, c call.Call, f tabFilter) (tabList, *fault.Error) {
+			return s.tabs().list(ctx, c, f)
+		})),
 	}
 }
 
 func (s *Sources) openTabTool() registry.Tool {
 	return registry.Tool{
-		Name: "browser__open_tab",
+		Name: policy.OpenTab, Leads: "url",
 		Spec: plugin.Tool{
 			Name: "open_tab", DisplayName: "Open a tab",
 			Description: "Opens a web page in a new tab, in the background, and answers its id, final address and " +
@@ -51,7 +59,9 @@ func (s *Sources) openTabTool() registry.Tool {
 				`connected."}},"required":["url"],"additionalProperties":false}`),
 			Annotations: plugin.Annotations{ReadOnlyHint: &no, DestructiveHint: &no, OpenWorldHint: &yes},
 		},
-		Run: answering(Tabs{s.Hub}.Open),
+		Run: answering(func(ctx context.Context, c call.Call, n NewTab) (OpenedTab, *fault.Error) {
+			return s.tabs().Open(ctx, c, n)
+		}),
 	}
 }
 
@@ -61,7 +71,8 @@ type tabFilter struct {
 
 // tabList is what browser__list_tabs answers.
 type tabList struct {
-	Tabs []openTab `json:"tabs"`
+	Tabs   []openTab `json:"tabs"`
+	Hidden int       `json:"hidden,omitempty"` // how many others there are, of which the agent may see nothing
 }
 
 type openTab struct {
@@ -95,6 +106,10 @@ func (t Tabs) list(_ context.Context, c call.Call, f tabFilter) (tabList, *fault
 			hub.RefuseTab(c.Session, tab.ID, tab.URL) != nil {
 			continue
 		}
+		if t.hides(c.Session, tab) {
+			list.Hidden++
+			continue
+		}
 		open := openTab{TabID: tab.ID, Profile: tab.Profile, URL: tab.URL, Title: tab.Title, Active: tab.Active,
 			Focused: tab.Focused}
 		if count[tab.Profile] > 1 {
@@ -110,6 +125,13 @@ func (t Tabs) list(_ context.Context, c call.Call, f tabFilter) (tabList, *fault
 		t.hub.FollowPageTools(profile, tabs)
 	}
 	return list, nil
+}
+
+// hides reports whether nothing is told of a tab.
+func (t Tabs) hides(s call.Session, tab hub.Tab) bool {
+	return t.policy != nil && t.policy.HidesTab(s, call.Target{
+		ProfileID: tab.ProfileID, TabID: tab.ID, Origin: tab.Origin(), URL: tab.URL,
+	})
 }
 
 // connected are the profiles that are connected.
@@ -133,6 +155,7 @@ type OpenedTab struct {
 	Title      string `json:"title"`
 	Status     string `json:"status"`               // complete or loading
 	HTTPStatus int    `json:"httpStatus,omitempty"` // when the browser lets it be seen
+	Note       string `json:"note,omitempty"`       // why not all is told
 }
 
 // created is what a browser answers to tabs.create.
@@ -142,6 +165,9 @@ type created struct {
 	Status     string `json:"status"`
 	Begun      bool   `json:"begun"` // the tab shows its page
 	HTTPStatus int    `json:"httpStatus"`
+
+	Stopped string `json:"stopped"` // at this origin, which is off; the tab is closed again
+	Before  bool   `json:"before"`  // with that: before anything was asked for
 }
 
 // Open opens a page in the profile that is named, or where the session works, or in the only one; which of several
@@ -159,7 +185,14 @@ func (t Tabs) Open(ctx context.Context, c call.Call, n NewTab) (answer OpenedTab
 	if failure != nil {
 		return answer, failure
 	}
-	raw, failure := t.hub.Command(ctx, profile, "tabs.create", map[string]any{"url": n.URL, "active": n.Active})
+	params := map[string]any{"url": n.URL, "active": n.Active}
+	var sites *call.Sites
+	if t.policy != nil {
+		bounds := t.policy.Opening(c.Session, hub.OriginOf(n.URL))
+		sites = &bounds.Sites
+		params["sites"], params["matches"], params["excludes"] = sites, bounds.Matches, bounds.Excludes
+	}
+	raw, failure := t.hub.Command(ctx, profile, "tabs.create", params)
 	if failure != nil {
 		return answer, notLoaded(u, failure)
 	}
@@ -167,17 +200,18 @@ func (t Tabs) Open(ctx context.Context, c call.Call, n NewTab) (answer OpenedTab
 	if err := json.Unmarshal(raw, &made); err != nil {
 		return answer, fault.New(fault.InternalError, "The browser's answer cannot be read", fault.WithCause(err))
 	}
+	if made.Stopped != "" {
+		return answer, stoppedAt(u, made)
+	}
 	answer = OpenedTab{
 		TabID: made.TabID, WindowID: made.WindowID, URL: n.URL, Status: cmp.Or(made.Status, "loading"),
 		HTTPStatus: made.HTTPStatus,
 	}
 	for _, tab := range t.hub.Tabs() {
 		if tab.ID == made.TabID && (profile == "" || tab.ProfileID == profile || tab.Profile == profile) {
-			answer.Profile, answer.URL = tab.Profile, tab.URL
+			answer.Profile = tab.Profile
 			if hub.RefuseTab(c.Session, tab.ID, tab.URL) == nil { // else it was redirected out of the bounds
-				answer.Title = tab.Title
-			} else {
-				answer.URL = n.URL
+				t.describe(&answer, tab, sites)
 			}
 			t.hub.Opened(c.Session, tab.ProfileID, tab.Profile, tab.ID, tab.URL, false)
 			t.hub.FollowPageTools(tab.ProfileID, []int{tab.ID})
@@ -193,6 +227,39 @@ func (t Tabs) Open(ctx context.Context, c call.Call, n NewTab) (answer OpenedTab
 		}
 	}
 	return answer, nil
+}
+
+// describe says where a tab ended up, as far as that may be told.
+func (t Tabs) describe(answer *OpenedTab, tab hub.Tab, sites *call.Sites) {
+	answer.URL, answer.Title = tab.URL, tab.Title
+	if sites == nil {
+		return
+	}
+	state := sites.Of(tab.Origin())
+	if !t.policy.Readable(tab.URL) {
+		state = call.SiteOff
+	}
+	switch state {
+	case call.SiteOff:
+		answer.URL, answer.Title = tab.Origin(), ""
+		answer.Note = "It leads to a site that is off: nothing more of it is told, and no tool runs there"
+	case call.SiteAsk:
+		answer.URL, _, _ = strings.Cut(tab.URL, "?")
+		answer.URL, _, _ = strings.Cut(answer.URL, "#")
+		answer.Note = "It leads to another site than was asked for. Look at it with browser__snapshot: the person is " +
+			"asked then"
+	}
+}
+
+// stoppedAt is the failure of an address that leads to a site which is off.
+func stoppedAt(u *url.URL, made created) *fault.Error {
+	message, outcome := "Stopped at "+made.Stopped+", which is off", fault.NotExecuted
+	if !made.Before {
+		message, outcome = message+": "+u.Scheme+"://"+u.Host+" leads there. Nothing was sent to it, and the tab is "+
+			"closed again", fault.Executed
+	}
+	return fault.New(fault.PermissionDenied, message, fault.WithOutcome(outcome), fault.WithHint("Do not look for a "+
+		"way around it. The person can allow that site in tabrelay's side panel (Rules)."))
 }
 
 // notLoaded says why an address does not load, in more than Chrome's own word for it.

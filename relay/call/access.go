@@ -36,6 +36,7 @@ type Binding struct {
 	PluginHash    string // of its content
 	Risk          string // how much the tools can do: reads or changes
 	ArgumentsHash string // SHA-256, hexadecimal
+	Targets       string // SHA-256 of what an act is done to, as the person was shown it; empty: they were not
 	ProfileID     string // empty where no tab is concerned, like the next two
 	TabID         int
 	Origin        string
@@ -61,8 +62,10 @@ type Access struct {
 	Arguments   json.RawMessage // they fit the tool's schema
 	Recorded    json.RawMessage // as they may be written down before the call has ended; nil: as they are
 	At          *Target         // nil: the tool needs no tab, or the tab is not known yet
+	Opens       string          // the address that the call loads; At.Origin is of that then; empty: it names none
 	Note        string          // what the person should know besides; one sentence, or empty
 	Reason      string          // why the agent needs it, in its own words; may be empty
 	Once        bool            // it can be allowed this time only: no rule is about it
+	Deeds       Deeds           // what an act will do; zero: not known
 	Approved    Binding         // what a person has allowed of this very call; zero: nothing yet
 }

@@ -21,6 +21,9 @@ type Selector struct {
 	Write    bool
 	PageTool string // which tool of the page the tab has to offer; empty: none
 	OpenURL  string // where the web app can be opened, for hints
+
+	// Hides reports whether a site is off for the call, so that no failure tells of its tabs; nil: none is.
+	Hides func(origin string) bool
 }
 
 // Target is where a call is about to run: one tab of one browser profile, and the document in it.
@@ -28,7 +31,8 @@ type Target struct {
 	ProfileID string
 	Profile   string // its label
 	TabID     int
-	Origin    string // of the document in the tab
+	Origin    string // of the document in the tab, or of the one in a frame there that the call is for
+	Within    string // origin of the tab's page, where Origin is that of a frame; else empty
 	URL       string // of the same, as the browser told it last
 	Title     string // of the tab: words of the page
 	Others    int    // how many other tabs of the same site that profile has
@@ -55,11 +59,13 @@ type Invocation struct {
 	Trace            bool   // a failure names the place in the adapter it came from
 	Follow           bool   // somebody works on the plugin, and is told what the call brings besides its outcome
 	ProgressPattern  string // RE2; lines of the page's console that match it are progress; empty: none
+	Sites            *Sites // whose documents it may touch; nil: only that of its target
 
 	// Progress and Log are never called concurrently, and never after the attempt ended. Any of these may be nil.
 	Progress func(Progress)
 	Log      func(LogEntry)
 	Started  func() // the page has started the tool; must not block
+	Hidden   func() // the page says that it is not in front, where Chrome slows its timers; must not block
 }
 
 // Reply is what a tool returned, and where it ran.

@@ -8,9 +8,9 @@ import (
 
 // StoredResult is what a tool returned, kept whole because an agent got only a part of it, or none.
 type StoredResult struct {
-	ID       string  // 128 random bits as 32 lower-case hexadecimal digits; who knows it may read the result
+	ID       string  // 128 random bits as 32 lower-case hexadecimal digits
 	CallID   ID      // of the call that returned it
-	Session  Session // of the caller
+	Session  Session // of the caller, whose client alone may read it
 	Tool     string
 	Created  time.Time
 	MIMEType string // "application/json", or "text/plain" for what is not JSON
@@ -28,6 +28,7 @@ type DeadLetter struct {
 	Profile   string          // the browser profile's label; empty when none was involved
 	Arguments json.RawMessage // redacted
 	Redacted  bool            // something of the arguments was left out, so they cannot be sent again
+	Deeds     string          // what it was to do, and to what, as far as that is known; in sentences
 	Attempts  int
 	Outcome   State           // not_executed, executed or unknown, as the caller was told
 	Failure   json.RawMessage // the fault, as JSON

@@ -85,6 +85,7 @@ type Approval struct {
 	Profile   string `json:"profile"`
 	TabID     int    `json:"tabId"`
 	Origin    string `json:"origin"`
+	Within    string `json:"within,omitempty"` // origin of the tab's page, where Origin is that of a frame in it
 	URL       string `json:"url"`
 	TabTitle  string `json:"tabTitle"` // words of the page
 
@@ -97,6 +98,8 @@ type Approval struct {
 	Note          string          `json:"note,omitempty"`
 	Reason        string          `json:"reason,omitempty"` // why the agent needs it: its own words
 	Sentence      string          `json:"sentence"`         // the question in one line
+	Lead          string          `json:"lead,omitempty"`   // the same without what it lists, which is in Deeds
+	Deeds         []string        `json:"deeds,omitempty"`  // what an act will do, a sentence for each thing
 	Covers        string          `json:"covers,omitempty"` // what an answer for the session allows
 	Choices       []string        `json:"choices"`          // for how long it can be allowed; the first is asked
 	First         bool            `json:"first"`            // of this client since the relay started

@@ -1,6 +1,7 @@
 package client
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -105,7 +106,7 @@ func OpenOffline(ctx context.Context, home config.Home, cfg config.Config) (*Off
 	}
 	tools := registry.New(slices.Concat(new(builtin.Sources).List(), new(agent.Sessions).OwnTools())).Snapshot().Tools
 	o.Policy, err = policy.New(ctx, policy.Options{
-		Store: db, Config: cfg, Audit: o.log.Record,
+		Store: db, Config: cfg, Audit: o.log.Record, Lost: cmp.Or(db.Lost(), o.log.Gone()), Used: db.Used(),
 		Tools: func() []call.Access { return policy.Accesses(tools) },
 		Known: func(name string) (bool, string) { return catalog.Target(home, tools, name) },
 	})

@@ -59,6 +59,7 @@ type Config struct {
 	Workers    map[string]Worker   // programs that are agents, by id of the agent
 	Agents     map[string]Agent    // on models, by id
 	Delegation Delegation
+	order      map[string][]string // names of sections as they stand in config.json, by section
 
 	Warnings []string // what looks like a mistake and was not an error; one sentence each
 

@@ -54,9 +54,10 @@ type Price struct {
 type Worker struct {
 	Command      string
 	Args         []string
-	Env          map[string]string // besides a minimal environment
-	Dir          string            // empty: the home folder of the relay
-	Protocol     string            // acp, stdiobus or auto
+	Env          map[string]string    // besides a minimal environment
+	Secrets      map[string]KeySource // variables that are read from where they are
+	Dir          string               // empty: the home folder of the relay
+	Protocol     string               // acp, stdiobus or auto
 	Capabilities []string
 	Timeout      time.Duration // of one prompt; 0: delegation.timeoutMs
 }
@@ -95,6 +96,7 @@ type Delegation struct {
 	HistoryTokens    int     // of the conversation that a model is sent
 	KeepTranscripts  bool
 	StreamText       bool // pieces of an answer are told as progress
+	Fallback         bool // an errand whose provider cannot be used goes to the next one
 }
 
 // kindOf is how the provider of a name is spoken to; empty: that cannot be told.
@@ -137,6 +139,7 @@ func (r *reader) delegationRelations(c *Config) {
 			broken("workers."+name, "is also the name of an agent; rename one")
 		}
 	}
+	c.order = r.order
 	known := c.ProviderIDs()
 	for _, name := range slices.Sorted(maps.Keys(c.Agents)) {
 		for _, id := range c.Agents[name].Providers {
@@ -179,17 +182,35 @@ func (w Worker) words() string {
 		digest := sha256.Sum256([]byte(w.Env[name]))
 		said += " with " + name + "=#" + hex.EncodeToString(digest[:4])
 	}
+	for _, name := range slices.Sorted(maps.Keys(w.Secrets)) {
+		said += " with " + name + " from " + w.Secrets[name].place()
+	}
 	return said
 }
 
-// ProviderIDs are the ids of all providers, sorted.
-func (c *Config) ProviderIDs() []string { return slices.Sorted(maps.Keys(c.Providers)) }
+// inOrder are the names of a section as they stand in config.json, then others by name.
+func inOrder[T any](c *Config, section string, all map[string]T) (ids []string) {
+	for _, id := range c.order[section] {
+		if _, there := all[id]; there && !slices.Contains(ids, id) {
+			ids = append(ids, id)
+		}
+	}
+	for _, id := range slices.Sorted(maps.Keys(all)) {
+		if !slices.Contains(ids, id) {
+			ids = append(ids, id)
+		}
+	}
+	return ids
+}
+
+// ProviderIDs are the ids of all providers, as they stand in config.json: the first one is used where nobody names one.
+func (c *Config) ProviderIDs() []string { return inOrder(c, "providers", c.Providers) }
 
 // AgentIDs are the ids of all agents, in the order in which the first one is the default: agents, then workers.
 func (c *Config) AgentIDs() []string {
-	ids := slices.Sorted(maps.Keys(c.Agents))
+	ids := inOrder(c, "agents", c.Agents)
 	if _, taken := c.Workers[AssistantAgent]; len(ids) == 0 && len(c.Providers) > 0 && !taken {
 		ids = append(ids, AssistantAgent)
 	}
-	return append(ids, slices.Sorted(maps.Keys(c.Workers))...)
+	return append(ids, inOrder(c, "workers", c.Workers)...)
 }

@@ -22,17 +22,37 @@ var keySource = func() kind {
 	schema := closed(map[string]any{"env": anyString, "file": anyString, "keyring": anyString})
 	schema["maxProperties"] = 1
 	k := of(`{"env": "NAME"}, {"file": "/absolute/path"} or {"keyring": "service/user"}; the key itself does not `+
-		`belong here`, schema, func(s KeySource) bool {
-		given := 0
-		for _, one := range []string{s.Env, s.File, s.Keyring} {
-			if one != "" {
-				given++
-			}
+		`belong here`, schema, KeySource.valid)
+	k.secret = true
+	return k
+}()
+
+// valid reports whether at most one place is named, as it should be.
+func (s KeySource) valid() bool {
+	given := 0
+	for _, one := range []string{s.Env, s.File, s.Keyring} {
+		if one != "" {
+			given++
 		}
-		service, user, paired := strings.Cut(s.Keyring, "/")
-		return given <= 1 && (s.File == "" || absolute.valid(s.File)) && (s.Env == "" || isVariable(s.Env)) &&
-			(s.Keyring == "" || paired && service != "" && user != "")
-	})
+	}
+	service, user, paired := strings.Cut(s.Keyring, "/")
+	return given <= 1 && (s.File == "" || absolute.valid(s.File)) && (s.Env == "" || isVariable(s.Env)) &&
+		(s.Keyring == "" || paired && service != "" && user != "")
+}
+
+// secretVariables are variables of an environment whose values are elsewhere.
+var secretVariables = func() kind {
+	k := of(`an object by name of the variable of {"env": "NAME"}, {"file": "/absolute/path"} or `+
+		`{"keyring": "service/user"}`,
+		map[string]any{"type": "object", "additionalProperties": keySource.schema},
+		func(list map[string]KeySource) bool {
+			for name, at := range list {
+				if !isVariable(name) || !at.valid() || at == (KeySource{}) {
+					return false
+				}
+			}
+			return true
+		})
 	k.secret = true
 	return k
 }()

@@ -45,7 +45,10 @@ var workerSettings = []setting[Worker]{
 		"The program: a path, or a name that is found in PATH."},
 	{"args", list(text{}), []string{}, func(w *Worker) any { return &w.Args }, "Its arguments."},
 	{"env", variables, map[string]any{}, func(w *Worker) any { return &w.Env },
-		"Variables of its environment, besides a minimal one."},
+		"Variables of its environment, besides a minimal one. Their values are never shown."},
+	{"secrets", secretVariables, map[string]any{}, func(w *Worker) any { return &w.Secrets },
+		"Variables of its environment that are not written here: each is read from a file that only you may read, " +
+			"from the keyring, or from the relay's environment."},
 	{"cwd", optional(absolute), "", func(w *Worker) any { return &w.Dir },
 		"The folder it runs in. Empty: a folder of its own in the home folder."},
 	{"protocol", choice("acp", "stdiobus", "auto"), "auto", func(w *Worker) any { return &w.Protocol },
@@ -105,7 +108,8 @@ var delegationSettings = append([]setting[Config]{
 		"Delegated agents on models, by name. With providers and without agents there is one, " + AssistantAgent +
 			", which may use all of them."},
 	{"delegation.defaultAgent", one(text{}), "", func(c *Config) any { return &c.Delegation.DefaultAgent },
-		"The agent for errands that name none. Empty: the first one, agents before workers, by name."},
+		"The agent for errands that name none. Empty: the first one as they stand in config.json, agents before " +
+			"workers."},
 	{"delegation.maxSessions", count(1, 10_000), 100, func(c *Config) any { return &c.Delegation.MaxSessions },
 		"How many agent sessions are open at once."},
 	{"delegation.idleMs", millis(1_000, 24*time.Hour), 600_000, func(c *Config) any { return &c.Delegation.Idle },
@@ -130,6 +134,10 @@ var delegationSettings = append([]setting[Config]{
 		"Whether prompts, answers, calls of tools and what they returned are kept in the database, without what " +
 			"looks like a credential, for as long as the audit log: tabrelay agents transcript shows them. A session " +
 			"that ends while this is off takes its transcript with it."},
+	{"delegation.fallback", boolean, false, func(c *Config) any { return &c.Delegation.Fallback },
+		"An errand whose provider cannot be used goes to the next one of its agent, and the answer says so. Without " +
+			"it " +
+			"such an errand fails and names the provider."},
 	{"delegation.streamText", boolean, false, func(c *Config) any { return &c.Delegation.StreamText },
 		"Whether the caller is told the pieces of an answer as progress."},
 }, budgetSettings("delegation.budget.", func(c *Config) *Budget { return &c.Delegation.Budget },

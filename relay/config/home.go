@@ -2,6 +2,7 @@ package config
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -11,10 +12,12 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/google/renameio/v2/maybe"
 
 	"tabrelay/relay/hint"
+	"tabrelay/relay/pause"
 )
 
 // Home is the folder everything of one person lives in.
@@ -133,7 +136,8 @@ func (h Home) Create() error {
 var (
 	ownFolders = []string{"extension", "plugins", "workers", "browser"}
 	ownFiles   = []string{"config.json", "config.schema.json", "secrets.json", "tabrelay.db", "audit.position",
-		"relay.log", "relay.lock", "relay.sock", "relay.json", "profiles.json", "clients.json", "lanes.json"}
+		"rules.position", "relay.log", "relay.lock", "relay.sock", "relay.json", "profiles.json", "clients.json",
+		"lanes.json"}
 )
 
 // isOwn reports whether tabrelay has made an entry of a home folder.
@@ -156,8 +160,39 @@ func (h Home) Foreign() (names []string, err error) {
 	return names, err
 }
 
+// removeTime is how long a program that is ending may go on writing into a folder that is removed.
+const removeTime = 3 * time.Second
+
 // Remove removes what tabrelay has made in the home folder, and the folder itself if nothing else is in it.
-func (h Home) Remove() error {
+func (h Home) Remove(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, removeTime)
+	defer cancel()
+	for {
+		err := h.remove()
+		if !errors.Is(err, fs.ErrExist) || !pause.For(ctx, 100*time.Millisecond) {
+			return stillWritten(err)
+		}
+	}
+}
+
+// stillWritten names what was written into a folder while it was removed. Other errors stay as they are.
+func stillWritten(err error) error {
+	where, ok := errors.AsType[*fs.PathError](err)
+	if !ok || !errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	names := []string{where.Path}
+	if entries, _ := os.ReadDir(where.Path); len(entries) > 0 {
+		names = nil
+		for _, entry := range entries[:min(3, len(entries))] {
+			names = append(names, filepath.Join(where.Path, entry.Name()))
+		}
+	}
+	return hint.With(fmt.Errorf("another program writes there: %s", strings.Join(names, ", ")),
+		"end it (a browser that uses this profile, or another tabrelay), then do it again")
+}
+
+func (h Home) remove() error {
 	entries, err := os.ReadDir(string(h))
 	foreign := false
 	for _, entry := range entries {
@@ -197,6 +232,9 @@ func ReadState(file string, into any) error {
 
 // unwritable is what nothing can be stored in.
 func unwritable(err error) error {
+	if errors.Is(err, fs.ErrPermission) {
+		return &FileError{Err: err, Next: "run: tabrelay doctor, which says whose permissions it lacks"}
+	}
 	return &FileError{Err: err, Next: "free some disk space if it is full, or set TABRELAY_HOME to a folder you can " +
 		"write"}
 }

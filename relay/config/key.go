@@ -53,19 +53,14 @@ func (c Config) KeyVariables() []string {
 // mostKey is how long a file with a key is at the most.
 const mostKey = 16 * kib
 
-// Key reads the key of a provider of an id from where it is. Nothing else in the relay looks for keys.
+// Key reads the key of a provider of an id from where it is.
 func (p Provider) Key(id string) Key {
-	switch at := p.APIKey; {
-	case at.File != "":
-		return keyOf(id, "the file "+at.File, func() (string, error) { return readKeyFile(at.File) })
-	case at.Keyring != "":
-		service, user, _ := strings.Cut(at.Keyring, "/")
-		return keyOf(id, "the keyring entry "+at.Keyring, func() (string, error) { return readKeyring(service, user) })
-	case at.Env != "":
-		if value := variable(at.Env); value != "" {
-			return Key{Value: value}
+	if p.APIKey != (KeySource{}) {
+		value, err := p.APIKey.read()
+		if err != nil {
+			return Key{Trouble: fmt.Sprintf("No key for the provider %s: %v.", id, err)}
 		}
-		return Key{Trouble: fmt.Sprintf("No key for the provider %s: set %s.", id, at.Env)}
+		return Key{Value: value}
 	}
 	for _, name := range keyVariables[p.Kind] {
 		if value := variable(name); value != "" {
@@ -79,15 +74,57 @@ func (p Provider) Key(id string) Key {
 		"in config.json.", id, strings.Join(keyVariables[p.Kind], " or "))}
 }
 
-func keyOf(id, place string, read func() (string, error)) Key {
-	value, err := read()
+// Variables are those of a worker's environment, those that are elsewhere read from there. trouble says which of them
+// cannot be read; secrets names them.
+func (w Worker) Variables(id string) (env map[string]string, secrets []string, trouble string) {
+	env = maps.Clone(w.Env)
+	if env == nil {
+		env = map[string]string{}
+	}
+	for _, name := range slices.Sorted(maps.Keys(w.Secrets)) {
+		value, err := w.Secrets[name].read()
+		if err != nil {
+			trouble = fmt.Sprintf("The variable %s of the worker %s is missing: %v.", name, id, err)
+			continue
+		}
+		env[name] = value
+		secrets = append(secrets, name)
+	}
+	return env, secrets, trouble
+}
+
+// place says where a key is.
+func (s KeySource) place() string {
+	switch {
+	case s.File != "":
+		return "the file " + s.File
+	case s.Keyring != "":
+		return "the keyring entry " + s.Keyring
+	}
+	return "the variable " + s.Env
+}
+
+// read reads a key from where it is. Nothing else in the relay looks for keys.
+func (s KeySource) read() (value string, err error) {
+	switch {
+	case s.File != "":
+		value, err = readKeyFile(s.File)
+	case s.Keyring != "":
+		service, user, _ := strings.Cut(s.Keyring, "/")
+		value, err = readKeyring(service, user)
+	default:
+		if value = variable(s.Env); value == "" {
+			return "", errors.New("set " + s.Env)
+		}
+		return value, nil
+	}
 	if err == nil && set(value) == "" {
 		err = errors.New("it is empty")
 	}
 	if err != nil {
-		return Key{Trouble: fmt.Sprintf("No key for the provider %s: %s cannot be read: %v.", id, place, err)}
+		return "", fmt.Errorf("%s cannot be read: %w", s.place(), err)
 	}
-	return Key{Value: set(value)}
+	return set(value), nil
 }
 
 // keyringWait is how long a keyring may take. One that is locked asks the person, and the relay does not wait for that.

@@ -83,3 +83,23 @@ func TestKeyOfAProvider(t *testing.T) {
 		t.Errorf("a locked keyring gave %+v", key.Trouble)
 	}
 }
+
+// Variables of a worker are read from where they are; what cannot be read is named, with the next step.
+func TestVariablesOfAWorker(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "key")
+	if err := os.WriteFile(path, []byte("in a file\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	w := Worker{Command: "w", Env: map[string]string{"A": "b"}, Secrets: map[string]KeySource{"KEY": {File: path}}}
+	env, secrets, trouble := w.Variables("w")
+	if len(env) != 2 || env["A"] != "b" || env["KEY"] != "in a file" || len(secrets) != 1 || trouble != "" {
+		t.Errorf("%v, %v, %q", env, secrets, trouble)
+	}
+	w.Secrets["NONE"] = KeySource{File: path + "x"}
+	if _, _, trouble = w.Variables("w"); !strings.Contains(trouble, "NONE of the worker w is missing") {
+		t.Error(trouble)
+	}
+	if words := w.words(); !strings.Contains(words, "KEY from the file "+path) || strings.Contains(words, "in a file") {
+		t.Error(words)
+	}
+}

@@ -298,6 +298,9 @@ func fillSection[T any](r *reader, target any, path string, v *hujson.Value, acc
 			fill(r, own, "", path+"."+name+".", table, &one)
 			merged[name] = one
 		}
+		if !seen[name] {
+			r.order[path] = append(r.order[path], name)
+		}
 		seen[name] = true
 	}
 	*field = merged

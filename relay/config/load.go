@@ -96,11 +96,12 @@ type reader struct {
 	file   string
 	src    []byte
 	faults []Fault
-	places map[string]Fault // where each setting was set, for what concerns several
+	places map[string]Fault    // where each setting was set, for what concerns several
+	order  map[string][]string // names of sections as they were set, by section
 }
 
 func newReader(file string, src []byte) *reader {
-	return &reader{file: file, src: src, places: map[string]Fault{}}
+	return &reader{file: file, src: src, places: map[string]Fault{}, order: map[string][]string{}}
 }
 
 func (r *reader) fault(offset int, key, message string) {
@@ -268,6 +269,9 @@ func (r *reader) twin(name, value string, s setting[Config], c *Config) {
 		sub.fault(0, s.key, fmt.Sprintf("expected %s, but got %q", s.kind.accepts, cut(value)))
 	}
 	r.places[s.key] = Fault{File: sub.file, Key: s.key}
+	for section, names := range sub.order {
+		r.order[section] = append(r.order[section], names...)
+	}
 	for _, f := range sub.faults {
 		f.Line = 0 // a variable has no lines
 		r.faults = append(r.faults, f)

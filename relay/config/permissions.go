@@ -13,14 +13,15 @@ const DefaultTarget = "default"
 const EveryClient = "*"
 
 var (
-	modes          = []string{"off", "ask", "auto"}
-	targetPattern  = `^(default|all|\*|https?://[^/?#@\s*]+|[a-z0-9][a-z0-9_-]*)$`
+	modes         = []string{"off", "ask", "auto"}
+	targetPattern = `^(default|all|\*|([a-z0-9][a-zA-Z0-9_-]*__[a-zA-Z0-9_-]+@)?https?://[^/?#@\s*]+|` +
+		`[a-z0-9][a-z0-9_-]*)$`
 	isTarget       = regexp.MustCompile(targetPattern).MatchString
 	defaultAliases = []string{DefaultTarget, "all", "*"}
 )
 
 // Target is the one spelling of a permission's target: "default" has aliases. It is false for what is none: neither
-// the default, nor an origin, nor anything that could be the name of a tool or a plugin.
+// the default, nor an origin, nor anything that could be the name of a tool or a plugin, nor a tool on an origin.
 func Target(text string) (string, bool) {
 	if slices.Contains(defaultAliases, text) {
 		return DefaultTarget, true
@@ -32,8 +33,8 @@ func Target(text string) (string, bool) {
 var permissions = func() kind {
 	mode := choice(modes...).schema
 	return kind{
-		accepts: `an object from "default", an origin (https://example.org), a plugin or a tool to "off", "ask" or ` +
-			`"auto", or to an object of these by client`,
+		accepts: `an object from "default", an origin (https://example.org), a plugin, a tool or a tool on an origin ` +
+			`(wiki__edit@https://example.org) to "off", "ask" or "auto", or to an object of these by client`,
 		schema: map[string]any{
 			"type": "object", "propertyNames": map[string]any{"pattern": targetPattern},
 			"additionalProperties": map[string]any{"anyOf": []any{

@@ -31,6 +31,7 @@ type Rights struct {
 	TrustedInput    bool                           `json:"trustedInput"`
 	NoPageTools     bool                           `json:"noPageTools"` // webmcp.enabled is false
 	Plugins         map[string]PluginRights        `json:"plugins"`     // those with settings of their own
+	Shipped         []string                       `json:"shipped"`     // plugins of the program; nil: not written down
 
 	ModelProviders map[string]string `json:"modelProviders"` // where pages may be sent to, in words, by id
 	Workers        map[string]string `json:"workers"`        // programs that may run, in words, by id
@@ -199,6 +200,9 @@ func (r Rights) Grown(before Rights) (list []call.Difference) {
 			list = append(list, call.Difference{What: "plugins." + name + ".enabled", Before: "false", After: "true"})
 		}
 	}
+	for _, name := range r.added(before) {
+		list = append(list, call.Difference{What: "plugins." + name + ".enabled", Before: "not there", After: "true"})
+	}
 	for _, name := range slices.Sorted(maps.Keys(r.Plugins)) {
 		if was, is := before.Plugins[name].URLPatterns, r.Plugins[name].URLPatterns; len(without(is, was)) > 0 {
 			list = append(list, call.Difference{What: "plugins." + name + ".urlPatterns", Before: listText(was),
@@ -206,6 +210,30 @@ func (r Rights) Grown(before Rights) (list []call.Difference) {
 		}
 	}
 	return list
+}
+
+// added are the plugins of the program that an earlier one did not have, and that are on.
+func (r *Rights) added(before Rights) (names []string) {
+	for _, name := range r.Shipped {
+		if _, known := before.Plugins[name]; before.Shipped != nil && !known && !r.off(name) &&
+			!slices.Contains(before.Shipped, name) {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// Without are these rights with the plugins off that a later program has and theirs had not.
+func (r *Rights) Without(shipped []string) Rights {
+	later, bounded := Rights{Shipped: shipped}, *r
+	bounded.Plugins = maps.Clone(r.Plugins)
+	if bounded.Plugins == nil {
+		bounded.Plugins = map[string]PluginRights{}
+	}
+	for _, name := range later.added(*r) {
+		bounded.Plugins[name] = PluginRights{Off: true}
+	}
+	return bounded
 }
 
 // pluginNames are those of which one of two rights says something, sorted.

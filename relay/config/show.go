@@ -60,6 +60,7 @@ func Entries(home Home, environ []string) ([]Entry, error) {
 		if !json.Valid(e.Value) {
 			e.Value = quoted(string(e.Value))
 		}
+		e.Value = Shown(e.Key, e.Value)
 		list = append(list, e)
 	}
 	return list, nil
@@ -74,6 +75,32 @@ func standard(v *hujson.Value) json.RawMessage {
 		return plain.Pack()
 	}
 	return b.Bytes()
+}
+
+// hidden stands for a value that is not shown.
+const hidden = "[hidden]"
+
+// Shown is a value of a key as it may be printed: without the variables of workers, which may be keys.
+func Shown(key string, value json.RawMessage) json.RawMessage {
+	path := strings.Split(key, ".")
+	if path[0] != "workers" || len(path) > 2 && path[2] != "env" {
+		return value
+	}
+	return hide(value, 4-len(path))
+}
+
+// hide replaces the values that are so many levels down: of workers by name, of each its members, of env its own.
+func hide(value json.RawMessage, levels int) json.RawMessage {
+	members, isObject := rawjson.Members(value)
+	if levels <= 0 || !isObject {
+		return quoted(hidden)
+	}
+	for i, m := range members {
+		if levels != 2 || m.Name == "env" {
+			members[i].Value = hide(m.Value, levels-1)
+		}
+	}
+	return rawjson.Join(members)
 }
 
 // Path is the place of a key in config.json. Below a setting that has things by name it may lead to one of them, such

@@ -20,7 +20,6 @@ import (
 	"tabrelay/relay/registry"
 	"tabrelay/relay/result"
 	"tabrelay/relay/schema"
-	"tabrelay/relay/suggest"
 )
 
 // find looks up the tool, as far as its client may have it.
@@ -31,14 +30,18 @@ func (r *run) find() *fault.Error {
 		if failure := snapshot.Withheld(r.call.Tool); failure != nil {
 			return failure
 		}
-		suggestion := suggest.DidYouMean(r.call.Tool, snapshot.Names())
-		return fault.New(fault.UnknownTool, fmt.Sprintf("No tool is called %q%s", r.call.Tool, suggestion))
+		return snapshot.Meant(r.call.Tool, r.mayCall, nil)
 	}
 	r.tool = tool
 	if r.Scopes != nil {
 		return r.Scopes.Refuse(r.call.Session, tool)
 	}
 	return nil
+}
+
+// mayCall reports whether the scope of the client covers a tool.
+func (r *run) mayCall(t *registry.Tool) bool {
+	return r.Scopes == nil || r.Scopes.Refuse(r.call.Session, t) == nil
 }
 
 // checkArguments takes out what is the relay's and checks the rest against the tool's schema. When nothing is

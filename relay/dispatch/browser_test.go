@@ -123,6 +123,8 @@ func (b *browser) perform(ctx context.Context, r call.Invocation, lines []string
 	for _, line := range lines {
 		verb, rest, _ := strings.Cut(line, " ")
 		switch verb {
+		case "hidden":
+			r.Hidden()
 		case "started":
 			started = true
 			r.Started()

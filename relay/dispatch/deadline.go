@@ -13,6 +13,10 @@ import (
 // grace is how much later than the page the relay gives up, so that the page normally reports first.
 const grace = 2 * time.Second
 
+// slowGrace is how much later the relay gives up on a page that is not in front: after five minutes there Chrome lets
+// its timers go off once a minute, so that progress, and the page's own report, can come that late.
+const slowGrace = 65 * time.Second
+
 // errDeadline is the cause of a call's context when one of its clocks ran out.
 var errDeadline = errors.New("the call's deadline passed")
 
@@ -36,6 +40,7 @@ type clock struct {
 	idle    *time.Timer
 	total   *time.Timer // nil until started
 	reason  fault.Reason
+	slowed  bool      // the page is not in front
 	bound   time.Time // until the start: when the call has waited too long for it
 	held    time.Time // since when the call waits for its turn; zero: it does not
 }
@@ -153,6 +158,40 @@ func (c *clock) progressed() {
 	}
 }
 
+// slow gives a page that is not in front more time to report.
+func (c *clock) slow() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.slowed || c.grace == 0 || c.ctx.Err() != nil {
+		return
+	}
+	c.slowed, c.grace = true, slowGrace
+	if c.started.IsZero() {
+		return // start sets the clocks
+	}
+	now := time.Now()
+	c.idle.Reset(c.timeout + c.grace - now.Sub(c.touched))
+	if c.total != nil {
+		c.total.Reset(c.longest + c.grace - now.Sub(c.started))
+	}
+}
+
+// wasSlow reports whether the page was not in front, and for how long the tool has run.
+func (c *clock) wasSlow() (bool, time.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.slowed && !c.started.IsZero(), time.Since(c.started)
+}
+
+// slowNotice is from when on an answer says why it may have taken so long.
+const slowNotice = 10 * time.Second
+
+func (r *run) warnSlow() {
+	if slow, ran := r.clock.wasSlow(); slow && ran > slowNotice {
+		r.warn("The tab was not in front, where Chrome slows the timers of its page: in front the call may be faster.")
+	}
+}
+
 func (c *clock) expire(reason fault.Reason) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -209,6 +248,9 @@ func (r *run) timedOut(f *fault.Error, reason fault.Reason) *fault.Error {
 	hint := r.advice(f.Outcome)
 	if reason != fault.MaxExceeded {
 		hint += askForMore
+	}
+	if slow, _ := r.clock.wasSlow(); slow {
+		hint += bringToFront
 	}
 	return fault.TimedOut(reason, r.clock.timeout, r.clock.longest, r.clock.extends, "", append(r.carriedOver(f),
 		fault.WithHint(hint), fault.WithSuggestion(r.tool.Spec.TimeoutHint))...)

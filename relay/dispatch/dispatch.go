@@ -170,7 +170,9 @@ type run struct {
 
 	admitted bool
 	verdict  call.Verdict // of the rules, when they were asked last
+	frame    *call.Target // that was closed to it last; nil: none was
 	consent  consent
+	deeds    call.Deeds // what the person is asked about, or has allowed
 	ticket   schedule.Ticket
 	pass     breaker.Pass // nil: the breaker was not asked
 	refused  bool         // by a person, a rule, or the relay for its own protection: it is not tried again

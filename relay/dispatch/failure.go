@@ -65,6 +65,8 @@ const (
 	neverStarted = "The tool never started, so the call can be repeated."
 	readFirst    = "The action may have happened: read the page before repeating it."
 	askForMore   = " A larger `timeoutMs` gives the call longer."
+	bringToFront = " The tab is not in front: Chrome slows the timers of its page, after five minutes to one a " +
+		"minute. Ask the person to bring it to the front."
 )
 
 // advice is the next step by what is known of the outcome.

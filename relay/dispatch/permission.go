@@ -20,6 +20,8 @@ type Policy interface {
 		ctx context.Context, a call.Access, client func(context.Context, call.Question) (call.Answer, error),
 		tell func(message string),
 	) (call.Binding, *fault.Error)
+	// Sites is what a call may do with the documents of each origin, whatever its tab shows.
+	Sites(a call.Access) call.Sites
 	// BindingOf returns the binding that approves a exactly as it is. It asks nobody: the caller must know that the
 	// person allowed it (Call.Consent).
 	BindingOf(a call.Access) call.Binding
@@ -31,13 +33,19 @@ type consent struct {
 	confirmed bool         // the call's own question was answered
 	secret    bool         // it is about sensitive fields: what it types is not kept
 	sensitive bool         // they allowed it to act on sensitive fields (sensitive.go)
+
+	// What they allowed where the call loads an address of another site than its tab shows (leading.go).
+	address call.Binding
+	from    string // the origin that the tab showed then
+
+	sites map[string]call.Binding // of frames that it may touch, too, by origin (closed.go)
 }
 
 func (c *consent) given() bool { return c.approved != call.Binding{} }
 
 // checkPermission refuses what is off, before anything waits for it.
 func (r *run) checkPermission() (failure *fault.Error) {
-	if r.Policy != nil {
+	if failure = r.refuseSpelling(); failure == nil && r.Policy != nil {
 		r.verdict, failure = r.Policy.Allow(r.access(nil))
 	}
 	return failure
@@ -46,17 +54,23 @@ func (r *run) checkPermission() (failure *fault.Error) {
 // access is the call as those who decide see it.
 func (r *run) access(at *call.Target) call.Access {
 	t := r.tool
+	opens, origin := r.leadsTo()
+	if t.Run != nil && origin != "" {
+		at = &call.Target{Origin: origin}
+	}
 	a := call.Access{
 		ID: r.call.ID, Session: r.call.Session, Tool: t.Name, Title: t.Spec.DisplayName,
 		Description: t.Spec.Description, Plugin: t.Group, ReadOnly: t.ReadOnly, Idempotent: t.Idempotent,
-		BuiltIn: t.Plugin == nil, Arguments: r.args, At: at, Note: r.call.Note,
-		Reason: r.call.Reason, Approved: r.consent.approved,
+		BuiltIn: t.Plugin == nil, Arguments: r.args, At: at, Opens: opens, Note: r.call.Note,
+		Reason: r.call.Reason, Approved: r.consent.approved, Deeds: r.deeds,
 	}
 	if hint := t.Spec.Annotations.DestructiveHint; hint != nil {
 		a.Destructive, a.Additive = *hint, !*hint
 	}
 	if t.Acts {
 		a.Recorded = withoutTyped(r.args)
+	} else if t.Browses {
+		a.Recorded = without(r.args, "value")
 	}
 	if t.Page != nil {
 		a.OfPage, a.At = true, inFrame(at, t.Page.Origin)
@@ -82,7 +96,7 @@ func inFrame(at *call.Target, origin string) *call.Target {
 		return at
 	}
 	frame := *at
-	frame.Origin = origin
+	frame.Origin, frame.Within = origin, at.Origin
 	return &frame
 }
 
@@ -95,18 +109,20 @@ func (r *run) permit(at *call.Target) (asked bool, failure *fault.Error) {
 		if failure == nil && r.tool.Page != nil && at != nil && at.Origin != r.tool.Page.Origin {
 			failure = r.permitAround(*at)
 		}
+		if failure == nil {
+			if asked, failure = r.permitAddress(at); asked {
+				return true, failure
+			}
+		}
 		switch {
 		case failure != nil:
 			r.refused = true // asking again would get the same
 			return false, failure
-		case !r.verdict.Ask:
+		case !r.verdict.Ask, r.addressAllowed(at):
 		case r.call.Consent && !r.consent.given():
 			r.consent.approved = r.Policy.BindingOf(r.access(at))
 		default:
-			return true, r.ask(func(ctx context.Context) (failure *fault.Error) {
-				r.consent.approved, failure = r.Policy.Ask(ctx, r.access(at), r.call.Ask, r.reports.announce)
-				return failure
-			})
+			return true, r.askPerson(at)
 		}
 	}
 	if r.call.Confirm == nil || r.consent.confirmed {
@@ -116,6 +132,20 @@ func (r *run) permit(at *call.Target) (asked bool, failure *fault.Error) {
 		err := r.call.Confirm(ctx, r.consent.given())
 		r.consent.confirmed = err == nil
 		return asFault(err)
+	})
+}
+
+// askPerson asks whether the call may run, with what it would do.
+func (r *run) askPerson(at *call.Target) *fault.Error {
+	if failure := r.foresee(at); failure != nil {
+		return failure
+	}
+	if r.deeds.Secret {
+		return r.askOnce(at, "")
+	}
+	return r.ask(func(ctx context.Context) (failure *fault.Error) {
+		r.consent.approved, failure = r.Policy.Ask(ctx, r.access(at), r.call.Ask, r.reports.announce)
+		return failure
 	})
 }
 

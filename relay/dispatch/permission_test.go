@@ -23,6 +23,7 @@ type warden struct {
 	allow func(a call.Access) (bool, *fault.Error) // nil: the person is always asked
 	takes time.Duration                            // of the person
 	says  *fault.Error                             // nil: yes
+	then  func()                                   // happens while they are asked; nil: nothing
 
 	mu    sync.Mutex
 	asked []call.Access
@@ -34,6 +35,14 @@ func (w *warden) Allow(a call.Access) (says call.Verdict, failure *fault.Error) 
 		ask, failure = w.allow(a)
 	}
 	return call.Verdict{Ask: ask && a.Approved != w.BindingOf(a)}, failure
+}
+
+func (w *warden) Sites(a call.Access) call.Sites {
+	sites := call.Sites{Rest: call.SiteAsk, Origins: map[string]call.SiteState{}}
+	if a.At != nil {
+		sites.Origins[a.At.Origin] = call.SiteOpen
+	}
+	return sites
 }
 
 func (w *warden) BindingOf(a call.Access) call.Binding {
@@ -50,6 +59,9 @@ func (w *warden) Ask(
 	w.mu.Lock()
 	w.asked = append(w.asked, a)
 	w.mu.Unlock()
+	if w.then != nil {
+		w.then()
+	}
 	tell("asking")
 	select {
 	case <-time.After(w.takes):

@@ -75,6 +75,7 @@ func (r *run) record(f *fault.Error) {
 // complete says in a result where and how the call ran.
 func (r *run) complete(took time.Duration) {
 	res := r.result
+	r.warnSlow()
 	res.Warnings = append(res.Warnings, r.warnings...)
 	if res.Structured && len(res.Warnings) > 0 {
 		r.annotate()
@@ -96,7 +97,7 @@ const busyPause = 5 * time.Second
 // completeFailure says in a failure which call it ended, and adds the tool's own advice to one that only a smaller
 // question avoids.
 func (r *run) completeFailure(f *fault.Error) {
-	f.CorrelationID, f.Attempts = string(r.call.ID), r.tries.n
+	f.CorrelationID, f.Attempts = string(r.call.ID), max(f.Attempts, r.tries.n) // a tool may try by itself
 	f.Warnings = append(f.Warnings, r.warnings...)
 	if f.Ours(fault.TabBusy) && f.Outcome == fault.NotExecuted && f.RetryAfterMs == nil {
 		fault.WithRetryAfter(busyPause)(f)
@@ -200,15 +201,20 @@ func (r *run) audit(f *fault.Error, took time.Duration) {
 	}
 	if p := r.reply; p != nil {
 		e.ProfileID, e.Profile, e.TabID, e.Origin = p.ProfileID, p.Profile, p.TabID, p.Origin
-		if r.tool.Browses {
-			e.Detail = actedOn(p)
+		if p.Origin != "" && p.Origin != at.Origin && p.TabID == at.TabID {
+			e.Detail = "It was in a frame of " + at.Origin + "."
 		}
+	} else if r.frame != nil {
+		e.Origin = r.frame.Origin
 	}
 	if f != nil {
 		e.Outcome, e.Code, e.Detail = string(f.Outcome), string(f.Code), f.Message
 		if e.TabID == 0 {
 			e.TabID, e.Profile = f.TabID, f.Profile
 		}
+	}
+	if done := r.done(); done != "" {
+		e.Detail = strings.TrimSpace(strings.TrimSuffix(done, ".") + ". " + e.Detail)
 	}
 	if id := r.call.ReplayOf; id != "" {
 		e.Detail = strings.TrimSuffix("It repeats the call "+string(id)+". "+e.Detail, ". ")
@@ -264,7 +270,7 @@ func (r *run) addDeadLetter(f *fault.Error) {
 	}
 	r.DeadLetters.AddDeadLetter(call.DeadLetter{
 		ID: r.call.ID, Session: r.call.Session, Tool: r.tool.Name, Created: time.Now(), TabID: f.TabID,
-		Profile: f.Profile, Arguments: arguments, Redacted: redacted, Attempts: r.tries.n,
+		Profile: f.Profile, Arguments: arguments, Redacted: redacted, Attempts: r.tries.n, Deeds: r.intended(),
 		Outcome: call.State(f.Outcome), Failure: failure, ReplayOf: r.call.ReplayOf,
 	}, sent)
 }

@@ -107,12 +107,16 @@ func (r *run) attempt() (_ *call.Reply, failure *fault.Error) {
 			return nil, failure
 		case !waited:
 			r.trace("allowed; sent as attempt %d", r.tries.n)
-			reply, failure := r.Browser.Send(r.clock.ctx, at, q)
+			q.Sites = r.sites(&at)
+			if r.tool.Acts {
+				q.Arguments = r.withConsent()
+			}
+			reply, failure := r.sendTo(at, q)
 			if failure == nil {
 				r.trace("answered")
 				return reply, nil
 			}
-			asked, failure := r.permitField(&at, failure)
+			asked, failure := r.permitMore(&at, failure)
 			if !asked || failure != nil {
 				return nil, failure
 			}
@@ -334,6 +338,7 @@ func (r *run) invocation() call.Invocation {
 			ID: r.call.ID, Session: r.call.Session, Plugin: t.Plugin.Manifest.Name,
 			Matches: site.Matches, Excludes: site.Excludes, TabID: r.own.tab, InFront: site.EveryPage,
 			Profile: r.own.profile, Write: !t.ReadOnly, OpenURL: site.Homepage, Frames: t.Spec.Frames,
+			Hides: r.hides,
 		},
 		Hash: t.Plugin.Hash, Tool: t.Spec.Name, Title: t.Spec.DisplayName,
 		Arguments: r.args, Settings: site.Settings, Secret: site.Secret,
@@ -341,9 +346,7 @@ func (r *run) invocation() call.Invocation {
 		MaxResultBytes: r.MaxResultBytes, MaxBytes: max(1, most), ConsoleTailBytes: r.ConsoleTailBytes,
 		Trace: r.Trace || followed, Follow: followed && !t.Browses && t.Page == nil,
 		ProgressPattern: t.Spec.ProgressPattern, Progress: r.progressed, Log: r.reports.log, Started: r.start,
-	}
-	if r.consent.sensitive {
-		q.Arguments = withConsent(r.args)
+		Hidden: r.clock.slow,
 	}
 	if t.Browses {
 		q.Viewer = viewer(r.call.Session.ID)

@@ -3,6 +3,7 @@ package dispatch
 import (
 	"context"
 	"encoding/json"
+	"strings"
 
 	"tabrelay/relay/call"
 	"tabrelay/relay/clip"
@@ -17,6 +18,14 @@ const sensitiveField fault.Code = "SENSITIVE_FIELD"
 
 const mostOfField = 300 // runes of what the page says of the field
 
+// permitMore asks the person about what only the browser could see that they have to be asked about.
+func (r *run) permitMore(at *call.Target, why *fault.Error) (asked bool, failure *fault.Error) {
+	if why.Code == siteClosed {
+		return r.permitSite(at, why)
+	}
+	return r.permitField(at, why)
+}
+
 // permitField asks the person about a sensitive field that the call is to act on; asked says that they were, and that
 // the call is to be sent once more.
 func (r *run) permitField(at *call.Target, why *fault.Error) (asked bool, failure *fault.Error) {
@@ -27,26 +36,28 @@ func (r *run) permitField(at *call.Target, why *fault.Error) (asked bool, failur
 	if r.Policy == nil {
 		return false, why
 	}
+	if failure = r.foresee(at); failure != nil {
+		return false, failure
+	}
+	return true, r.askOnce(at, "The page calls the field "+clip.Runes(fault.Sanitize(why.Message), mostOfField)+".")
+}
+
+// askOnce asks the person about a call that acts on a sensitive field: whatever else they allowed, and for this time.
+// What it types is for nobody to read.
+func (r *run) askOnce(at *call.Target, more string) *fault.Error {
+	r.consent.secret = true
 	access := r.access(at)
 	access.Once, access.Arguments = true, withoutTyped(r.args)
-	access.Note = "It acts on a sensitive field. The page calls it: " +
-		clip.Runes(fault.Sanitize(why.Message), mostOfField) + "."
-	failure = r.ask(func(ctx context.Context) (failure *fault.Error) {
+	access.Note = strings.TrimSpace("It acts on a sensitive field: for a password, a payment or a one-time code. " +
+		more)
+	failure := r.ask(func(ctx context.Context) (failure *fault.Error) {
 		_, failure = r.Policy.Ask(ctx, access, r.call.Ask, r.reports.announce)
 		return failure
 	})
-	r.consent.sensitive = failure == nil
-	return true, failure
-}
-
-// withConsent adds to the arguments of a browser's tool that the person has allowed it to act on sensitive fields. No
-// agent can say so: the tools' schemas have no such argument.
-func withConsent(arguments json.RawMessage) json.RawMessage {
-	members, ok := rawjson.Members(arguments)
-	if !ok {
-		return arguments
+	if failure == nil {
+		r.consent.sensitive, r.consent.approved = true, r.Policy.BindingOf(r.access(at))
 	}
-	return rawjson.Join(append(members, rawjson.Make("_", json.RawMessage(`{"sensitive":true}`))))
+	return failure
 }
 
 // recorded is arguments as they may be written down at the end of the call, which f is. What an act of the browser's
@@ -54,8 +65,24 @@ func withConsent(arguments json.RawMessage) json.RawMessage {
 // developers was to set always is.
 func (r *run) recorded(arguments json.RawMessage, f *fault.Error) json.RawMessage {
 	t := r.tool
+	if t != nil && t.Browses && !t.Acts && !t.Develops &&
+		f != nil { // a value that was waited for may be a guess of a secret
+		return without(arguments, "value")
+	}
 	if r.consent.secret || t != nil && (t.Develops || f != nil && t.Acts) {
 		return withoutTyped(arguments)
+	}
+	return arguments
+}
+
+// without is arguments in which a text is left out.
+func without(arguments json.RawMessage, name string) json.RawMessage {
+	members, _ := rawjson.Members(arguments)
+	for i, m := range members {
+		if m.Name == name {
+			members[i] = rawjson.Make(name, json.RawMessage(`"[redacted]"`))
+			return rawjson.Join(members)
+		}
 	}
 	return arguments
 }
@@ -82,15 +109,4 @@ func withoutTyped(arguments json.RawMessage) json.RawMessage {
 		}
 	}
 	return rawjson.Join(members)
-}
-
-// actedOn is what an act of the browser's tools says it was done to, by role and name; empty where it says nothing.
-func actedOn(reply *call.Reply) string {
-	var told struct {
-		On string `json:"on"`
-	}
-	if json.Unmarshal(reply.Output, &told) != nil || told.On == "" {
-		return ""
-	}
-	return "The page calls what was acted on: " + clip.Runes(fault.Sanitize(told.On), mostOfField) + "."
 }

@@ -3,6 +3,7 @@ package dispatch_test
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -35,9 +36,10 @@ func TestSensitiveFields(t *testing.T) {
 		{"an ordinary field", nil, true, "types", 0, 1, true},
 		{"an ordinary field, asked about", nil, false, "types", 1, 1, true},
 		{"a sensitive one is asked about under auto", nil, true, "sensitive", 1, 2, false},
-		{"and once more after the tool", nil, false, "sensitive", 2, 2, false},
+		{"there is one question about the tool and the field", nil, false, "sensitive", 1, 1, false},
+		{"one that becomes sensitive is asked about once more", nil, false, "becomes", 2, 2, false},
 		{"denied", no, true, "sensitive", 1, 1, false},
-		{"denied before the page said which field it is", no, false, "types", 1, 0, false},
+		{"denied before anything is typed", no, false, "types", 1, 0, false},
 		{"the page failed before it said so", nil, true, "fails", 0, 1, false},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -45,10 +47,15 @@ func TestSensitiveFields(t *testing.T) {
 			log := &entries{}
 			reached := 0
 			browser := page(func(_ context.Context, r call.Invocation) (*call.Reply, *fault.Error) {
+				if strings.Contains(string(r.Arguments), `"preview":true`) {
+					secret := map[bool]string{true: "password"}[test.page == "sensitive"]
+					answer := fmt.Sprintf(`{"steps":[[{"role":"textbox","name":"Amount","secret":%q}]]}`, secret)
+					return &call.Reply{Output: json.RawMessage(answer), TabID: 7}, nil
+				}
 				reached++
 				allowed := strings.Contains(string(r.Arguments), `"sensitive":true`)
 				switch {
-				case test.page == "sensitive" && !allowed:
+				case (test.page == "sensitive" || test.page == "becomes") && !allowed:
 					f := fault.New("SENSITIVE_FIELD", "textbox Password", fault.WithOutcome(fault.NotExecuted))
 					f.FromPage = true
 					return nil, f
@@ -87,6 +94,10 @@ func TestSensitiveFields(t *testing.T) {
 			for _, a := range w.asked {
 				if strings.Contains(string(a.Recorded), "hunter2") {
 					t.Errorf("a decision would be written down with %s", a.Recorded)
+				}
+				if test.page == "sensitive" && strings.Contains(fmt.Sprint(a.Deeds.Sentences, string(a.Arguments)),
+					"hunter2") {
+					t.Errorf("the question shows what is typed: %v", a.Deeds.Sentences)
 				}
 			}
 		})

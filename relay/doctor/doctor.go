@@ -34,6 +34,7 @@ type Finding struct {
 	What     string   `json:"what"` // one sentence
 	Why      string   `json:"why,omitempty"`
 	Next     string   `json:"next,omitempty"` // the next step; empty when nothing is wrong
+	Fix      string   `json:"fix,omitempty"`  // what `tabrelay doctor --fix` does about it; empty: nothing
 }
 
 // Scene is what is looked at. The parts of it that only other packages know are functions and values of the caller.
@@ -83,10 +84,10 @@ type Relay struct {
 	Unreviewed                     bool     // plugins run without one
 	Refused, RefusedNext           string   // a configuration that was not taken over, and the next step
 	// what of the configuration waits for the person; what the last start brought
-	Unapplied, Widened string
-	Restart            []string // keys that wait for a restart
-	Corrupt            map[string]int
-	Agents             []Lack // what keeps delegated agents from working
+	Unapplied, Widened, Lost, Narrowed string
+	Restart                            []string // keys that wait for a restart
+	Corrupt                            map[string]int
+	Agents                             []Lack // what keeps delegated agents from working
 }
 
 // Lack is a finding that the relay itself has made.
@@ -122,13 +123,18 @@ func Examine(ctx context.Context, s Scene) []Finding {
 		s.Free = free
 	}
 	e := &examination{Scene: s, ctx: ctx}
-	for _, look := range []func(*examination){
-		(*examination).home, (*examination).disk, (*examination).configuration, (*examination).secrets,
-		(*examination).states, (*examination).database,
-		(*examination).binary, (*examination).relay, (*examination).demo, (*examination).folder,
-		(*examination).browsers,
-		(*examination).plugins, (*examination).agents, (*examination).clients,
-	} {
+	e.within(ctx, (*examination).home)
+	looks := []func(*examination){
+		(*examination).disk, (*examination).configuration, (*examination).secrets, (*examination).states,
+		(*examination).database, (*examination).binary, (*examination).relay, (*examination).demo,
+		(*examination).folder, (*examination).browsers, (*examination).plugins, (*examination).agents,
+		(*examination).clients,
+	}
+	if e.shut { // what is in it cannot be looked at
+		looks = []func(*examination){(*examination).binary, (*examination).relay, (*examination).browsers,
+			(*examination).clients}
+	}
+	for _, look := range looks {
 		e.within(ctx, look)
 	}
 	slices.SortStableFunc(e.found, func(a, b Finding) int { return cmp.Compare(rank(b.Severity), rank(a.Severity)) })
@@ -155,7 +161,8 @@ func Sound(found []Finding) bool {
 func Unusable(found []Finding) bool {
 	return slices.ContainsFunc(found, func(f Finding) bool {
 		switch f.ID {
-		case "home-unusable", "config-broken", "config-refused", "secrets-broken", "state-broken", "database-broken":
+		case "home-unusable", "home-shut", "home-foreign", "config-broken", "config-refused", "secrets-broken",
+			"state-broken", "database-broken":
 			return true
 		}
 		return false
@@ -167,6 +174,8 @@ type examination struct {
 	Scene
 	ctx     context.Context
 	config  config.Config
+	missing bool // there is no home folder
+	shut    bool // the home folder, or a file in it, cannot be used by this person
 	usable  bool // config could be read
 	pairing string
 	known   func(token string) (client string, ok bool) // nil when the secrets cannot be read
@@ -185,5 +194,5 @@ func (e *examination) note(id, what, why, next string) {
 		panic("doctor: " + id + " is not in the table")
 	}
 	e.found = append(e.found, Finding{ID: id, Severity: row.Severity, What: what, Why: cmp.Or(why, row.Why),
-		Next: cmp.Or(next, row.Next)})
+		Next: cmp.Or(next, row.Next), Fix: Fixes[id]})
 }

@@ -9,7 +9,6 @@ import (
 	"net"
 	"os"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -100,6 +99,9 @@ var provocations = map[string]provocation{
 	"config-waits": {func(_ *testing.T, s *Scene) { s.Relay.Restart = []string{"listen"} }, "listen"},
 	"config-unconfirmed": {func(_ *testing.T, s *Scene) { s.Relay.Unapplied = "permissions.default: ask → auto" },
 		"ask → auto"},
+	"rules-lost": {func(_ *testing.T, s *Scene) { s.Relay.Lost = "2 changes are missing" }, "2 changes are " +
+		"missing"},
+	"rules-narrowed": {func(_ *testing.T, s *Scene) { s.Relay.Narrowed = "wiki: auto → off" }, "wiki: auto → off"},
 	"config-widened": {func(_ *testing.T, s *Scene) { s.Relay.Widened = "permissions.default: ask → auto" },
 		"ask → auto"},
 	"minimal-forced": {func(_ *testing.T, s *Scene) { s.Minimal = true }, "TABRELAY_FORCE_MINIMAL"},
@@ -183,6 +185,9 @@ var provocations = map[string]provocation{
 
 func TestEachFindingIsFound(t *testing.T) {
 	for _, row := range table {
+		if row.ID == "home-shut" || row.ID == "home-foreign" {
+			continue // TestPermissionTroubleIsToldOnce has them
+		}
 		t.Run(row.ID, func(t *testing.T) {
 			p, ok := provocations[row.ID]
 			if !ok {
@@ -212,21 +217,31 @@ func TestEachFindingIsFound(t *testing.T) {
 	}
 }
 
-// A home folder that is there and cannot be written into lets no relay start.
-func TestHomeThatCannotBeWritten(t *testing.T) {
+// A relay that hangs has its ports: nobody else is accused of them.
+func TestPortsOfARelayThatHangs(t *testing.T) {
 	s := sound(t)
-	if os.Geteuid() != 0 {
-		if err := os.Chmod(string(s.Home), 0o500); err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() { _ = os.Chmod(string(s.Home), 0o700) }) // for it to be removed
-	} else if s.Home = "/proc/self/fd"; runtime.GOOS != "linux" {
-		t.Skip("the superuser can write into every folder")
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
 	}
+	defer l.Close() // nothing came
+	write(t, s.Home.Config(), `{"listen":"127.0.0.1:0","demo":{"listen":"`+l.Addr().String()+`"}}`)
+	s.Running, s.Silent = false, errors.New("the relay does not answer within 3s")
+	found := slices.DeleteFunc(Examine(t.Context(), *s), func(f Finding) bool { return f.Severity == OK })
+	if len(found) != 1 || found[0].ID != "relay-silent" {
+		t.Errorf("%+v", found)
+	}
+}
+
+// An extension of another relay is named with its folder, and this relay's beside it.
+func TestExtensionOfAnotherRelay(t *testing.T) {
+	s := sound(t)
+	trouble("PAIRING_FAILED")(t, s)
+	other := t.TempDir()
+	s.Installed = []Installed{{Browser: "Chromium", Profile: "Default", Folder: other}}
 	found := Examine(t.Context(), *s)
-	i := slices.IndexFunc(found, func(f Finding) bool { return f.ID == "home-unusable" })
-	if i < 0 || !strings.HasPrefix(found[i].What, "Nothing can be written into the home folder "+string(s.Home)+": ") ||
-		strings.Contains(found[i].What, ".doctor-") || !strings.Contains(found[i].Next, "a folder you can write") {
+	if f := found[0]; f.ID != "pairing-refused" || !strings.Contains(f.Why, other) ||
+		!strings.Contains(f.Next, "choose "+s.Relay.Folder) {
 		t.Errorf("%+v", found)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"net"
 	"os"
+	"path/filepath"
 	"runtime"
 	"strings"
 
@@ -17,25 +18,26 @@ import (
 // minFree is how much room a disk must have, in bytes: for the log, and for results that are kept.
 const minFree = 100 << 20
 
+// home looks at the folder, and whether this person may use what is in it. Where they may not, that is the one cause
+// that is told: nothing else can be found out then.
 func (e *examination) home() {
 	info, err := os.Stat(string(e.Home))
-	var unwritable error
-	if err == nil && info.IsDir() {
-		unwritable = writable(string(e.Home))
-	}
-	if probe := (*fs.PathError)(nil); errors.As(unwritable, &probe) {
-		unwritable = probe.Err // the file's name says nothing
-	}
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
+		e.missing = true
 		e.note("home-missing", fmt.Sprintf("There is no home folder %s yet", e.Home), "", "")
+	case errors.Is(err, fs.ErrPermission):
+		e.shut = true
+		e.note("home-unusable", fmt.Sprintf("You may not look into the folder in which the home folder %s is", e.Home),
+			"Its permissions keep you out.", "")
 	case err != nil:
+		e.shut = true
 		e.note("home-unusable", fmt.Sprintf("The home folder cannot be looked at: %v", err), "", "")
 	case !info.IsDir():
-		e.note("home-unusable", fmt.Sprintf("%s is not a folder", e.Home), "", "")
-	case unwritable != nil:
-		e.note("home-unusable", fmt.Sprintf("Nothing can be written into the home folder %s: %v", e.Home, unwritable),
-			"", "")
+		e.shut = true
+		e.note("home-unusable", fmt.Sprintf("%s is not a folder", e.Home), "Something else has its name.",
+			"move it away, or set TABRELAY_HOME to another folder")
+	case e.kept(info):
 	case runtime.GOOS != "windows" && info.Mode().Perm()&0o077 != 0:
 		e.note("home-open", fmt.Sprintf("Other users can get into the home folder %s (mode %04o)", e.Home,
 			info.Mode().Perm()), "", fmt.Sprintf("run: chmod 700 %q", string(e.Home)))
@@ -46,6 +48,67 @@ func (e *examination) home() {
 		e.note("minimal-forced", "TABRELAY_FORCE_MINIMAL is set",
 			"tabrelay mcp then answers in minimal mode, without tools.", "")
 	}
+}
+
+// kept reports whether this person may not use the home folder or a file in it, and says which of the two it is: their
+// own permissions, or files of another user, as sudo leaves them.
+func (e *examination) kept(info fs.FileInfo) bool {
+	err := writable(string(e.Home))
+	if probe := (*fs.PathError)(nil); errors.As(err, &probe) {
+		err = probe.Err // the file's name says nothing
+	}
+	give := fmt.Sprintf("run: sudo chown -R \"$(id -un)\" %q; or set TABRELAY_HOME to a folder of your own",
+		string(e.Home))
+	switch {
+	case errors.Is(err, fs.ErrPermission) && owner(info) == "":
+		e.note("home-shut", fmt.Sprintf("You may not use your own home folder %s (mode %04o)", e.Home,
+			info.Mode().Perm()), "", fmt.Sprintf("run: chmod 700 %q", string(e.Home)))
+	case errors.Is(err, fs.ErrPermission):
+		e.note("home-foreign", fmt.Sprintf("The home folder %s belongs to %s", e.Home, owner(info)), "", give)
+	case err != nil:
+		e.note("home-unusable", fmt.Sprintf("Nothing can be written into the home folder %s: %v", e.Home, err), "", "")
+	default:
+		barred, foreign := e.barred()
+		if len(barred) == 0 {
+			return false
+		}
+		what := fmt.Sprintf("You may not use all files of the home folder %s: %s", e.Home, strings.Join(barred, ", "))
+		if foreign {
+			e.note("home-foreign", what, "", give)
+		} else {
+			e.note("home-shut", what, "", fmt.Sprintf("run: chmod -R u+rwX %q", string(e.Home)))
+		}
+	}
+	e.shut = true
+	return true
+}
+
+// barred names what is in the home folder and cannot be read by this person or, where it is written, not be written;
+// foreign is whether another user has some of it.
+func (e *examination) barred() (names []string, foreign bool) {
+	look := func(path string, flags int) {
+		file, err := os.OpenFile(path, flags, 0)
+		switch {
+		case err == nil:
+			_ = file.Close() // nothing was read or written
+		case errors.Is(err, fs.ErrPermission):
+			name, _ := filepath.Rel(string(e.Home), path) // it is in the folder
+			names = append(names, name)
+			info, err := os.Lstat(path)
+			foreign = foreign || err == nil && owner(info) != ""
+		}
+	}
+	look(e.Home.Config(), os.O_RDONLY)
+	for _, path := range []string{e.Home.Secrets(), e.Home.Database(), e.Home.Lock(), e.Home.Log()} {
+		look(path, os.O_RDWR)
+	}
+	for _, path := range append(e.Home.OldState(), filepath.Dir(e.Home.PluginList())) {
+		look(path, os.O_RDONLY)
+	}
+	if len(names) == 0 {
+		look(e.Home.PluginList(), os.O_RDONLY)
+	}
+	return names, foreign
 }
 
 func (e *examination) disk() {
@@ -103,8 +166,8 @@ func (e *examination) database() {
 
 // demo sees whether the demo site could have its address, where it is off although it is configured.
 func (e *examination) demo() {
-	if !e.usable || e.config.Demo.Listen == "" || e.Running && (e.Silent != nil || e.Relay.Demo != "") {
-		return
+	if !e.usable || e.config.Demo.Listen == "" || e.Silent != nil || e.Running && e.Relay.Demo != "" {
+		return // the demo of a relay that does not answer has its port
 	}
 	switch who := e.taken(e.config.Demo.Listen); {
 	case who != "":

@@ -47,7 +47,11 @@ func published() string {
 		if r.Severity == Warning {
 			mark = " (warning)"
 		}
-		b.WriteString("| `" + r.ID + "`" + mark + " | " + r.What + " | " + r.Why + " | " + r.Next + " |\n")
+		next := r.Next
+		if fix, ok := Fixes[r.ID]; ok {
+			next += ". `tabrelay doctor --fix` " + fix
+		}
+		b.WriteString("| `" + r.ID + "`" + mark + " | " + r.What + " | " + r.Why + " | " + next + " |\n")
 	}
 	return b.String()
 }

@@ -41,8 +41,12 @@ func (e *examination) relay() {
 	case e.Silent != nil:
 		e.note("relay-silent", sentence(e.Silent.Error()), "", "")
 		return
+	case !e.Running && e.shut: // it cannot be known
+		return
 	case !e.Running:
-		e.note("relay-stopped", "The relay is not running", "", "")
+		if !e.missing { // or that says it
+			e.note("relay-stopped", "The relay is not running", "", "")
+		}
 		e.port()
 		return
 	}
@@ -63,6 +67,12 @@ func (e *examination) relay() {
 	}
 	if r.Widened != "" {
 		e.note("config-widened", "Since its last start, the relay lets agents do more: "+r.Widened, "", "")
+	}
+	if r.Lost != "" {
+		e.note("rules-lost", "Rules of yours may be missing, so everything is asked about: "+r.Lost, "", "")
+	}
+	if r.Narrowed != "" {
+		e.note("rules-narrowed", "Since an update, rules about tools and sites allow less: "+r.Narrowed, "", "")
 	}
 	if len(r.Restart) > 0 {
 		e.note("config-waits", "In config.json, but not in effect yet: "+strings.Join(r.Restart, ", "), "", "")
@@ -171,7 +181,11 @@ func (e *examination) browsers() {
 	if len(connected) == 0 {
 		e.disconnected()
 		if id, known := troubles[e.Relay.Trouble.Code]; known {
-			e.note(id, e.Relay.Trouble.Message, "", "")
+			why, next := "", ""
+			if id == "pairing-refused" {
+				why, next = e.otherPairing()
+			}
+			e.note(id, e.Relay.Trouble.Message, why, next)
 			return
 		}
 	}
@@ -200,6 +214,21 @@ func (e *examination) disconnected() {
 			e.note("extension-off", "The extension is switched off in "+where, "", "")
 		}
 	}
+}
+
+// otherPairing says which browser loads an extension that is not this relay's, where that can be seen; else nothing.
+func (e *examination) otherPairing() (why, next string) {
+	folder := e.extensionFolder()
+	for _, one := range e.Installed {
+		if _, err := os.Stat(one.Folder); err != nil || one.Off || sameFolder(one.Folder, folder) {
+			continue
+		}
+		return fmt.Sprintf("%s, profile %s loads the extension from %s, which is paired with another relay; that of "+
+				"this one is in %s.", one.Browser, one.Profile, one.Folder, folder),
+			fmt.Sprintf("open chrome://extensions there, press “Remove” on the card of tabrelay, then “Load "+
+				"unpacked”, and choose %s; or use the relay of the other home folder: set TABRELAY_HOME to it", folder)
+	}
+	return "", ""
 }
 
 // sameFolder reports whether two paths name one folder.

@@ -20,13 +20,32 @@ func lookup(id string) (Row, bool) {
 	return table[i], true
 }
 
+// Fixes is what `tabrelay doctor --fix` does about findings: what is safe to do unasked. A person does the rest.
+var Fixes = map[string]string{
+	"home-open": "closes the home folder to others", "home-shut": "gives you the home folder back",
+	"home-missing": "starts the relay, which makes it", "relay-stopped": "starts the relay",
+	"version-differs": restarts, "folder-stale": restarts, "pairing-wrong": restarts, "config-waits": restarts,
+	"browser-ended":  "starts the browser again",
+	"client-command": corrects, "client-home": corrects,
+}
+
+const (
+	restarts = "starts the relay anew, unless it runs calls"
+	corrects = "corrects the entry of the client"
+)
+
 // table is everything the doctor can find wrong.
 var table = []Row{
 	{"home-missing", Problem, "There is no home folder.", "tabrelay was not started yet, or TABRELAY_HOME names " +
 		"another folder.", "run: tabrelay up"},
 	{"home-unusable", Problem, "The home folder cannot be used.",
-		"It is no folder, you may not write into it, or it belongs to somebody else.",
-		"set TABRELAY_HOME to a folder you can write, or repair its permissions"},
+		"Something else has its name, its disk cannot be written, or a folder above it is closed to you.",
+		"set TABRELAY_HOME to a folder that you can write"},
+	{"home-shut", Problem, "You may not use your own home folder.",
+		"Its permissions keep you from reading or writing it.", "run: chmod 700 on the folder"},
+	{"home-foreign", Problem, "The home folder, or files in it, belong to another user.",
+		"tabrelay was started once as that user, for example with sudo.",
+		"run: sudo chown -R on the folder; or set TABRELAY_HOME to a folder of your own"},
 	{"home-open", Problem, "Other users of this machine can get into the home folder.",
 		"Its permissions are wider than 0700. What is in it lets programs use your browser.",
 		"run: chmod 700 on the folder"},
@@ -50,10 +69,17 @@ var table = []Row{
 	{"config-widened", Warning, "The last start of the relay lets agents do more.",
 		"The configuration or the environment was changed before that start.",
 		"look at it in the side panel; to take it back: tabrelay config undo"},
+	{"rules-lost", Problem, "Rules of yours may be missing.",
+		"The database lost what was written last, or is another one. Until you have looked, every call is asked about.",
+		"look at your rules (tabrelay permit list), set again what is missing, then run: tabrelay permit confirm"},
+	{"rules-narrowed", Warning, "An update of tabrelay made your rules forbid more.",
+		"Rules about tools and rules about sites both count now, and the stricter one wins.",
+		"look at it in the side panel, or run: tabrelay permit confirm"},
 	{"minimal-forced", Problem, "tabrelay mcp is forced into minimal mode.", "TABRELAY_FORCE_MINIMAL is set.",
 		"unset TABRELAY_FORCE_MINIMAL, also in the client's configuration, and restart the client"},
 	{"secrets-broken", Problem, "The secrets cannot be used.", "secrets.json is damaged, or other users can read it. " +
-		"Nobody is let in meanwhile.", "do what the message says"},
+		"Nobody is let in meanwhile.", "if it is damaged, put it back from a copy; if others can read it, run: " +
+		"chmod 600 on it"},
 	{"state-broken", Problem, "The list of plugins, or a file of an earlier version, cannot be used.",
 		"It is empty or damaged: the disk was full, or another program wrote to it. No relay starts with it.",
 		"put it back from a copy; or remove it: a new one is made, and what it held is forgotten"},
@@ -128,7 +154,8 @@ var table = []Row{
 		"open a window of that profile; if it is not used any more, run: tabrelay profiles forget NAME"},
 
 	{"plugin-broken", Problem, "A plugin, or one of its tools, was left out or needs something.",
-		"Its build, its schemas or its settings are wrong.", "do what the message says; tabrelay plugin check looks " +
+		"Its build, its schemas or its settings are wrong.", "correct what is named, then look at it again: " +
+			"tabrelay plugin check looks " +
 			"at the folder of a plugin"},
 	{"paused", Problem, "All agents are stopped.", "The switch in the side panel, or tabrelay pause, stopped them: " +
 		"every call is refused, also after a restart.", "run: tabrelay resume, or use the switch in the side panel"},
@@ -141,7 +168,7 @@ var table = []Row{
 			"tabrelay down, then tabrelay up"},
 	{"provider-unusable", Problem, "A provider of models cannot be used, so some agent cannot be delegated to.",
 		"The environment of the relay, a file or the keyring has no key for it, or its settings are wrong.",
-		"do what the message says, where the relay is started; then run: tabrelay down, then tabrelay up"},
+		"give it what is named, where the relay is started; then run: tabrelay down, then tabrelay up"},
 	{"worker-missing", Problem, "The program of a worker is not there, or cannot be executed.",
 		"It is not installed, not in the PATH of the relay, or its file has no permission to be executed.",
 		"install it, or correct command of the worker in config.json"},

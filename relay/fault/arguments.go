@@ -35,9 +35,10 @@ func redactValue(value any) (kept any, changed bool) {
 			changed = changed || c
 		}
 	case map[string]any:
+		named := namesSecret(value)
 		for name, member := range value {
 			c := true
-			if !SecretName(name) {
+			if !SecretName(name) && !(named && words().valued[name]) {
 				member, c = redactValue(member)
 			} else {
 				member = redacted
@@ -46,4 +47,14 @@ func redactValue(value any) (kept any, changed bool) {
 		}
 	}
 	return value, changed
+}
+
+// namesSecret reports whether one member says that another is a credential: {"name": "password", "value": "…"}.
+func namesSecret(members map[string]any) bool {
+	for name, member := range members {
+		if text, ok := member.(string); ok && words().naming[name] && SecretName(text) {
+			return true
+		}
+	}
+	return false
 }

@@ -20,6 +20,7 @@ type bridgeData struct {
 	SessionValid  *bool    `json:"sessionValid,omitempty"`
 	SessionID     string   `json:"sessionId,omitempty"`
 	ProviderID    string   `json:"providerId,omitempty"`
+	Attempts      int      `json:"attempts,omitempty"` // when there was more than one
 	CorrelationID string   `json:"correlationId,omitempty"`
 	Recovery      []string `json:"recovery,omitempty"` // what can be done, one sentence each
 }
@@ -39,8 +40,14 @@ func (e *Error) TaskText() string {
 }
 
 func (e *Error) bridge() []rawjson.Member {
+	attempts := e.Attempts
+	if attempts <= 1 {
+		attempts = 0
+	}
 	data, _ := rawjson.Members(rawjson.MustEncode(bridgeData{
-		Type: e.Source, Code: Code(repairCode(string(e.Code))), Retryable: e.Retryable, RetryAfterMs: e.RetryAfterMs,
+		Attempts: attempts,
+		Type:     e.Source, Code: Code(repairCode(string(e.Code))), Retryable: e.Retryable,
+		RetryAfterMs: e.RetryAfterMs,
 		SessionValid: e.SessionValid, SessionID: e.SessionID, ProviderID: e.ProviderID,
 		CorrelationID: e.CorrelationID, Recovery: e.recovery(),
 	}))
@@ -81,3 +88,13 @@ var anyFolder = regexp.MustCompile(`(^|[\s"'(=])(?:[A-Za-z]:)?[/\\]+(?:[^\s/\\"'
 // WithoutFolders leaves the folders of this machine out of a text that a client reads: of each path its last name
 // stays.
 func WithoutFolders(text string) string { return anyFolder.ReplaceAllString(text, "$1…/") }
+
+// anyPlace is a place in a source file, with the folders before it: src/agents/x.ts:12:3.
+var anyPlace = regexp.MustCompile(`(?:[\w.@~+-]+[/\\]|…/)*[\w.@+-]+` +
+	`\.(?:[cm]?[jt]sx?|py|go|rs|rb|java|kt|cs|cpp|cc|c|php|` +
+	`swift):\d+(?::\d+)?`)
+
+// WithoutPlaces leaves folders of this machine and places in source files out of a text that a client reads.
+func WithoutPlaces(text string) string {
+	return anyPlace.ReplaceAllString(strings.ReplaceAll(WithoutFolders(text), "file://", ""), "…")
+}

@@ -30,6 +30,7 @@ const (
 const (
 	TabNotFound     Code = "TAB_NOT_FOUND"
 	TabChanged      Code = "TAB_CHANGED"
+	TargetChanged   Code = "TARGET_CHANGED"
 	TabUnresponsive Code = "TAB_UNRESPONSIVE"
 	TabBusy         Code = "TAB_BUSY"
 	TabOwned        Code = "TAB_OWNED"

@@ -209,110 +209,29 @@ func withoutFolders(text string) string {
 	return text
 }
 
-// credentials are secrets that show by their shape, whatever stands around them; what group 1 holds may stay.
-var credentials = []struct {
-	shape func() *regexp.Regexp
-	signs []string
-}{
-	{later(`()\beyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]*`), []string{"eyJ"}},
-	{later(`()\b(?:sk|pk|rk|gh[opsur]|github_pat|glpat|xox[abeprs])[-_][A-Za-z0-9_-]{16,}`), []string{"-", "_"}},
-	{later(`()\b(?:AKIA|ASIA)[A-Z0-9]{16}\b`), []string{"AKIA", "ASIA"}},
-	{later(`()\bAIza[A-Za-z0-9_-]{30,}`), []string{"AIza"}},
-	{later(`(?i)([?&](?:[\w.-]*(?:token|secret|passw(?:or)?d|signature|session(?:[_-]?id)?|credential|jwt|api[_-]?key` +
-		`|auth)|key|sig|code)=)[^&\s#"'<>]+`), []string{"="}},
-	{later(`(?i)\b((?:set-)?cookie["']?\s*[:=]\s*["']?)[\w.-]+=[^\r\n"']*`), []string{"="}},
-	{later(`(-----BEGIN [A-Z ]*PRIVATE KEY-----)[^-]*`), []string{"-----BEGIN "}},
-}
-
-// userinfo is a name and a password in a URL.
-var userinfo = later(`(\b[a-zA-Z][a-zA-Z0-9+.-]*://)[^\s/@:"'<>]+:[^\s/@"'<>]+@`)
-
-// named are values after a word that names a secret. Only what looks generated counts as one.
-var named = later(`(?i)((?:\b(?:bearer|basic)\s+|(?:token|secret|passw(?:or)?d|passphrase|api[_-]?key|access[_-]?key` +
-	`|session[_-]?id|csrf|xsrf|authorization)["']?\s*[:=]\s*["']?))([A-Za-z0-9._~+/=-]{8,})`)
-
 const digits = "0123456789"
 
-// passwords are shorter than generated values, and of any characters.
-var passwords = later(`(?i)((?:passw(?:or)?d|passphrase|\bpwd)["']?\s*[:=]\s*["']?)([^\s"'<>,;&)\]}]{4,})`)
-
-// withoutSecrets replaces credentials in a sentence.
+// withoutSecrets replaces credentials: by their form, and by the name before them.
 func withoutSecrets(text string) string {
-	for _, secret := range credentials {
-		if hasOne(text, secret.signs) {
-			text = secret.shape().ReplaceAllString(text, "${1}"+redacted)
-		}
-	}
-	if strings.Contains(text, "@") {
-		text = userinfo().ReplaceAllString(text, "${1}"+redacted+"@")
-	}
-	if !strings.ContainsAny(text, digits) {
-		return text // what follows a name is a word
-	}
-	for _, after := range []*regexp.Regexp{passwords(), named()} {
-		text = after.ReplaceAllStringFunc(text, func(found string) string {
-			parts := after.FindStringSubmatch(found)
-			if !strings.ContainsAny(parts[2], digits) {
-				return found // a word: "token: expected", "basic understanding"
-			}
-			return parts[1] + redacted
-		})
-	}
-	return text
-}
-
-// secrets are the shapes in which web apps write credentials to a console; what group 1 holds may stay. A console is
-// no sentence: there, whatever follows such a name is taken for its value.
-var secrets = []func() *regexp.Regexp{
-	later(`(?i)\b((?:proxy-)?authorization["']?\s*[:=]\s*["']?(?:\w+\s+)?)[^\s"',;]+`),
-	later(`(?i)\b((?:set-)?cookie["']?\s*[:=]\s*)[^\r\n]+`),
-	later(`(?i)((?:token|secret|passw(?:or)?d|passphrase|api[_-]?key|access[_-]?key|session[_-]?id|csrf` +
-		`|xsrf)["']?\s*[:=]\s*["']?)[^\s"'&;,)}\]]+`),
-	later(`(?i)\b((?:bearer|basic)\s+)[A-Za-z0-9._~+/=-]{8,}`),
-}
-
-// Redact replaces what looks like a credential in text that is no sentence, such as a console or arguments.
-func Redact(text string) string {
 	if !suspicious(text) {
 		return text
 	}
 	return redact(text)
 }
 
+// Redact replaces what looks like a credential in a text: a sentence, a console's line, arguments, JSON, an address.
+func Redact(text string) string { return withoutSecrets(text) }
+
 // suspicious reports whether text could hold a credential at all. Arguments are mostly words and numbers, and many
 // expressions over each cost more than everything else that is done with a call.
 func suspicious(text string) bool {
-	return strings.ContainsAny(text, "=:-_@ \t\r\n\v\f.") || strings.Contains(text, "AKIA") ||
+	return strings.ContainsAny(text, "=:-_@>. \t") || strings.Contains(text, "AKIA") ||
 		strings.Contains(text, "ASIA") || strings.Contains(text, "AIza")
 }
 
-func redact(text string) string {
-	for _, secret := range secrets {
-		text = secret().ReplaceAllString(text, "${1}"+redacted)
-	}
-	return withoutSecrets(text)
-}
+func redact(text string) string { return withoutAssigned(withoutShapes(text)) }
 
 // ConsoleLines is a console tail as an agent may see it: harmless lines, without stack traces, folders and credentials.
 func ConsoleLines(tail string) string {
 	return strings.Join(lines(plainLines(Redact(tail))), "\n")
-}
-
-var secretNames = later(`(?i)passw|passphrase|secret|token|api[_-]?key|access[_-]?key|private[_-]?key|credential` +
-	`|authorization|cookie|session[_-]?id|csrf|xsrf|^(pin|otp|cvv|cvc)$`)
-
-// inSecretNames are pieces of which every such name has one.
-var inSecretNames = []string{"pass", "secret", "token", "key", "credential", "authorization", "cookie", "session",
-	"csrf", "xsrf", "pin", "otp", "cvv", "cvc"}
-
-// SecretName reports whether a value with that name, such as an argument's, is taken for a credential whatever it is.
-func SecretName(name string) bool {
-	lower := strings.ToLower(strings.ReplaceAll(name, "\u017f", "s")) // which an expression without case takes for an s
-	lower = strings.ReplaceAll(lower, "\u212a", "k")
-	for _, piece := range inSecretNames {
-		if strings.Contains(lower, piece) {
-			return secretNames().MatchString(name)
-		}
-	}
-	return false
 }

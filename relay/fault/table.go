@@ -146,6 +146,12 @@ var tabRows = []Row{
 			"plugin, or " +
 			"it navigated before the tool ended.",
 		Hint: "Read the page before repeating the action; pass the `tabId` of a tab that shows the web app."},
+	{Code: TargetChanged, Category: NotFound, Source: SourceUpstream, Class: Tool, Type: TypeNotFound,
+		Outcome: NotExecuted,
+		Situation: "What one of the browser's own tools was to act on is another thing by now than the person was " +
+			"shown when they allowed it, or than the agent was told: it has another role, name or visible words, " +
+			"its form is sent elsewhere, or the page was loaded anew.",
+		Hint: "Take a new snapshot, and call again only if that is what is meant now; the person is asked anew."},
 	{Code: TabUnresponsive, Category: Timeout, Source: SourceUpstream, Class: Transient, Type: TypeTimeout,
 		Outcome:   Unknown,
 		Situation: "The page did not start the tool: a dialog is open in it, or the tab is frozen, discarded or hung.",
@@ -222,7 +228,8 @@ var linkRows = []Row{
 	{Code: PairingFailed, Category: Auth, Source: SourceTransport, Class: Fatal, Type: TypePermissionDenied,
 		Outcome:   NotExecuted,
 		Situation: "The extension, or whatever dialled in its name, does not know the pairing secret.",
-		Hint:      "Ask the person to run `tabrelay up`, which pairs the browser again."},
+		Hint: "Ask the person to run `tabrelay doctor`: it says which browser has the wrong extension, and what " +
+			"to do."},
 	{Code: PortTaken, Category: Internal, Source: SourceConfig, Class: Transient, Type: TypeNetwork,
 		Outcome:   NotExecuted,
 		Situation: "Another program listens on the relay's port.",

@@ -13,12 +13,10 @@ import (
 	"strings"
 
 	"tabrelay/relay/call"
-	"tabrelay/relay/clip"
 	"tabrelay/relay/fault"
 	"tabrelay/relay/lock"
 	"tabrelay/relay/rawjson"
 	"tabrelay/relay/registry"
-	"tabrelay/relay/suggest"
 )
 
 // Sizes of a page.
@@ -220,28 +218,15 @@ var moved = map[string]string{
 // unknownTool says which tool the client may have meant: one with a name like it, or one that the words of the name
 // describe.
 func (f *Front) unknownTool(name string, snapshot *registry.Snapshot, v visible) *fault.Error {
-	message := fmt.Sprintf("There is no tool named %q", clip.Runes(name, 80))
 	if now, gone := moved[name]; gone {
-		return fault.New(fault.UnknownTool, message+" any more: it is now "+now)
+		return fault.New(fault.UnknownTool,
+			fmt.Sprintf("There is no tool named %q any more: it is now %s", name, now))
 	}
-	var shown []string
-	for _, t := range snapshot.Tools {
-		if v.shows(t) {
-			shown = append(shown, t.Name)
-		}
+	rank := func(name string) []*registry.Tool { return f.index.of(snapshot).Rank(name, nil) }
+	if len(name) > longestGuess {
+		rank = nil
 	}
-	nearest := suggest.Nearest(name, shown)
-	if nearest == "" && len(name) <= longestGuess {
-		found := f.index.of(snapshot).Rank(name, nil)
-		if at := slices.IndexFunc(found, v.shows); at >= 0 {
-			nearest = found[at].Name
-		}
-	}
-	if nearest == "" {
-		return fault.New(fault.UnknownTool, message)
-	}
-	return fault.New(fault.UnknownTool, message+"; did you mean "+nearest+"?",
-		fault.WithHint("Use a name that the list of tools or relay__search_tools gives."))
+	return snapshot.Meant(name, v.shows, rank)
 }
 
 // longestGuess is the longest name whose words are looked for.

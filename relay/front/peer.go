@@ -231,6 +231,13 @@ func (p *peer) asOfVersion(answer []byte) []byte {
 		offered = plainCapabilities
 	}
 	replace(result, "capabilities", offered)
+	if p.tools.Agents && !p.tools.Gateway && !p.tools.All && len(p.tools.Plugins()) == 0 {
+		for i := range result {
+			if result[i].Name == "instructions" {
+				result[i].Value = rawjson.MustEncode(AgentsInstructions)
+			}
+		}
+	}
 	if version < instructionsSince {
 		result = without(result, "instructions")
 	}

@@ -31,6 +31,9 @@ func (a *API) listTools(_ http.ResponseWriter, req *http.Request) (any, *refusal
 	listing := Listing{Tools: make([]json.RawMessage, 0, len(snapshot.Tools)), Problems: a.problemsFor(session)}
 	view := a.Policy.View(session)
 	for _, t := range snapshot.Tools {
+		if t.Dormant {
+			continue
+		}
 		if policy.IsPerson(session) || view.Shows(t) {
 			listing.Tools = append(listing.Tools, view.Marked(t, t.Whole()))
 		}

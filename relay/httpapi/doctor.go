@@ -40,6 +40,7 @@ func examined(s Status) doctor.Relay {
 		}
 	}
 	d.Unreviewed, d.Paused, d.Unapplied, d.Widened = s.Unreviewed, s.Paused, s.Unapplied, s.Widened
+	d.Lost, d.Narrowed = s.Lost, s.Narrowed
 	for _, p := range s.Problems {
 		d.Problems = append(d.Problems, doctor.Complaint{Plugin: p.Plugin, Reason: p.Reason})
 	}

@@ -52,6 +52,9 @@ func WhoAnswers(ctx context.Context, address string) string {
 		return unknown
 	}
 	response, err := http.DefaultClient.Do(request)
+	if errors.Is(err, context.DeadlineExceeded) {
+		return "a program that does not answer; it may be a relay of another home folder that hangs"
+	}
 	if err != nil {
 		return unknown + " that does not speak HTTP"
 	}

@@ -42,6 +42,8 @@ func (h *Hub) Command(ctx context.Context, profile, name string, params any) (js
 		switch {
 		case s.conn == nil:
 			failure = neverSent(b)
+		case s.conn.protocol < wire.WithSites && (name == "tabs.read" || bytes.Contains(raw, []byte(`"sites":`))):
+			failure = outdated(b)
 		case !s.conn.queue.put(frame, false):
 			failure = fault.New(fault.Overloaded, "The browser does not take commands as fast as they come",
 				fault.WithRetryAfter(time.Second))

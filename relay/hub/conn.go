@@ -131,10 +131,12 @@ func (c *conn) take(ctx context.Context, message []byte) {
 	case *wire.Outcome:
 		b.outcome(f, payload)
 	case *wire.Started:
+		b.hidden(f.ID, f.Hidden)
 		if open := b.lookup(f.ID); open != nil && open.req != nil && open.req.Started != nil {
 			open.req.Started()
 		}
 	case *wire.Progress:
+		b.hidden(f.ID, f.Hidden)
 		b.post(f.ID, report{step: true, progress: call.Progress{Progress: f.Progress, Total: f.Total,
 			Message: f.Message}})
 	case *wire.Log:

@@ -3,6 +3,7 @@ package hub
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -80,6 +81,15 @@ func neverStarted(b *browser, f *flight) *fault.Error {
 	return fault.New(fault.ExtensionLost, "The link to the browser was lost before the tool started", b.at(f.tabID),
 		fault.WithOutcome(fault.NotExecuted), fault.WithRetryable(true),
 		fault.WithHint("The tool never started, so the call can be repeated."))
+}
+
+// outdated is the failure of a call for which the extension would have to keep to the rules about sites.
+func outdated(b *browser) *fault.Error {
+	return fault.New(fault.VersionMismatch, fmt.Sprintf("The extension in the browser %q is older than this relay, "+
+		"and "+
+		"does not know which sites a call may not touch", b.label()), b.at(0), fault.WithOutcome(fault.NotExecuted),
+		fault.WithHint("Ask the person to run `tabrelay up`, and to press Reload on the card of the extension at "+
+			"chrome://extensions. Until then no tool that reads or uses any page runs in this browser."))
 }
 
 // tabClosed is the extension's word for a tab that was closed under a call. Agents read TAB_NOT_FOUND, which is what
@@ -185,9 +195,20 @@ func patterns(list []string) string {
 
 // elsewhere is the failure of a call whose tab shows a page of another site.
 func (s *search) elsewhere(t target) *fault.Error {
+	if s.hides(t.tab) {
+		return fault.New(fault.PermissionDenied, fmt.Sprintf("Tab %d is one that agents may not see", t.tab.ID),
+			t.b.at(t.tab.ID), fault.WithOutcome(fault.NotExecuted), fault.WithHint("Do not look for a way around it. "+
+				"The person decides that by rules about sites, and by `resources.tabs` in config.json."))
+	}
 	message := fmt.Sprintf("Tab %d shows %s, which does not belong to %s", t.tab.ID, shown(t.tab.origin), s.r.Plugin)
 	return fault.New(fault.TabChanged, message, t.b.at(t.tab.ID), fault.WithOutcome(fault.NotExecuted),
 		fault.WithHint(openHint(s.r)))
+}
+
+// hides reports whether a failure may not say what a tab shows: its site is off, or it is a page that the browser's own
+// tools, which work on every other, are kept from.
+func (s *search) hides(t *tab) bool {
+	return s.r.Hides != nil && s.r.Hides(t.origin) || s.r.InFront && t.origin != "" && !s.where.rule.Matches(t.URL)
 }
 
 // shown is an origin in a sentence.
@@ -200,7 +221,7 @@ func (s *search) lost(b *browser, last lastTab) *fault.Error {
 		return s.bounds.refuse(0)
 	}
 	tab := b.tabs.Load().get(last.tabID)
-	if tab != nil && s.where.rule.Matches(tab.URL) && s.bounds.cover(tab) {
+	if tab != nil && !s.hides(tab) && s.where.rule.Matches(tab.URL) && s.bounds.cover(tab) {
 		message := fmt.Sprintf("Tab %d, where this agent worked before, shows %s now, and not %s",
 			tab.ID, shown(tab.origin), shown(last.origin))
 		hint := fmt.Sprintf("That may be another account. Pass tabId %d to go on there, or open %s in the browser.",
@@ -209,7 +230,7 @@ func (s *search) lost(b *browser, last lastTab) *fault.Error {
 			fault.WithHint(hint))
 	}
 	failure := noTab(s.r, fmt.Sprintf(" in the browser profile %q, where this agent worked before", b.label()))
-	if of := s.of(b); len(of) > 0 {
+	if of := slices.DeleteFunc(slices.Clone(s.of(b)), s.hides); len(of) > 0 {
 		message := fmt.Sprintf("The tab with %s, where this agent worked before, is gone", shown(last.origin))
 		hint := fmt.Sprintf("Open %s in the browser. Or pass tabId %d to work with %s, which may be another account.",
 			shown(last.origin), of[0].ID, shown(of[0].origin))

@@ -8,6 +8,7 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/rs/zerolog"
@@ -213,6 +214,22 @@ func TestReplayedProofIsRefused(t *testing.T) {
 			t.Errorf("got %v", err)
 		}
 	})
+}
+
+// An extension of another relay hangs up on this one's proof. That, and not an extension that was never there, is why
+// nobody is connected; a browser that was closed meanwhile says nothing.
+func TestExtensionThatDoesNotAcceptTheRelay(t *testing.T) {
+	for code, want := range map[int]fault.Code{4000: fault.PairingFailed, 1001: fault.ExtensionNotInstalled} {
+		inLab(t, func(t *testing.T, l *lab) {
+			s := l.stranger()
+			s.say(helloOf(wire.NewID()))
+			s.hear()
+			s.hear()
+			s.socket.Close(code, "")
+			synctest.Wait()
+			l.invoke(request()).want(t, want, fault.NotExecuted)
+		})
+	}
 }
 
 // The relay's own proof, sent back to it, is no proof of the extension.

@@ -41,6 +41,9 @@ func (n *notWelcome) Error() string { return string(n.code) + ": " + n.message }
 
 const noSecret = "The relay has no pairing secret: run `tabrelay up`."
 
+// otherRelay is for an extension that hangs up on the relay's proof: it knows another secret.
+const otherRelay = "An extension does not accept this relay: it is paired with another one"
+
 func unpaired(message string) *notWelcome {
 	return &notWelcome{code: fault.PairingFailed, close: closePairing, message: message}
 }
@@ -247,8 +250,8 @@ func (x *handshake) exchange(ctx context.Context, proof string, right func(proof
 		return false, nil
 	case ctx.Err() != nil:
 		return false, errors.New("the extension did not prove the pairing in time")
-	case CloseCode(err) != -1:
-		return false, fmt.Errorf("the extension does not accept this relay: %w", err)
+	case CloseCode(err) != -1 && CloseCode(err) != closeGoingAway:
+		return false, unpaired(otherRelay)
 	case err != nil:
 		return false, fmt.Errorf("read proof: %w", err)
 	}

@@ -131,6 +131,16 @@ func (b *browser) lookup(id call.ID) (f *flight) {
 	return f
 }
 
+// hidden tells the caller that the page of an open call is not in front.
+func (b *browser) hidden(id call.ID, told bool) {
+	if !told {
+		return
+	}
+	if open := b.lookup(id); open != nil && open.req != nil && open.req.Hidden != nil {
+		open.req.Hidden()
+	}
+}
+
 // abandon lets go of a call whose caller gave up: the page is told to abort it. It reports false when the call has
 // ended meanwhile. A journalled call stays open until its end is known, so that the journal will know it too.
 func (b *browser) abandon(f *flight, reason string) (abandoned bool) {

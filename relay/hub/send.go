@@ -26,6 +26,9 @@ func (h *Hub) Send(ctx context.Context, at call.Target, r call.Invocation) (*cal
 	if failure := refuseAddress(&r); failure != nil {
 		return nil, failure
 	}
+	if r.Sites != nil && t.conn.protocol < wire.WithSites {
+		return nil, outdated(t.b)
+	}
 	if r.Write {
 		if failure := t.b.awaitEarlierWrites(ctx, t.tab.ID); failure != nil {
 			return nil, failure
@@ -137,7 +140,7 @@ func (h *Hub) send(ctx context.Context, r *call.Invocation, t target, origin str
 			r.MaxTimeout.Milliseconds()),
 		ProgressExtends: r.ProgressExtends, ProgressPattern: r.ProgressPattern, MaxBytes: r.MaxBytes,
 		MaxResultBytes: cmp.Or(r.MaxResultBytes, wire.MaxResultBytes), ConsoleTailBytes: r.ConsoleTailBytes,
-		Trace: r.Trace, Follow: r.Follow,
+		Trace: r.Trace, Follow: r.Follow, Sites: r.Sites,
 	}
 	if r.Frames == "all" {
 		c.Frames = r.Frames // absent means the top frame

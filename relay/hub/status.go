@@ -43,6 +43,12 @@ type Tab struct {
 	Acting    bool   `json:"acting"` // a call runs there
 }
 
+// Origin is that of the tab's page; empty when it has none.
+func (t *Tab) Origin() string { return originOf(t.URL) }
+
+// OriginOf is the origin of an address; empty when it has none.
+func OriginOf(address string) string { return originOf(address) }
+
 // Trouble is why no browser is connected, or nil when one is.
 func (h *Hub) Trouble() *fault.Error {
 	for _, b := range h.all() {
@@ -110,12 +116,26 @@ func (h *Hub) Tabs() []Tab {
 // them.
 func (h *Hub) TabGone(profileID string, tabID int) bool {
 	b := h.find(profileID)
-	if b == nil {
-		return false
-	}
+	return b != nil && h.told(b) && b.tabs.Load().get(tabID) == nil
+}
+
+// told reports whether a browser is connected and has told its tabs.
+func (h *Hub) told(b *browser) bool {
 	var now *conn
 	b.peek(func(s *calls) { now = s.conn })
-	return now != nil && now.ready.Load() && b.tabs.Load().get(tabID) == nil
+	return now != nil && now.ready.Load()
+}
+
+// NoTab reports whether no tab has an id: browsers are connected and have told their tabs, and it is none of them.
+func (h *Hub) NoTab(tabID int) bool {
+	connected := false
+	for _, b := range h.all() {
+		if b.tabs.Load().get(tabID) != nil || b.connected() && !h.told(b) {
+			return false
+		}
+		connected = connected || b.connected()
+	}
+	return connected
 }
 
 func (h *Hub) countBrowsers() {

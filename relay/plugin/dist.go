@@ -213,8 +213,13 @@ func readOutput(file func(name string) ([]byte, error), shipped bool) (*Plugin, 
 
 // validate repeats the checks of a build, since build output may come from elsewhere.
 func (m *Manifest) validate(shipped bool) error {
-	if !pluginNameForm.MatchString(m.Name) || reserved(m.Name, shipped) {
+	if !pluginNameForm.MatchString(m.Name) {
 		return fmt.Errorf("the name %q is not one of a plugin", m.Name)
+	}
+	if reserved(m.Name, shipped) {
+		return fmt.Errorf("the plugin name %q is reserved, as it means something else in rules and commands: its "+
+			"author "+
+			"has to choose another package name", m.Name)
 	}
 	if m.World != Isolated && m.World != Main {
 		return fmt.Errorf("the world %q is neither %q nor %q", m.World, Isolated, Main)

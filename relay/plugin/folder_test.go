@@ -139,7 +139,7 @@ func TestLoadFS(t *testing.T) {
 		t.Fatalf("LoadFS = %+v, %v", plugins, err)
 	}
 	for bad, want := range map[string]string{
-		strings.Replace(manifest, `"x"`, `"relay"`, 1):                         "not one of a plugin",
+		strings.Replace(manifest, `"x"`, `"relay"`, 1):                         "is reserved",
 		strings.Replace(manifest, "isolated", "page", 1):                       "world",
 		strings.Replace(manifest, "x.example", "*", 1):                         "every site",
 		strings.Replace(manifest, `"a"`, `"A"`, 1):                             "tool name",

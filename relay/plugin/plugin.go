@@ -162,9 +162,9 @@ var (
 )
 
 // reservedNames are names of the relay itself, or could be mistaken for such.
-var reservedNames = []string{"agents", "bridge", "browser", "browser-dev", "config", "extension", "mcp", "plugin",
-	"relay", "sessions", "system", "tabrelay", "tasks", "tool", "web",
-	"webmcp"}
+var reservedNames = []string{"agents", "all", "any", "ask", "auto", "bridge", "browser", "cli", "config", "default",
+	"extension", "gateway", "mcp", "none", "off", "panel", "plugin", "relay", "sessions", "stdio", "system", "tabrelay",
+	"tasks", "tool", "web", "webmcp"}
 
 // The plugins of the browser's own tools: the only ones that may work on every site and change something there. They
 // are part of the extension's sources, and of the binary.
@@ -200,7 +200,10 @@ func FullName(plugin, tool string) string {
 
 // reserved reports whether a plugin may not have a name.
 func reserved(name string, shipped bool) bool {
-	return slices.Contains(reservedNames, name) && !(shipped && Browses(name))
+	if shipped && Browses(name) {
+		return false
+	}
+	return slices.Contains(reservedNames, name) || strings.HasPrefix(name, Browser+"-")
 }
 
 // reservedParameters are added by the relay to every page tool.

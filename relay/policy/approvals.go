@@ -78,7 +78,7 @@ type Ended struct {
 // How an approval ends that nobody answers.
 const (
 	endsLate      = "nobody answered in time"
-	endsCancelled = "it was withdrawn"
+	endsCancelled = "the agent withdrew it"
 	endsClosed    = "the relay stopped"
 	endsWithTab   = "its tab was closed"
 	endsPaused    = "agents were paused, so it was refused"
@@ -234,6 +234,7 @@ func (p *Policy) Waiting(profileID string) (n int) {
 			n++
 		}
 	}
+	n += len(p.look().shown())
 	if v := p.rights.Load(); v.waits != nil && v.denied != v.waits.Digest() {
 		n++
 	}
@@ -250,6 +251,9 @@ func (one *pending) isFor(profileID string) bool {
 func (p *Policy) Answer(ctx context.Context, id, profileID string, d call.Decision) error {
 	if id == ChangeConfig || id == ChangeStart {
 		return p.answerRights(ctx, id, d)
+	}
+	if id == ChangeLost || id == ChangeCarried {
+		return p.answerLook(ctx, id, d)
 	}
 	one, err := p.find(id, profileID)
 	if err != nil {
@@ -273,13 +277,21 @@ func (p *Policy) Answer(ctx context.Context, id, profileID string, d call.Decisi
 	}
 	if one.call != nil && d.Allow && d.For == "always" {
 		// Before the call goes on: the next one of its agent is not to be asked about again.
-		rule := call.Rule{Target: one.call.Tool, Client: one.call.Client, Mode: call.Auto, By: d.By}
+		rule := call.Rule{Target: always(one.call), Client: one.call.Client, Mode: call.Auto, By: d.By}
 		if err = p.Set(ctx, rule, 0); err != nil {
 			d.For = "once"
 		}
 	}
 	one.answer <- d
 	return err
+}
+
+// always is what the rule is about that the answer “always” makes: this tool on this site.
+func always(q *question) string {
+	if q.Origin == "" {
+		return q.Tool // it touches no site
+	}
+	return siteTarget(q.Tool, q.Origin)
 }
 
 func (p *Policy) find(id, profileID string) (*pending, error) {

@@ -127,7 +127,9 @@ func (p *Policy) newQuestion(a call.Access) *question {
 	}}
 	t := p.rules.Load()
 	v := t.resolve(&a, time.Now().UnixNano())
-	q.grant, q.Choices = bindSession(&a, v), choices(&a)
+	if q.grant, q.Choices = bindSession(&a, v), choices(&a, v); t.lost {
+		q.Choices = []string{"once"}
+	}
 	if d := a.Session.Delegation; d != nil {
 		q.Agent = claimed(d.Agent, mostName)
 	}
@@ -143,27 +145,29 @@ func (p *Policy) newQuestion(a call.Access) *question {
 	}
 	if at := a.At; at != nil {
 		q.ProfileID, q.Profile, q.TabID, q.Origin = at.ProfileID, at.Profile, at.TabID, at.Origin
+		q.Within = at.Within
 		q.URL, q.TabTitle = address(at.URL), claimed(at.Title, mostTitle)
 	}
 	if slices.Contains(q.Choices, "session") {
 		q.Covers = covers(&a, q.grant)
 	}
+	q.Deeds, q.Lead = a.Deeds.Sentences, lead(&a, q.Approval)
 	q.Sentence = sentence(&a, q.Approval, q.grant)
 	return q
 }
 
 // choices is for how long a call can be allowed, the one that is asked about first. What can delete or overwrite is
 // asked about each time, and a rule about all calls of a delegated agent would be one about its client.
-func choices(a *call.Access) (list []string) {
+func choices(a *call.Access, v verdict) (list []string) {
 	switch {
 	case a.Once, Risk(a) == "destroys", a.OfPage && !a.ReadOnly:
 		return []string{"once"}
-	case a.ReadOnly:
+	case a.ReadOnly, ofDemo(a) && v.from == "": // of itself, the demo's counter asks once
 		list = []string{"session", "once"}
 	default:
 		list = []string{"once", "session"}
 	}
-	if a.Session.Delegation == nil && !a.OfPage {
+	if a.Session.Delegation == nil && !a.OfPage && (a.At == nil || isOrigin(a.At.Origin)) {
 		list = append(list, "always")
 	}
 	return list
@@ -198,6 +202,8 @@ func (p *Policy) checkedDecision(q *question, profileID string, d call.Decision)
 		return d, fmt.Errorf("%w: it can be allowed once only", ErrAnswer)
 	case d.For == "always" && q.access.OfPage:
 		return d, fmt.Errorf("%w: a tool of a page can be allowed always by a rule only", ErrAnswer)
+	case d.For == "always" && q.Origin != "" && !isOrigin(q.Origin):
+		return d, fmt.Errorf("%w: there is no rule about what has no address of its own", ErrAnswer)
 	case d.For == "always" && q.Agent != "":
 		return d, fmt.Errorf("%w: a call of a delegated agent is allowed for once, session, or a time", ErrAnswer)
 	case !shown:

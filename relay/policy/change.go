@@ -113,7 +113,7 @@ func (p *Policy) Changes() []PendingChange {
 			list = append(list, PendingChange{one.id, ChangeAsked, c, c.Digest(), one.from, one.asked.UTC(), &until})
 		}
 	}
-	return append(list, p.rights.Load().shown()...)
+	return append(append(list, p.rights.Load().shown()...), p.look().shown()...)
 }
 
 // Request is who wants a change to be made, and what they bring along.
@@ -221,6 +221,8 @@ func (p *Policy) AnswerChange(id string, s call.Session, profileID string, d cal
 		return nil
 	case id == ChangeConfig || id == ChangeStart:
 		return p.rights.Load().change(id)
+	case id == ChangeLost:
+		return p.look().lost
 	}
 	waiting := slices.Concat(p.Pending(profileID), p.Missed(profileID))
 	i := slices.IndexFunc(waiting, func(q call.Approval) bool { return q.ID == id })
@@ -231,8 +233,11 @@ func (p *Policy) AnswerChange(id string, s call.Session, profileID string, d cal
 	if lasts == "" {
 		lasts = q.Choices[0]
 	}
-	if q.Missed {
+	switch {
+	case q.Missed:
 		lasts = "the next time"
+	case lasts == "always" && q.Origin != "":
+		lasts = "always on " + q.Origin
 	}
 	c := NewChange("Allow "+q.Tool+" for "+q.Client+" ("+lasts+")", "").Reading(strings.Split(Text(q), "\n")...)
 	c.Beside = true

@@ -4,9 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"net/url"
 	"slices"
-	"strings"
 	"time"
 
 	"tabrelay/relay/call"
@@ -22,10 +20,13 @@ func (p *Policy) Allow(a call.Access) (says call.Verdict, failure *fault.Error) 
 	if t.paused {
 		return says, stopped()
 	}
+	if a.Opens != "" && !p.Readable(a.Opens) {
+		return says, unreadable(&a)
+	}
 	v := t.resolve(&a, time.Now().UnixNano())
 	says.Mode, says.Why = v.mode, v.why()
 	switch {
-	case v.dependsOnOrigin && v.mode == call.Off && t.opens:
+	case v.enabledSomewhere():
 		return call.Verdict{Mode: call.Ask, Why: enabledThere, Ask: true}, nil
 	case v.dependsOnOrigin && v.mode != call.Off:
 		says.Ask = true
@@ -37,14 +38,14 @@ func (p *Policy) Allow(a call.Access) (says call.Verdict, failure *fault.Error) 
 	return says, nil
 }
 
-const enabledThere = "a rule about an origin enables it there"
+const enabledThere = "a rule about a site enables it there"
 
 // Mode is what the rules say about a tool, whatever tab it would run in, and why. It is off only if it is off
 // everywhere.
 func (p *Policy) Mode(a call.Access) (mode call.Mode, why string) {
 	t := p.rules.Load()
 	v := t.resolve(&a, time.Now().UnixNano())
-	if v.dependsOnOrigin && v.mode == call.Off && t.opens {
+	if v.enabledSomewhere() {
 		return call.Ask, enabledThere
 	}
 	return v.mode, v.why()
@@ -54,7 +55,7 @@ func (p *Policy) Mode(a call.Access) (mode call.Mode, why string) {
 func (p *Policy) Visible(a call.Access) bool {
 	t := p.rules.Load()
 	v := t.resolve(&a, time.Now().UnixNano())
-	return v.mode != call.Off || v.dependsOnOrigin && t.opens
+	return v.mode != call.Off || v.opens
 }
 
 // AccessOf is a tool as the rules see it, for a client that has not called it.
@@ -95,7 +96,7 @@ type Defaults struct {
 // Permissions lists the rules there are, and what was allowed for more than one call.
 func (p *Policy) Permissions() Permissions {
 	t := p.rules.Load()
-	return Permissions{Default: p.Default(), Rules: t.list(time.Now()), Grants: p.grants.list()}
+	return Permissions{Default: p.Default(), Rules: p.explain(t, t.list(time.Now())), Grants: p.grants.list()}
 }
 
 // Default is what is done about tools that no rule names.
@@ -144,53 +145,14 @@ func (p *Policy) Check(n NewRule, by string) (rule call.Rule, lasts time.Duratio
 // nothing.
 func (p *Policy) Misspelt() (problems []string) {
 	for _, target := range slices.Sorted(maps.Keys(p.rules.Load().config)) {
+		if target == builtInDefault {
+			continue
+		}
 		if _, err := readTarget(target, p.options.Known); err != nil {
 			problems = append(problems, "`permissions` in the configuration has a rule that does nothing: "+err.Error())
 		}
 	}
 	return problems
-}
-
-// Spelled is the one spelling of a target, whether or not it exists.
-func Spelled(text string) string {
-	if spelled, err := readTarget(text, nil); err == nil {
-		return spelled
-	}
-	return text
-}
-
-// readTarget is the one spelling of what a rule is about: the default, an origin, or a name that known knows. Its error
-// is an [ErrTarget] with a suggestion.
-func readTarget(text string, known func(string) (bool, string)) (string, error) {
-	switch {
-	case text == Default, text == "all", text == "*":
-		return Default, nil
-	case strings.Contains(text, "://"):
-		return originTarget(text)
-	case known == nil:
-		return text, nil
-	}
-	exists, suggestion := known(text)
-	if exists {
-		return text, nil
-	}
-	if suggestion != "" {
-		suggestion = "; did you mean " + suggestion + "?"
-	}
-	return "", fmt.Errorf("%w: %q is neither a tool nor a plugin, nor an origin such as https://example.org, "+
-		"nor default%s", ErrTarget, fault.Sanitize(text), suggestion)
-}
-
-// originTarget is an origin as rules have it: scheme, host and port, in lower case.
-func originTarget(text string) (string, error) {
-	u, err := url.Parse(text)
-	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.User != nil ||
-		strings.Contains(u.Host, "*") || strings.Trim(u.Path, "/") != "" || u.RawQuery != "" || u.Fragment != "" {
-		return "", fmt.Errorf("%w: %q is not an origin, such as https://example.org or http://localhost:8080",
-			ErrTarget, fault.Sanitize(text))
-	}
-	port := map[string]string{"https": ":443", "http": ":80"}[u.Scheme]
-	return u.Scheme + "://" + strings.TrimSuffix(strings.ToLower(u.Host), port), nil
 }
 
 func stopped() *fault.Error {
@@ -199,18 +161,21 @@ func stopped() *fault.Error {
 			"resume"))
 }
 
+// forbidden says which rule forbids a call, and what the person could do about that rule.
 func forbidden(a *call.Access, v verdict) *fault.Error {
-	command := "tabrelay permit set " + a.Tool + " ask"
-	switch v.level {
-	case onClientAndTool, onClientAndPlugin, onClient:
-		command += clientFlag(a.Session.Client)
+	target := a.Tool
+	if v.level == onSite || v.level == onToolAndSite {
+		target = v.rule.target
 	}
 	hint := "Do not look for a way around it. The person can enable it in tabrelay's side panel (Rules), or with: " +
-		command
+		"tabrelay permit set " + target + " ask" + clientFlag(v.rule.client)
 	if v.from == fromConfig {
 		hint = "Do not look for a way around it. The person can change `permissions` in config.json."
 	}
 	message := fmt.Sprintf("%s is off: %s", a.Tool, v.why())
+	if v.level == onSite {
+		message = fmt.Sprintf("%s may not touch %s: %s", a.Tool, v.rule.target, v.why())
+	}
 	return fault.New(fault.PermissionDenied, message, append(at(a), fault.WithHint(hint))...)
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"tabrelay/relay/call"
 	"tabrelay/relay/lock"
+	"tabrelay/relay/plugin"
 )
 
 const (
@@ -71,6 +72,25 @@ func (g *grants) use(b call.Binding) bool {
 	return true
 }
 
+// holds is [grants.use] for who only wants to know.
+func (g *grants) holds(b call.Binding) bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	one := g.by[b]
+	return one != nil && time.Now().Before(one.until())
+}
+
+// origins adds those for which a session was allowed something.
+func (g *grants) origins(session string, named map[string]bool) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	for _, one := range g.by {
+		if one.Session == session && one.Origin != "" {
+			named[one.Origin] = true
+		}
+	}
+}
+
 // add grants what the person was asked about on account of an access: for a time, or with 0 for as long as it is used.
 func (g *grants) add(a *call.Access, b call.Binding, lasts time.Duration) {
 	now := time.Now()
@@ -128,7 +148,9 @@ func (g *grants) remove(which func(*grant) bool) (removed []Grant) {
 // revokeUnder revokes the grants that a new rule is about: whoever makes one wants it to be asked.
 func (g *grants) revokeUnder(k key) {
 	g.remove(func(one *grant) bool {
-		about := k.target == Default || k.target == one.Tool || k.target == one.Plugin || k.target == one.Origin
+		tool, origin := splitTarget(k.target)
+		about := k.target == Default || (tool == "" || tool == one.Plugin || tool == one.Tool ||
+			one.Tool == "" && plugin.Owner(tool) == one.Plugin) && (origin == "" || origin == one.Origin)
 		return about && (k.client == "" || k.client == one.Client)
 	})
 }

@@ -23,14 +23,17 @@ type missed struct {
 	timer   *time.Timer
 }
 
-// nextCall is what allowing a missed question is for: the same call of the same client on the same site.
+// nextCall is what allowing a missed question is for: the same call of the same client on the same site, done to the
+// same things.
 type nextCall struct {
-	client, agent, tool, pluginHash, argumentsHash, profileID, origin string
+	client, agent, tool, pluginHash, argumentsHash, targets, profileID, origin string
 }
 
 func nextCallOf(a *call.Access) nextCall {
+	bound := bind(a)
 	n := nextCall{
-		client: a.Session.Client, tool: a.Tool, pluginHash: a.Hash, argumentsHash: bind(a).ArgumentsHash,
+		client: a.Session.Client, tool: a.Tool, pluginHash: a.Hash, argumentsHash: bound.ArgumentsHash,
+		targets: bound.Targets,
 	}
 	if d := a.Session.Delegation; d != nil {
 		n.agent = d.Agent

@@ -229,3 +229,26 @@ func TestForm(t *testing.T) {
 		}
 	}
 }
+
+// TestMissedIsForTheSameTarget: what is allowed for the next time is to be done to what was shown, and to nothing else.
+func TestMissedIsForTheSameTarget(t *testing.T) {
+	named := func(name string) call.Access {
+		a := pay()
+		a.Deeds = call.Deeds{Sentences: []string{`Click button "` + name + `"`}, Print: []byte(name)}
+		return a
+	}
+	synctest.Test(t, func(t *testing.T) {
+		f := openMissing(t)
+		q := f.misses(named("Save draft"))
+		if !strings.HasSuffix(q.Sentence, `: Click button "Save draft"?`) || q.Lead == "" {
+			t.Errorf("the question is %q, under %q", q.Sentence, q.Lead)
+		}
+		if err := f.Answer(t.Context(), q.ID, "", call.Decision{Allow: true, For: "next", By: ByTerminal}); err != nil {
+			t.Fatal(err)
+		}
+		f.misses(named("Delete my account")) // it is asked about
+		if _, failure := f.Ask(t.Context(), named("Save draft"), nil, nil); failure != nil {
+			t.Errorf("what was allowed is not: %v", failure)
+		}
+	})
+}

@@ -27,6 +27,8 @@ type Options struct {
 	Store  Store
 	Config config.Config // as it was read
 	Log    zerolog.Logger
+	Lost   string // why rules of the person may be missing, as the store knows it; empty: none are
+	Used   bool   // an earlier program has used the store
 
 	// What exists.
 	Clients    interface{ Load() *[]config.Client }                 // that have a token; another pointer after a change
@@ -70,6 +72,9 @@ type Policy struct {
 	options   Options
 	rules     atomic.Pointer[table]
 	rights    atomic.Pointer[rights]
+	looks     atomic.Pointer[looks]
+	shipped   []string // plugins of this program; set by Start, before any change
+	pages     atomic.Pointer[pages]
 	scopes    scopes
 	grants    grants
 	approvals approvals
@@ -91,14 +96,37 @@ func New(ctx context.Context, o Options) (*Policy, error) {
 	if err != nil {
 		return nil, fmt.Errorf("cannot read whether all agents are stopped: %w", err)
 	}
+	o.Config.Permissions = withBase(o.Config.Permissions, ours)
 	p := &Policy{options: o, changes: make(chan func()), closing: make(chan struct{}), ended: make(chan struct{})}
 	p.approvals.open, p.approvals.closed = map[string]*pending{}, make(chan struct{})
-	p.rules.Store(newTable(rules, o.Config.Permissions, paused == "true"))
-	if err := p.readRights(ctx); err != nil {
+	if err := p.readRules(ctx, rules, paused == "true"); err != nil {
 		return nil, err
 	}
 	go p.makeChanges()
 	return p, nil
+}
+
+// readRules puts the rules into effect, with what an earlier relay did or lost.
+func (p *Policy) readRules(ctx context.Context, rules []call.Rule, paused bool) error {
+	p.looks.Store(&looks{since: time.Now()})
+	if err := p.readRights(ctx); err != nil {
+		return err
+	}
+	configured := p.options.Config.Permissions
+	rules, err := p.carryOver(ctx, rules, append(layersOf(p.rights.Load()), configured)...)
+	if err != nil {
+		return fmt.Errorf("cannot carry the permissions over: %w", err)
+	}
+	lost, err := p.readLost(ctx)
+	if err != nil {
+		return fmt.Errorf("cannot note that permissions may be missing: %w", err)
+	}
+	t := newTable(rules, configured, paused)
+	if t.lost = lost != ""; t.lost {
+		p.looks.Store(&looks{since: time.Now(), lost: lostChange(lost, t)})
+	}
+	p.rules.Store(t)
+	return nil
 }
 
 // Close ends what waits for the person: calls are not executed, and changes not made. It may be called more than once.
@@ -139,7 +167,12 @@ func (p *Policy) change(ctx context.Context, apply func(context.Context) error) 
 
 // putInEffect replaces the rules: approvals that need no answer any more are settled. Only changes call it.
 func (p *Policy) putInEffect(t *table) {
+	if lost := p.look().lost != nil; t.lost != lost {
+		other := *t
+		other.lost, t = lost, &other
+	}
 	p.rules.Store(t)
+	p.refreshLost(t)
 	p.settleByRule()
 	if t.paused {
 		p.dropMissed(func(*missed) bool { return true })

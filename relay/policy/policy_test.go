@@ -82,14 +82,24 @@ type fixture struct {
 	kept     []string // arguments of decisions
 }
 
-func open(t *testing.T, rules ...call.Rule) *fixture {
+func open(t *testing.T, rules ...call.Rule) *fixture { return openConfigured(t, nil, rules...) }
+
+// mode is what is done about a call where it would run.
+func (f *fixture) mode(a call.Access) (call.Mode, string) {
+	v := f.rules.Load().resolve(&a, time.Now().UnixNano())
+	return v.mode, v.why()
+}
+
+func openConfigured(t *testing.T, configured map[string]map[string]string, rules ...call.Rule) *fixture {
 	t.Helper()
 	m := newMemory()
 	for _, r := range rules {
 		m.rules[key{r.Target, r.Client}] = r
 	}
 	f := &fixture{t: t}
-	p, err := New(t.Context(), Options{Store: m, Config: answeredWithin(50 * time.Second), Audit: func(e call.Entry) {
+	cfg := answeredWithin(50 * time.Second)
+	cfg.Permissions = configured
+	p, err := New(t.Context(), Options{Store: m, Config: cfg, Audit: func(e call.Entry) {
 		f.mu.Lock()
 		defer f.mu.Unlock()
 		if e.Kind == call.EntryDecision || e.Kind == call.EntryWidening {
@@ -204,9 +214,10 @@ func TestWhatAnAnswerAllows(t *testing.T) {
 				if got := f.allowed(otherTool); got != tt.tool {
 					t.Errorf("another tool of the plugin: %s, want %s", got, tt.tool)
 				}
-				others := map[string]call.Access{"a tool that reads": read(), "another plugin": otherPlugin}
+				others := map[string]call.Access{"a tool that reads": read(), "another plugin": otherPlugin,
+					"another origin": elsewhere}
 				if tt.answer != "always" {
-					others["another origin"], others["another profile"] = elsewhere, otherProfile
+					others["another profile"] = otherProfile
 					others["another content of the plugin"], others["a tool that deletes"] = otherContent, deletes
 				} else {
 					delete(others, "another plugin") // the rule is about the tool's name
@@ -219,6 +230,38 @@ func TestWhatAnAnswerAllows(t *testing.T) {
 			})
 		})
 	}
+}
+
+// What is always allowed on one site lifts no off: neither of another site, nor of the tool, nor that of config.json.
+func TestAlwaysLiftsNoOff(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := openConfigured(t, map[string]map[string]string{"https://bank.example": {"*": "off"}})
+		q, end := f.asks(t.Context(), pay())
+		if err := f.Answer(t.Context(), q.ID, "", yes("always")); err != nil || <-end != nil {
+			t.Fatal(err)
+		}
+		bank := pay()
+		bank.At = shopAt("https://bank.example")
+		if mode, _ := f.mode(bank); f.allowed(pay()) != "runs" || mode != call.Off {
+			t.Errorf("there it is %s, at the bank %s", f.allowed(pay()), mode)
+		}
+		for _, r := range []call.Rule{{Target: "https://shop.example", Mode: call.Off}, {Target: "shop",
+			Mode: call.Off}} {
+			if err := f.Set(t.Context(), r, 0); err != nil {
+				t.Fatal(err)
+			}
+			if mode, why := f.mode(pay()); mode != call.Off {
+				t.Errorf("with %s off it is %s: %s", r.Target, mode, why)
+			}
+			if _, err := f.Unset(t.Context(), r.Target, "", ByPanel); err != nil || f.allowed(pay()) != "runs" {
+				t.Errorf("without that rule it is %s, %v", f.allowed(pay()), err)
+			}
+		}
+		if rules := f.Permissions().Rules; rules[0].Target != "shop__pay@https://shop.example" ||
+			rules[0].Client != "ann" {
+			t.Errorf("the rule is %+v", rules[0])
+		}
+	})
 }
 
 // Without any rule the person is asked once in a session about what reads, for each plugin and site, and each time

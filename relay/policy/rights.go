@@ -46,7 +46,18 @@ func (p *Policy) readRights(ctx context.Context) error {
 	if v.known = text != "" && json.Unmarshal([]byte(text), &v.keptRights) == nil; !v.known {
 		v.keptRights = keptRights{}
 	}
-	v.last, v.InEffect = v.InEffect, config.RightsOf(&v.wanted)
+	v.keptRights = completed(text, v.keptRights)
+	model, err := p.options.Store.Switch(ctx, modelSwitch)
+	if err != nil {
+		return err
+	}
+	if !v.known && p.options.Used && model == "" { // of a program that wrote no rights down
+		v.known, v.InEffect = true, config.RightsOf(&v.wanted)
+		v.InEffect.Permissions = maps.Clone(v.InEffect.Permissions)
+		delete(v.InEffect.Permissions, builtInDefault)
+		v.InEffect = aged(v.InEffect, false)
+	}
+	v.last, v.InEffect = v.InEffect, p.rightsOf(&v.wanted)
 	if v.Undone != nil {
 		v.InEffect = *v.Undone
 	}
@@ -70,7 +81,11 @@ func (p *Policy) Bounded(next config.Config) config.Config {
 func (p *Policy) Start(ctx context.Context) error {
 	return p.change(ctx, func(ctx context.Context) error {
 		v := *p.rights.Load()
-		inEffect := config.RightsOf(&v.wanted)
+		if err := p.lookAround(ctx, v.known || p.options.Used); err != nil {
+			return err
+		}
+		p.shipped = p.shippedNow()
+		inEffect := p.rightsOf(&v.wanted)
 		if v.Undone != nil {
 			if c := p.grown("The configuration allows more than you left it at", *v.Undone, inEffect); c != nil {
 				v.waits, v.since, inEffect = c, v.began, p.held(&v.wanted, v.Undone)
@@ -81,6 +96,22 @@ func (p *Policy) Start(ctx context.Context) error {
 		p.compareStarts(&v, inEffect)
 		return p.keep(ctx, &v)
 	})
+}
+
+// lookAround finds what the person should look at besides what the configuration brought.
+func (p *Policy) lookAround(ctx context.Context, upgraded bool) error {
+	if err := p.tellNarrowed(ctx, upgraded); err != nil {
+		return err
+	}
+	carried, err := p.readNarrowed(ctx)
+	if err != nil {
+		return err
+	}
+	l := *p.look()
+	l.carried = carried
+	p.looks.Store(&l)
+	p.tellLooks()
+	return nil
 }
 
 // compareStarts shows what this start lets agents do that the last one, or one before it that nobody has seen, did not.
@@ -142,11 +173,12 @@ func (p *Policy) keep(ctx context.Context, v *rights) error {
 func (p *Policy) Configure(ctx context.Context, next config.Config) (otherRules bool, err error) {
 	err = p.change(ctx, func(ctx context.Context) error {
 		v := *p.rights.Load()
-		before, wanted := v.InEffect, config.RightsOf(&next)
+		next.Permissions = withBase(next.Permissions, ours)
+		before, wanted := v.InEffect, p.rightsOf(&next)
 		otherRules = p.configureRules(next.Permissions)
 		v.wanted = next
 		bounded := next.Within(before)
-		v.InEffect = config.RightsOf(&bounded)
+		v.InEffect = p.rightsOf(&bounded)
 		v.InEffect.Permissions, v.InEffect.Unconfirmed = p.rules.Load().configured()
 		if v.Before != nil && v.started != nil {
 			if v.started = p.grown(v.started.Title, *v.Before, v.InEffect); v.started == nil {
@@ -239,7 +271,7 @@ func (p *Policy) held(wanted *config.Config, left *config.Rights) config.Rights 
 	p.bind(rules, left.Rules())
 	p.putInEffect(rules)
 	bounded := wanted.Within(*left)
-	inEffect := config.RightsOf(&bounded)
+	inEffect := p.rightsOf(&bounded)
 	inEffect.Permissions, inEffect.Unconfirmed = rules.configured()
 	return inEffect
 }
@@ -267,7 +299,7 @@ func (p *Policy) answerRights(ctx context.Context, kind string, d call.Decision)
 			p.undo(&v)
 		case d.Allow:
 			said, reconfigured = "allowed", true
-			v.waits, v.denied, v.Undone, v.InEffect = nil, "", nil, config.RightsOf(&v.wanted)
+			v.waits, v.denied, v.Undone, v.InEffect = nil, "", nil, p.rightsOf(&v.wanted)
 			p.confirmRules()
 		default: // it still waits, also after the next start, but is not asked about any more
 			before := v.InEffect
@@ -295,8 +327,8 @@ func person(by string) call.Session {
 
 // undo goes back to what was in effect before the start that let agents do more.
 func (p *Policy) undo(v *rights) {
-	before := *v.Before
-	v.waits = p.grown("The configuration allows more than you left it at", before, config.RightsOf(&v.wanted))
+	before := v.Before.Without(p.shipped)
+	v.waits = p.grown("The configuration allows more than you left it at", before, p.rightsOf(&v.wanted))
 	if v.since, v.started = time.Now(), nil; v.waits != nil {
 		v.denied = v.waits.Digest() // they have just said so
 	}

@@ -3,7 +3,6 @@ package policy
 import (
 	"cmp"
 	"slices"
-	"strings"
 	"time"
 
 	"tabrelay/relay/call"
@@ -11,7 +10,7 @@ import (
 )
 
 // Default is the target of a rule that names no tool, plugin or origin.
-const Default = "default"
+const Default = config.DefaultTarget
 
 // everyClient stands for all clients in the configuration.
 const everyClient = "*"
@@ -44,48 +43,14 @@ func (c cell) at(now int64) (mode call.Mode, from source) {
 	return "", ""
 }
 
-// source is where a verdict comes from.
-type source string
-
-const (
-	fromPerson  source = "person"
-	fromConfig  source = "config"
-	fromBuiltIn source = "built-in"
-)
-
-// verdict is what the rules say about an access.
-type verdict struct {
-	mode            call.Mode
-	from            source // empty: no rule said anything, and the mode is what is done without one
-	rule            key    // of a rule of the person or of the configuration
-	level           level
-	dependsOnOrigin bool // the tab is not known, and a rule about its origin may say something else
-}
-
-// level is a step of the order in which rules are asked. The first one that says something decides.
-type level int
-
-const (
-	onClientAndTool level = iota + 1
-	onTool
-	onClientAndPlugin
-	onPlugin
-	onBuiltIn
-	onOrigin
-	onClient
-	onDefault
-	noRule
-)
-
-// singles reports whether the rule that decides is about one tool.
-func (v verdict) singles() bool { return v.level == onClientAndTool || v.level == onTool }
-
 // table is the rules that are in effect. It never changes; a change makes a new one.
 type table struct {
 	cells    map[key]cell
-	origins  bool // there is a rule about an origin
-	opens    bool // one of them is not off
+	sites    around            // what rules about origins say, whatever the tool
+	pairs    map[string]around // what rules about one tool on one origin say, by tool
+	base     base              // what is done without any rule
 	paused   bool
+	lost     bool        // rules may be missing: nothing runs without a question
 	personal []call.Rule // by target and client
 	config   map[string]map[string]string
 
@@ -137,7 +102,9 @@ func stricter(a, b call.Mode) call.Mode {
 
 // newTable makes the table of the rules of a person and of the configuration.
 func newTable(personal []call.Rule, config map[string]map[string]string, paused bool) *table {
-	t := &table{cells: map[key]cell{}, personal: slices.Clone(personal), config: config, paused: paused}
+	t := &table{cells: map[key]cell{}, pairs: map[string]around{}, personal: slices.Clone(personal), config: config,
+		paused: paused,
+		base:   baseOf(config)}
 	slices.SortFunc(t.personal, func(a, b call.Rule) int {
 		return cmp.Or(cmp.Compare(a.Target, b.Target), cmp.Compare(a.Client, b.Client))
 	})
@@ -155,11 +122,14 @@ func newTable(personal []call.Rule, config map[string]map[string]string, paused 
 		t.add(k, c, c.person)
 	}
 	for target, modes := range config {
+		if target == builtInDefault {
+			continue
+		}
 		for client, mode := range modes {
 			if client == everyClient {
 				client = ""
 			}
-			k := keyOf(target, client)
+			k := keyOf(Spelled(target), client)
 			c := t.cells[k]
 			c.config = stricter(c.config, call.Mode(mode))
 			t.add(k, c, c.config)
@@ -175,7 +145,6 @@ func (t *table) within(earlier ...map[string]map[string]string) *table {
 		return t
 	}
 	t.older = newTable(t.personal, earlier[0], t.paused).within(earlier[1:]...)
-	t.origins, t.opens = t.origins || t.older.origins, t.opens || t.older.opens
 	return t
 }
 
@@ -198,117 +167,27 @@ func (t *table) with(personal []call.Rule, paused bool) *table {
 	return newTable(personal, t.config, paused).within(t.bounds()...)
 }
 
-// resolve is what the rules say. Where a configuration waits for a person, it is what those before it said, if that is
-// less.
-func (t *table) resolve(a *call.Access, now int64) verdict {
-	v := t.own(a, now)
-	if t.older == nil {
-		return v
-	}
-	w := t.older.resolve(a, now)
-	open := v.dependsOnOrigin || w.dependsOnOrigin
-	if permissive[w.mode] < permissive[v.mode] {
-		v = w
-	}
-	v.dependsOnOrigin = open
-	return v
-}
+// around is whether some rules are about origins, and whether one of them is not off.
+type around struct{ some, opens bool }
+
+func (o around) with(mode call.Mode) around { return around{true, o.opens || mode != call.Off} }
 
 func (t *table) add(k key, c cell, mode call.Mode) {
 	t.cells[k] = c
-	if strings.Contains(k.target, "://") {
-		t.origins = true
-		t.opens = t.opens || mode != call.Off
+	switch tool, origin := splitTarget(k.target); {
+	case origin == "":
+	case tool == "":
+		t.sites = t.sites.with(mode)
+	default:
+		t.pairs[tool] = t.pairs[tool].with(mode)
 	}
-}
-
-// own says what the rules say, in this order: client and tool, tool, client and plugin, plugin, origin, client,
-// default. Without a rule the person is asked. The relay's own tools and the demo need no permission, unless a rule
-// names them, or one about the client or the default says off.
-func (t *table) own(a *call.Access, now int64) verdict {
-	name := a.Session.Client
-	for _, step := range [...]struct {
-		level level
-		key   key
-	}{
-		{onClientAndTool, key{a.Tool, name}}, {onTool, key{a.Tool, ""}},
-		{onClientAndPlugin, key{a.Plugin, name}}, {onPlugin, key{a.Plugin, ""}},
-	} {
-		if mode, from := t.cells[step.key].at(now); mode != "" {
-			return verdict{mode: mode, from: from, rule: step.key, level: step.level}
-		}
-	}
-	// The relay's own tools see and do nothing in a browser. Neither does delegating: the person has configured the
-	// agent, and whatever it calls is asked about for itself.
-	free := a.BuiltIn && (a.Plugin == RelayPlugin || a.Plugin == AgentsPlugin) || a.Shipped && a.Plugin == demoPlugin
-	if free {
-		if v := t.rest(a, now); v.mode == call.Off && v.from != "" {
-			return v
-		}
-		return verdict{mode: call.Auto, from: fromBuiltIn, level: onBuiltIn}
-	}
-	if a.At != nil && t.origins {
-		if v := t.ofOrigin(key{a.At.Origin, name}, now); v.mode != "" {
-			return v
-		}
-	}
-	v := t.rest(a, now)
-	v.dependsOnOrigin = a.At == nil && t.origins && !a.BuiltIn
-	return v
-}
-
-// ofOrigin is what rules about an origin say; those with a client and those without are of the same level.
-func (t *table) ofOrigin(k key, now int64) verdict {
-	mode, from := t.cells[k].at(now)
-	all := key{k.target, ""}
-	if general, source := t.cells[all].at(now); general == call.Off || mode == "" {
-		mode, from, k = general, source, all
-	}
-	return verdict{mode: mode, from: from, rule: k, level: onOrigin}
-}
-
-// rest is what is said of a client, by default, and without any rule.
-func (t *table) rest(a *call.Access, now int64) verdict {
-	k := key{Default, a.Session.Client}
-	if mode, from := t.cells[k].at(now); mode != "" {
-		return verdict{mode: mode, from: from, rule: k, level: onClient}
-	}
-	k.client = ""
-	if mode, from := t.cells[k].at(now); mode != "" {
-		return verdict{mode: mode, from: from, rule: k, level: onDefault}
-	}
-	return verdict{mode: call.Ask, level: noRule}
 }
 
 // demoPlugin is the plugin that shows how everything works, on a site of the relay's own.
 const demoPlugin = "demo"
 
-// why is a verdict in words, after "because".
-func (v verdict) why() string {
-	says := " says so"
-	if v.from == fromConfig {
-		says = " in config.json says so"
-	}
-	switch v.level {
-	case onClientAndTool:
-		return "a rule about the tool " + v.rule.target + " and the client " + v.rule.client + says
-	case onTool:
-		return "a rule about the tool " + v.rule.target + says
-	case onClientAndPlugin:
-		return "a rule about the plugin " + v.rule.target + " and the client " + v.rule.client + says
-	case onPlugin:
-		return "a rule about the plugin " + v.rule.target + says
-	case onOrigin:
-		return "a rule about " + v.rule.target + says
-	case onClient:
-		return "a rule about the client " + v.rule.client + says
-	case onDefault:
-		return "the default" + says
-	case onBuiltIn:
-		return "it is one of the relay's own, or the demo"
-	}
-	return "no rule says otherwise"
-}
+// demoCounter is the tool of the demo that changes something: the first errand of most people.
+const demoCounter = demoPlugin + "__counter_increment"
 
 // Rule is one rule as a person sees it.
 type Rule struct {
@@ -320,6 +199,9 @@ type Rule struct {
 	Created *time.Time `json:"created,omitempty"`
 	From    source     `json:"from"`            // person, config or built-in
 	Waits   bool       `json:"waits,omitempty"` // in config.json, and not in effect before a person has confirmed it
+
+	NoEffect string   `json:"noEffect,omitempty"` // why: another rule is stricter wherever this one is about
+	Except   []string `json:"except,omitempty"`   // rules that are stricter for a part of it, with their modes
 }
 
 // list is every rule, those of the person first.
@@ -339,6 +221,9 @@ func (t *table) list(now time.Time) []Rule {
 	}
 	var configured []Rule
 	for target, modes := range t.config {
+		if target == builtInDefault {
+			continue
+		}
 		for client, mode := range modes {
 			if client == everyClient {
 				client = ""
@@ -354,7 +239,8 @@ func (t *table) list(now time.Time) []Rule {
 	})
 	return append(append(rules, configured...), Rule{Target: RelayPlugin, Mode: call.Auto, From: fromBuiltIn},
 		Rule{Target: AgentsPlugin, Mode: call.Auto, From: fromBuiltIn},
-		Rule{Target: demoPlugin, Mode: call.Auto, From: fromBuiltIn})
+		Rule{Target: demoPlugin, Mode: call.Auto, From: fromBuiltIn},
+		Rule{Target: demoCounter, Mode: call.Ask, From: fromBuiltIn})
 }
 
 // waits reports whether a rule of the configuration says more than what was confirmed.

@@ -8,7 +8,7 @@ import (
 	"tabrelay/relay/call"
 )
 
-// said reads rules as a person writes them: TARGET[@CLIENT]=MODE, separated by spaces; one with a + in front is of
+// said reads rules as a person writes them: TARGET[!CLIENT]=MODE, separated by spaces; one with a + in front is of
 // config.json, the others are of the person.
 func said(t *testing.T, text string) *table {
 	t.Helper()
@@ -20,7 +20,7 @@ func said(t *testing.T, text string) *table {
 		if !ok {
 			t.Fatalf("%q is no rule", word)
 		}
-		target, client, _ := strings.Cut(about, "@")
+		target, client, _ := strings.Cut(about, "!")
 		switch {
 		case !configured:
 			personal = append(personal, call.Rule{Target: target, Client: client, Mode: call.Mode(mode)})
@@ -64,31 +64,51 @@ func TestMatrix(t *testing.T) {
 		{"nothing is said", "", "ask", "ask"},
 		{"the default", "default=auto", "auto", "auto"},
 		{"the default is off", "default=off", "off", "off"},
-		{"the client before the default", "default=auto default@ann=off", "off", "off"},
-		{"another client", "default@bob=auto", "ask", "ask"},
-		{"the origin before the client", "default@ann=off https://shop.example=auto", "auto", "auto"},
-		{"another origin", "https://shop.example:8443=auto http://shop.example=auto", "ask", "ask"},
-		{"an origin for the client", "https://shop.example=ask https://shop.example@ann=auto", "auto", "auto"},
-		{"an origin that is off for the client", "https://shop.example=auto https://shop.example@ann=off", "off",
-			"off"},
-		{"an origin that is off for all", "https://shop.example=off https://shop.example@ann=auto", "off", "off"},
-		{"the plugin before the origin", "https://shop.example=off shop=ask", "ask", "ask"},
-		{"client and plugin before the plugin", "shop=off shop@ann=auto", "auto", "auto"},
-		{"the tool before client and plugin", "shop@ann=off shop__pay=ask", "ask", "off"},
-		{"client and tool before the tool", "shop__pay=off shop__pay@ann=auto shop__read=auto shop__read@ann=ask",
+		{"the client before the default", "default=auto default!ann=off", "off", "off"},
+		{"another client", "default!bob=auto", "ask", "ask"},
+		{"a site where the default is off", "default!ann=off https://shop.example=auto", "auto", "auto"},
+		{"another site", "https://shop.example:8443=auto http://shop.example=auto", "ask", "ask"},
+		{"a site for the client", "https://shop.example=ask https://shop.example!ann=auto", "auto", "auto"},
+		{"a site that is off for the client", "https://shop.example=auto https://shop.example!ann=off", "off", "off"},
+		{"a site that is off for the others", "https://shop.example=off https://shop.example!ann=auto", "auto", "auto"},
+		{"a site that is off, whatever the plugin", "https://shop.example=off shop=auto", "off", "off"},
+		{"a site that is off, whatever the tool", "https://shop.example=off shop__pay!ann=auto", "off", "off"},
+		{"a site that is asked about, whatever the tool", "https://shop.example=ask shop__pay=auto", "ask", "ask"},
+		{"a tool that is off, whatever the site", "https://shop.example=auto shop__pay=off", "off", "auto"},
+		{"a tool that is asked about, whatever the site", "https://shop.example=auto shop__pay=ask", "ask", "auto"},
+		{"both allow", "https://shop.example=auto shop=auto default=off", "auto", "auto"},
+		{"the tool on the site", "shop__pay@https://shop.example=auto", "auto", "ask"},
+		{"the tool on another site", "shop__pay@https://bank.example=auto", "ask", "ask"},
+		{"the tool on the site, the default off", "shop__pay@https://shop.example=auto default=off", "auto", "off"},
+		{"the tool on the site before both", "shop__pay@https://shop.example=auto shop__pay=ask " +
+			"https://shop.example=ask",
+			"auto", "ask"},
+		{"the tool on the site, off", "shop__pay@https://shop.example=off shop=auto https://shop.example=auto", "off",
+			"auto"},
+		{"the tool on the site, never against an off of the site",
+			"shop__pay@https://shop.example!ann=auto https://shop.example=off", "off", "off"},
+		{"the tool on the site, never against an off of the plugin", "shop__pay@https://shop.example!ann=auto shop=off",
+			"off", "off"},
+		{"the tool on the site, for the client", "shop__pay@https://shop.example!ann=auto " +
+			"shop__pay@https://shop.example=off", "auto", "ask"},
+		{"the tool before the plugin, and a site that is off in config.json",
+			"+https://shop.example=off shop=off shop__pay!ann=auto", "off", "off"},
+		{"client and plugin before the plugin", "shop=off shop!ann=auto", "auto", "auto"},
+		{"the tool before client and plugin", "shop!ann=off shop__pay=ask", "ask", "off"},
+		{"client and tool before the tool", "shop__pay=off shop__pay!ann=auto shop__read=auto shop__read!ann=ask",
 			"auto",
 			"ask"},
-		{"all levels", "shop__pay@ann=auto shop__pay=off shop@ann=off shop=off https://shop.example=off " +
-			"default@ann=off default=off", "auto", "off"},
+		{"all kinds", "shop__pay!ann=auto shop__pay=off shop!ann=off shop=off https://shop.example!ann=auto " +
+			"https://shop.example=off default!ann=off default=off", "auto", "off"},
 		{"a rule of config.json", "+shop=ask", "ask", "ask"},
 		{"the person before config.json", "shop=auto +shop=ask", "auto", "auto"},
 		{"off in config.json wins", "shop=auto +shop=off", "off", "off"},
 		{"off of the person wins", "shop=off +shop=auto", "off", "off"},
-		{"a higher level of config.json", "shop=off +shop__pay=auto", "auto", "off"},
-		{"config.json for a client", "+shop@ann=auto +shop@bob=off", "auto", "auto"},
-		{"config.json for all origins of a client", "+https://shop.example@ann=off https://shop.example@ann=auto",
-			"off",
-			"off"},
+		{"a more specific one of config.json", "shop=off +shop__pay=auto", "auto", "off"},
+		{"config.json for a client", "+shop!ann=auto +shop!bob=off", "auto", "auto"},
+		{"off in config.json for a site of a client", "+https://shop.example!ann=off https://shop.example!ann=auto",
+			"off", "off"},
+		{"a site as a person writes it in config.json", "+https://Shop.example:443=off", "off", "off"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			rules := said(t, tt.rules)
@@ -121,12 +141,14 @@ func TestFreeTools(t *testing.T) {
 		{"", "auto", "auto", "ask"},
 		{"default=ask", "auto", "auto", "ask"},
 		{"default=off", "off", "off", "off"},
-		{"default@ann=off", "off", "off", "off"},
-		{"default@bob=off", "auto", "auto", "ask"},
+		{"default!ann=off", "off", "off", "off"},
+		{"default!bob=off", "auto", "auto", "ask"},
 		{"relay=ask demo=off", "ask", "off", "off"},
-		{"relay__read_result@ann=ask demo__add=ask", "ask", "ask", "ask"},
+		{"relay__read_result!ann=ask demo__add=ask", "ask", "ask", "ask"},
 		{"default=off relay=auto", "auto", "off", "off"},
-		{"http://127.0.0.1:7718=off", "auto", "auto", "off"},
+		{"http://127.0.0.1:7718=off", "auto", "off", "off"},
+		{"http://127.0.0.1:7718=ask", "auto", "ask", "ask"},
+		{"http://127.0.0.1:7718=auto default=off", "off", "off", "auto"},
 	} {
 		rules := said(t, tt.rules)
 		for _, c := range []struct {
@@ -140,6 +162,15 @@ func TestFreeTools(t *testing.T) {
 		}
 	}
 	none := said(t, "")
+	counter := call.Access{Session: shown.Session, Tool: "demo__counter_increment", Plugin: "demo", Shipped: true}
+	for rules, want := range map[string]call.Mode{"": call.Ask, "default=auto": call.Auto, "demo=auto": call.Auto} {
+		if got := said(t, rules).resolve(&counter, 0); got.mode != want {
+			t.Errorf("%q: the demo's counter is %s, want %s", rules, got.mode, want)
+		}
+		if v := said(t, rules).resolve(&counter, 0); want == call.Ask && choices(&counter, v)[0] != "session" {
+			t.Errorf("the demo's counter asks more than once: %v", choices(&counter, v))
+		}
+	}
 	if got, read := none.resolve(&opens, 0), none.resolve(&lists, 0); got.mode != call.Ask || read.mode != call.Ask {
 		t.Errorf("what is done in a browser is %s, and what is read there %s", got.mode, read.mode)
 	}
@@ -169,6 +200,9 @@ func TestOpenUntilTheTabIsKnown(t *testing.T) {
 		open  bool
 	}{
 		{"", "ask", false},
+		{"shop__pay@https://shop.example=auto", "ask", true},
+		{"shop__read@https://shop.example=auto", "ask", false},
+		{"https://shop.example=off shop=auto", "auto", true},
 		{"https://shop.example=auto", "ask", true},
 		{"https://shop.example=auto shop=off", "off", false},
 		{"https://shop.example=off default=auto", "auto", true},
@@ -184,14 +218,18 @@ func TestOpenUntilTheTabIsKnown(t *testing.T) {
 // Every verdict says in words where it comes from.
 func TestWhy(t *testing.T) {
 	for rules, want := range map[string]string{
-		"":                          "no rule says otherwise",
-		"shop__pay=off":             "a rule about the tool shop__pay says so",
-		"shop__pay@ann=off":         "a rule about the tool shop__pay and the client ann says so",
-		"+shop=off":                 "a rule about the plugin shop in config.json says so",
-		"shop@ann=off":              "a rule about the plugin shop and the client ann says so",
-		"https://shop.example=off":  "a rule about https://shop.example says so",
-		"default@ann=off":           "a rule about the client ann says so",
-		"+default=off default=auto": "the default in config.json says so",
+		"":                         "no rule says otherwise",
+		"shop__pay=off":            "a rule about the tool shop__pay says so",
+		"shop__pay!ann=off":        "a rule about the tool shop__pay and the client ann says so",
+		"+shop=off":                "a rule about the plugin shop in config.json says so",
+		"shop!ann=off":             "a rule about the plugin shop and the client ann says so",
+		"https://shop.example=off": "a rule about the site https://shop.example says so",
+		"https://shop.example!ann=off shop__pay=auto": "a rule about the site https://shop.example and the client " +
+			"ann " +
+			"says so",
+		"shop__pay@https://shop.example=off": "a rule about the tool shop__pay on https://shop.example says so",
+		"default!ann=off":                    "a rule about the client ann says so",
+		"+default=off default=auto":          "the default in config.json says so",
 	} {
 		a := pay()
 		if got := said(t, rules).resolve(&a, 0).why(); got != want {
@@ -201,12 +239,16 @@ func TestWhy(t *testing.T) {
 }
 
 func TestTargets(t *testing.T) {
-	known := func(name string) (bool, string) { return name == "shop", "shop" }
+	known := func(name string) (bool, string) { return name == "shop" || name == "shop__pay", "shop" }
 	for text, want := range map[string]string{
 		"default": Default, "all": Default, "*": Default, "shop": "shop",
 		"https://Shop.example/": "https://shop.example", "https://shop.example:443": "https://shop.example",
-		"http://localhost:8080": "http://localhost:8080",
-		"shpo":                  "", "https://shop.example/cart": "", "ftp://shop.example": "", "https://*.example": "",
+		"http://localhost:8080": "http://localhost:8080", "http://[::1]:80/": "http://[::1]",
+		"https://bücher.example": "https://xn--bcher-kva.example", "HTTPS://shop.example": "https://shop.example",
+		"shop__pay@https://Shop.example:443/": "shop__pay@https://shop.example", "shop@https://shop.example": "",
+		"shop__pay@": "", "@https://shop.example": "", "shop__pay@shop.example": "", "shpo__pay@https://a.example": "",
+		"shop__pay@https://ann:secret@shop.example": "", "https://shop.example@bank.example": "",
+		"shpo": "", "https://shop.example/cart": "", "ftp://shop.example": "", "https://*.example": "",
 		"https://ann:secret@shop.example": "", "": "", "https://": "",
 	} {
 		got, err := readTarget(text, known)

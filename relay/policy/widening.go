@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"iter"
 	"slices"
-	"strings"
 	"time"
 
 	"tabrelay/relay/call"
@@ -12,34 +11,58 @@ import (
 	"tabrelay/relay/plugin"
 )
 
-// RuleChange is what a rule allows that is not allowed now; nil: nothing.
+// RuleChange is what a rule allows that is not allowed now, or would not be once other rules are gone; nil: nothing.
 func (p *Policy) RuleChange(r call.Rule, lasts time.Duration) *Change {
 	if lasts > 0 {
 		r.Until = time.Now().Add(lasts)
 	}
 	t := p.rules.Load()
-	if !p.widens(t, t.with(append(t.without(r.Target, r.Client), r), t.paused)) {
-		return nil
+	next := t.with(append(t.without(r.Target, r.Client), r), t.paused)
+	title := "A rule lets agents do more"
+	if !p.widens(t, next) {
+		k := keyOf(r.Target, r.Client)
+		if !p.widensLater(t, k, r.Mode) && (lasts == 0 || !p.widensLater(t, k, "")) {
+			return nil
+		}
+		title = "A rule has no effect yet, and lets agents do more once a stricter one is gone"
 	}
 	command, after := "tabrelay permit set "+r.Target+" "+string(r.Mode)+clientFlag(r.Client), string(r.Mode)
 	if lasts > 0 {
 		command, after = command+" --for "+lasts.String(), after+" for "+lasts.String()
 	}
-	return NewChange("A rule lets agents do more", command,
-		call.Difference{What: ruleName(r.Target, r.Client), Before: t.said(r.Target, r.Client), After: after})
+	return NewChange(title, command,
+		call.Difference{What: ruleName(r.Target, r.Client), Before: t.said(r.Target, r.Client), After: after},
+	).Reading(p.widened(t, next)...)
 }
 
-// UnsetChange is what taking a rule away allows; nil: nothing.
+// UnsetChange is what taking a rule away allows, now or once other rules are gone; nil: nothing.
 func (p *Policy) UnsetChange(target, client string) *Change {
 	t := p.rules.Load()
 	client = t.clientIn(target, client)
 	next := t.with(t.without(target, client), t.paused)
+	title := "Without a rule, agents may do more"
 	if !p.widens(t, next) {
-		return nil
+		k := keyOf(target, client)
+		if t.cells[k].person == "" || !p.widensLater(t, k, "") {
+			return nil
+		}
+		title = "Without a rule, agents may do more once a stricter one is gone, too"
 	}
-	return NewChange("Without a rule, agents may do more", "tabrelay permit unset "+target+clientFlag(client),
-		call.Difference{What: ruleName(target, client), Before: t.said(target, client),
-			After: next.said(target, client)})
+	after := next.said(target, client)
+	return NewChange(title, "tabrelay permit unset "+target+clientFlag(client),
+		call.Difference{What: ruleName(target, client), Before: t.said(target, client), After: after},
+	).Reading(p.widened(t, next)...)
+}
+
+// widened are lines that say for which tools, sites and clients other rules allow more.
+func (p *Policy) widened(before, after *table) (lines []string) {
+	list := p.effects(before, func(a *call.Access, now int64) (call.Mode, call.Mode) {
+		return before.bounded(a, now).mode, after.bounded(a, now).mode
+	}, func(was, is call.Mode) bool { return permissive[is] > permissive[was] }, after)
+	for _, d := range list {
+		lines = append(lines, line(d))
+	}
+	return lines
 }
 
 func clientFlag(client string) string {
@@ -126,7 +149,7 @@ func (p *Policy) widens(before, after *table) bool {
 	}
 	for _, now := range moments(before, after) {
 		for a := range accesses(known, before, after) {
-			if permissive[after.resolve(&a, now).mode] > permissive[before.resolve(&a, now).mode] {
+			if permissive[after.bounded(&a, now).mode] > permissive[before.bounded(&a, now).mode] {
 				return true
 			}
 		}
@@ -158,11 +181,12 @@ func accesses(known []call.Access, tables ...*table) iter.Seq[call.Access] {
 		for one := t; one != nil; one = one.older {
 			for k := range one.cells {
 				clients[cmp.Or(k.client, nobody)] = true
-				switch {
-				case strings.Contains(k.target, "://"):
-					origins[k.target] = true
-				case k.target != Default:
-					targets[k.target] = true
+				tool, origin := splitTarget(k.target)
+				if origin != "" {
+					origins[origin] = true
+				}
+				if tool != "" && tool != Default {
+					targets[tool] = true
 				}
 			}
 		}
@@ -177,6 +201,9 @@ func accesses(known []call.Access, tables ...*table) iter.Seq[call.Access] {
 		for _, a := range tools {
 			for a.Session.Client = range clients {
 				for origin := range origins {
+					if a.BuiltIn && free(&a) && origin != nobody {
+						continue // it touches no site
+					}
 					a.At = &call.Target{Origin: origin}
 					if !yield(a) {
 						return
@@ -192,7 +219,7 @@ func meant(target string, known []call.Access) (tools []call.Access) {
 	ours := false
 	for _, a := range known {
 		if a.Tool == target || a.Plugin == target {
-			ours = ours || a.BuiltIn || a.Shipped && a.Plugin == demoPlugin
+			ours = ours || a.BuiltIn || ofDemo(&a)
 			tools = append(tools, a)
 		}
 	}

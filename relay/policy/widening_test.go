@@ -2,6 +2,7 @@ package policy
 
 import (
 	"slices"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -176,6 +177,71 @@ func TestLoosenedTogether(t *testing.T) {
 	} {
 		if got := NewChange("", "", loosened(&test.before, &test.after)...).difference(); got != test.want {
 			t.Errorf("%s: %s, want %s", name, got, test.want)
+		}
+	}
+}
+
+// A rule that others mask is confirmed as what it would allow without them, and says that it has no effect yet.
+func TestMaskedRules(t *testing.T) {
+	off := map[string]map[string]string{Default: {everyClient: "off"}}
+	for name, test := range map[string]struct {
+		config map[string]map[string]string
+		rules  []call.Rule
+		set    call.Rule
+		want   bool
+		masked string
+	}{
+		"the default, off in config.json": {config: off, set: call.Rule{Target: Default, Mode: call.Auto}, want: true,
+			masked: "the default in config.json says so (off)"},
+		"the same, asked about": {config: off, set: call.Rule{Target: Default, Mode: call.Ask},
+			masked: "the default in config.json says so (off)"},
+		"a tool on a site that is off": {rules: []call.Rule{{Target: "https://x.example", Mode: call.Off}},
+			set:  call.Rule{Target: "wiki__edit@https://x.example", Mode: call.Auto},
+			want: true, masked: "a rule about the site https://x.example says so (off)"},
+		"a tool on a site, the tool off": {rules: []call.Rule{{Target: "wiki", Mode: call.Off}},
+			set:  call.Rule{Target: "wiki__edit@https://x.example", Mode: call.Auto},
+			want: true, masked: "a rule about the plugin wiki says so (off)"},
+		"a plugin whose tools are asked about": {rules: []call.Rule{{Target: "wiki__edit", Mode: call.Ask}},
+			set: call.Rule{Target: "wiki", Mode: call.Auto}, want: true},
+		"what is asked about anyway": {rules: []call.Rule{{Target: "https://x.example", Mode: call.Off}},
+			set:    call.Rule{Target: "wiki__edit@https://x.example", Mode: call.Ask},
+			masked: "a rule about the site https://x.example says so (off)"},
+	} {
+		p := &Policy{options: Options{Tools: accessible}}
+		p.rules.Store(newTable(test.rules, test.config, false))
+		c := p.RuleChange(test.set, 0)
+		if (c != nil) != test.want {
+			t.Errorf("%s: the change is %v", name, c)
+		}
+		if c != nil && (test.masked != "") != strings.Contains(c.Title, "no effect yet") {
+			t.Errorf("%s: the person reads %q", name, c.Title)
+		}
+		p.rules.Store(newTable(append(test.rules, test.set), test.config, false))
+		for _, r := range p.Permissions().Rules {
+			if r.Target == test.set.Target && r.From == fromPerson && r.NoEffect != test.masked {
+				t.Errorf("%s: no effect because %q, want %q", name, r.NoEffect, test.masked)
+			}
+		}
+	}
+}
+
+// The confirmation names every tool and site for which something changes.
+func TestConfirmationNamesWhatChanges(t *testing.T) {
+	p := &Policy{options: Options{Tools: accessible}}
+	p.rules.Store(newTable([]call.Rule{{Target: "https://bank.example", Mode: call.Off},
+		{Target: "wiki__edit", Client: "ann", Mode: call.Ask}}, nil, false))
+	for target, want := range map[string]string{
+		"wiki": "wiki__edit on every site but https://bank.example for every client but ann: ask → auto\n" +
+			"wiki__read, other tools of wiki on every site but https://bank.example: ask → auto",
+		"wiki__edit@https://x.example": "wiki__edit on https://x.example: ask → auto",
+		"https://x.example": "every other tool on https://x.example: ask → auto\n" +
+			"wiki__edit on https://x.example for every client but ann: ask → auto",
+		Default: "every other tool on every site but https://bank.example: ask → auto\n" +
+			"wiki__edit on every site but https://bank.example for every client but ann: ask → auto",
+	} {
+		c := p.RuleChange(call.Rule{Target: target, Mode: call.Auto}, 0)
+		if c == nil || c.Text != want {
+			t.Errorf("%s: the person reads %v", target, c.Lines())
 		}
 	}
 }

@@ -4,14 +4,14 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
-	"unicode"
 	"unicode/utf8"
 
 	"tabrelay/relay/call"
-	"tabrelay/relay/clip"
 	"tabrelay/relay/fault"
 	"tabrelay/relay/plugin"
+	"tabrelay/relay/untrusted"
 )
 
 // Risk is how much a tool can do, as far as it says.
@@ -54,41 +54,8 @@ const (
 // Called is what a client without a name calls itself, as it can stand between quotation marks.
 func Called(s call.Session) string { return claimed(s.Called, mostName) }
 
-// claimed is what somebody calls something, without what would end the quotation marks around it, pass for a note of
-// the relay's, or be drawn over the lines above and below.
-func claimed(name string, most int) string {
-	var b strings.Builder
-	var last rune
-	stacked := 0 // over and under one character
-	for _, r := range fault.Sanitize(name) {
-		if unicode.In(r, unicode.Mn, unicode.Me) {
-			if stacked++; stacked > mostMarks {
-				continue
-			}
-		} else {
-			stacked = 0
-		}
-		r = harmless(r)
-		if r != '\'' || last != '\'' { // two of them are drawn like one that ends a quotation
-			b.WriteRune(r)
-		}
-		last = r
-	}
-	return clip.Runes(strings.TrimSpace(b.String()), most)
-}
-
-// harmless is a character of a name as it can stand between quotation marks of ours.
-func harmless(r rune) rune {
-	switch {
-	case strings.ContainsRune("'`‘’‚‛′‵ʹʻʼʽˈ＇❛❜\"“”„‟″‴‶‷⁗ʺ˝ˮ״〝〞〟＂❝❞❠", r):
-		return '\''
-	case strings.ContainsRune("⟨〈〈", r):
-		return '('
-	case strings.ContainsRune("⟩〉〉", r):
-		return ')'
-	}
-	return r
-}
+// claimed is what somebody calls something, as it can stand between quotation marks.
+func claimed(name string, most int) string { return untrusted.Name(name, most) }
 
 // address is where a tab is, without the values of secret parameters: how it begins and how it ends.
 func address(url string) string {
@@ -127,16 +94,84 @@ func sentence(a *call.Access, q call.Approval, grant call.Binding) string {
 		who += ", which calls itself “" + q.Called + "”,"
 	}
 	use := "May " + who + " use " + named(q)
-	if q.TabID != 0 {
-		use += " on " + site(q.Origin)
+	switch {
+	case a.Opens != "" && q.TabID != 0:
+		use = fmt.Sprintf("May %s open %s in tab %d", who, address(a.Opens), q.TabID)
+	case a.Opens != "":
+		use = "May " + who + " open " + address(a.Opens) + " in a new tab"
+	case q.TabID != 0:
+		use += " on " + site(q.Origin) + frameOf(q)
 	}
 	switch {
+	case q.Lead != "":
+		return strings.TrimSuffix(q.Lead, "?") + ": " + listed(q.Deeds) + "?"
 	case q.Choices[0] != "session":
 		return use + "?"
 	case grant.Tool != "":
 		return use + " for this session?"
 	}
-	return "May " + who + " read " + matter(a, site(q.Origin)) + " for this session?"
+	said := "May " + who + " read " + matter(a, site(q.Origin))
+	if frame := frameOf(q); frame != "" {
+		said += frame + ","
+	}
+	return said + " for this session?"
+}
+
+// frameOf says that a call is for a frame, and in which site's page that is.
+func frameOf(q call.Approval) string {
+	if q.Within == "" {
+		return ""
+	}
+	return ", a frame of " + site(q.Within)
+}
+
+// lead is the question about an act without what it does, which is listed behind it; empty where that is not known.
+func lead(a *call.Access, q call.Approval) string {
+	who := asker(q)
+	if q.Called != "" {
+		who += ", which calls itself “" + q.Called + "”,"
+	}
+	place := " on " + site(q.Origin)
+	switch frame := a.Deeds.Frame; {
+	case q.Within != "":
+		place = " in " + site(q.Origin) + frameOf(q)
+	case frame == "null":
+		place = " in a frame of " + site(q.Origin) + " that has no site of its own"
+	case frame != "":
+		place = " in " + site(frame) + ", a frame of " + site(q.Origin)
+	}
+	switch n := len(a.Deeds.Sentences); n {
+	case 0:
+		return ""
+	case 1:
+		return "May " + who + " do this" + place + "?"
+	default:
+		return "May " + who + " do these " + strconv.Itoa(n) + " things" + place + "?"
+	}
+}
+
+const (
+	mostListed    = 6    // of what is done, in one line
+	mostInOneLine = 1000 // characters
+)
+
+// listed is what an act does, in one line.
+func listed(deeds []string) string {
+	if len(deeds) == 1 {
+		return deeds[0]
+	}
+	var b strings.Builder
+	for i, one := range deeds {
+		if i == mostListed || b.Len() > mostInOneLine {
+			fmt.Fprintf(&b, "; and %d more", len(deeds)-i)
+			break
+		}
+		if i > 0 {
+			b.WriteString("; ")
+		}
+		fmt.Fprintf(&b, "%d. %s", i+1, one)
+	}
+	return b.String()
 }
 
 // covers is what a grant allows, in words after "may".
@@ -150,6 +185,9 @@ func covers(a *call.Access, grant call.Binding) string {
 		return "use " + a.Tool + at
 	case a.ReadOnly:
 		return "read " + matter(a, at)
+	}
+	if a.Opens != "" && a.BuiltIn {
+		return "open pages of " + at + " in new tabs"
 	}
 	return "make changes in " + matter(a, at) +
 		" with tools that do not say that they delete or overwrite"
@@ -212,12 +250,18 @@ func place(q call.Approval) string {
 	if q.TabID == 0 {
 		return ""
 	}
+	if q.Within != "" {
+		return " on " + q.Origin + ", a frame of " + q.Within
+	}
 	return " on " + q.Origin
 }
 
 // Text is what a person is asked, in several lines.
 func Text(q call.Approval) string {
 	lines := []string{q.Sentence}
+	if q.Lead != "" {
+		lines = append([]string{q.Lead}, numberedDeeds(q.Deeds)...)
+	}
 	add := func(name, value string) {
 		if value != "" {
 			lines = append(lines, name+": "+value)
@@ -234,6 +278,9 @@ func Text(q call.Approval) string {
 		add("Tab", fmt.Sprintf("%d “%s”, %s", q.TabID, q.TabTitle, q.URL))
 		add("Profile", q.Profile)
 	}
+	if q.Lead != "" {
+		add("Tool", named(q))
+	}
 	add("Plugin", q.PluginTitle)
 	add("Risk", q.Changes)
 	if q.Shown.Arguments > 0 || len(q.Shown.Lines) > 0 {
@@ -246,6 +293,17 @@ func Text(q call.Approval) string {
 		lines = append(lines, "A part is not shown here, so it can only be allowed once until it is.")
 	}
 	return strings.Join(lines, "\n")
+}
+
+// numberedDeeds is what an act does, a line for each thing.
+func numberedDeeds(deeds []string) (lines []string) {
+	for i, one := range deeds {
+		if len(deeds) > 1 {
+			one = strconv.Itoa(i+1) + ". " + one
+		}
+		lines = append(lines, "  "+one)
+	}
+	return lines
 }
 
 // form is what a client asks its person. The permanent answer is not in it: that is for the panel and the terminal.

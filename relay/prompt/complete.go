@@ -33,6 +33,9 @@ type Completer struct {
 	Browsers  func() []hub.Browser
 	Letters   func(ctx context.Context, most int) ([]call.DeadLetter, error) // dead letters, the newest first
 	Views     Views
+
+	// Told is whether a client may know of a tab, and whether also its title.
+	Told func(s call.Session, t hub.Tab) (seen, told bool)
 }
 
 // Views knows what a client may see.
@@ -129,7 +132,7 @@ func (c *Completer) from(s call.Session, source string, site *registry.Site, pro
 	var list []candidate
 	switch source {
 	case "tabs":
-		return c.openTabs(site, profile)
+		return c.openTabs(s, site, profile)
 	case "profiles":
 		for _, b := range c.Browsers() {
 			if b.Connected {
@@ -153,7 +156,7 @@ func (c *Completer) from(s call.Session, source string, site *registry.Site, pro
 }
 
 // openTabs offers the ids of tabs: those in front first, then as the browser has them.
-func (c *Completer) openTabs(site *registry.Site, profile string) []candidate {
+func (c *Completer) openTabs(s call.Session, site *registry.Site, profile string) []candidate {
 	belongs := func(hub.Tab) bool { return true }
 	if site != nil {
 		rule, err := match.NewRule(site.Matches, site.Excludes)
@@ -168,7 +171,15 @@ func (c *Completer) openTabs(site *registry.Site, profile string) []candidate {
 	slices.SortStableFunc(tabs, func(a, b hub.Tab) int { return rank(a) - rank(b) })
 	list := make([]candidate, 0, len(tabs))
 	for _, t := range tabs {
-		list = append(list, candidate{value: strconv.Itoa(t.ID), words: append(words(t.Title), host(t.URL)...)})
+		seen, told := c.Told(s, t)
+		if !seen {
+			continue
+		}
+		one := candidate{value: strconv.Itoa(t.ID), words: host(t.URL)}
+		if told { // else its title could be found out, a letter at a time
+			one.words = append(one.words, words(t.Title)...)
+		}
+		list = append(list, one)
 	}
 	return list
 }

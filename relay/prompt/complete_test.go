@@ -49,8 +49,11 @@ func completing(t *testing.T) *Completer {
 				{ID: 12, Profile: "Work", URL: "https://wiki.example/b", Title: "Black tea", Active: true,
 					Focused: true},
 				{ID: 21, Profile: "Home", URL: "https://www.mail.example/", Title: "Ink — mail", Active: true},
+				{ID: 31, Profile: "Home", URL: "https://bank.example/", Title: "Oolong balance"},
+				{ID: 32, Profile: "Home", URL: "https://forum.example/", Title: "Oolong thread"},
 			}
 		},
+		Told: func(_ call.Session, t hub.Tab) (seen, told bool) { return t.ID != 31, t.ID != 32 },
 		Browsers: func() []hub.Browser {
 			return []hub.Browser{{Label: "Home", Connected: true}, {Label: "Work", Connected: true}, {Label: "Old"}}
 		},
@@ -106,7 +109,10 @@ func TestCompletions(t *testing.T) {
 		{sum, "tool", "wiki__", nil, []string{"wiki__read_page"}},
 		{sum, "tool", "page", nil, []string{"wiki__read_page"}},
 		{sum, "plugin", "W", nil, []string{"wiki"}},
-		{tab, "id", "", nil, []string{"12", "21", "11"}},
+		{tab, "id", "", nil, []string{"12", "21", "11", "32"}}, // 31 is one that the client may not see
+		{tab, "id", "oolong", nil, []string{}},                 // nor the title of 32
+		{tab, "id", "bank.ex", nil, []string{}},
+		{tab, "id", "forum.ex", nil, []string{"32"}},
 		{tab, "id", "2", nil, []string{"21"}},
 		{tab, "id", "mail.ex", nil, []string{"21"}},
 		{tab, "id", "tea", nil, []string{"12", "11"}},

@@ -43,15 +43,6 @@ func (s *Snapshot) Find(name string) (*Tool, bool) {
 	return t, ok
 }
 
-// Names are those of all tools, in their order.
-func (s *Snapshot) Names() []string {
-	names := make([]string, len(s.Tools))
-	for i, t := range s.Tools {
-		names[i] = t.Name
-	}
-	return names
-}
-
 // Withheld is what a call of a tool fails with that is off because no person accepted it, or switched it on; nil for
 // every other name.
 func (s *Snapshot) Withheld(name string) *fault.Error {

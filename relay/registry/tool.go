@@ -35,6 +35,9 @@ type Tool struct {
 	Develops bool // it is one of those for developers, whose values are nobody's business
 	Acts     bool // it is one of the browser's own that change something, and may type into fields of a page
 
+	// Leads is the argument with the address that a call loads; empty: the tool takes none.
+	Leads string
+
 	// Run carries a built-in tool out; its arguments fit Spec.InputSchema. Nil for a plugin's tool.
 	Run func(ctx context.Context, c call.Call, args json.RawMessage) (*call.Result, *fault.Error)
 
@@ -49,6 +52,7 @@ type Tool struct {
 	Bridge  func(*fault.Error) string
 	Compact bool // with Bridge: results are not indented, which those clients parse as well
 
+	Dormant  bool // it would answer only that nothing is configured for it: those list it who ask for its toolset
 	Mirrored bool // clients also send some of its arguments as HTTP headers
 	Wrapped  bool // its output schema is not an object's: results are listed and answered as {"result": …}
 
@@ -115,7 +119,13 @@ func (t *Tool) assign() {
 	t.Browses = t.Plugin.Shipped && plugin.Browses(t.Group)
 	t.Develops = t.Browses && t.Group == plugin.BrowserDev
 	t.Acts = t.Browses && !t.ReadOnly
+	if t.Browses && t.Name == navigate {
+		t.Leads = "to"
+	}
 }
+
+// navigate is the one tool of the browser's own that is part of a plugin and loads an address.
+const navigate = plugin.Browser + "__navigate"
 
 // accept checks a tool as far as that is cheap and completes it. What only compiling a schema can tell is seen
 // at the first call.

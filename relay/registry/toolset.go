@@ -52,6 +52,8 @@ func (o *Offer) Shows(t *Tool) bool {
 		return true
 	case t.Plugin != nil:
 		return o.Plugins[group]
+	case t.Dormant:
+		return false
 	default:
 		return group != "relay" || t.Name == "bridge_health"
 	}
@@ -110,6 +112,8 @@ func (s *Toolset) Plugins() []string { return slices.Sorted(maps.Keys(s.plugins)
 func (s *Toolset) Shows(t *Tool) bool {
 	grouped := strings.Contains(t.Name, "__")
 	switch {
+	case t.Dormant:
+		return s.Agents
 	case s.All, s.Adaptive, s.plugins[t.Group] && grouped:
 		return true
 	case t.Plugin != nil:
@@ -122,7 +126,9 @@ func (s *Toolset) Shows(t *Tool) bool {
 }
 
 // Reaches reports whether a client with this toolset can call t: one with the gateway can call every tool through it.
-func (s *Toolset) Reaches(t *Tool) bool { return s.Gateway || s.Shows(t) || ForEverybody(t) }
+func (s *Toolset) Reaches(t *Tool) bool {
+	return s.Gateway && !t.Dormant || s.Shows(t) || ForEverybody(t)
+}
 
 // ForEverybody reports whether a tool is one of the relay's own that no scope hides: without them nobody learns what is
 // wrong.

@@ -19,7 +19,8 @@ import (
 
 // Keep is what the relay has kept: large results and dead letters.
 type Keep interface {
-	Result(ctx context.Context, id string) (call.StoredResult, bool, error)
+	// Result returns a kept result, if there is one and this session may see it.
+	Result(ctx context.Context, s call.Session, id string) (call.StoredResult, bool, error)
 	// Letters returns the newest dead letters that this session may see, at most limit.
 	Letters(ctx context.Context, s call.Session, limit int) ([]call.DeadLetter, error)
 	// Letter returns a dead letter as clients see it, if there is one and this session may see it.
@@ -42,7 +43,7 @@ func storeFailed(err error) *fault.Error {
 		fault.WithCause(err), fault.WithRetryable(true))
 }
 
-// results serves result://ID. The id is a random number: who knows it may read.
+// results serves result://ID, to the client whose call it was.
 type results struct{ keep Keep }
 
 func (*results) templates() []call.ResourceTemplate {
@@ -52,16 +53,16 @@ func (*results) templates() []call.ResourceTemplate {
 
 func (*results) list(context.Context, call.Session) ([]call.Resource, *fault.Error) { return nil, nil }
 
-func (r *results) read(ctx context.Context, _ call.Session, u *url.URL) ([]call.ResourceContents, *fault.Error) {
+func (r *results) read(ctx context.Context, s call.Session, u *url.URL) ([]call.ResourceContents, *fault.Error) {
 	if failure := only(u); failure != nil {
 		return nil, failure
 	}
-	missing := notFound("There is no kept result of that id, or not any more", "Call the tool again.")
+	missing := notFound("This client has no kept result of that id, or not any more", "Call the tool again.")
 	id := idOf(u)
 	if id == "" {
 		return nil, missing
 	}
-	kept, found, err := r.keep.Result(ctx, id)
+	kept, found, err := r.keep.Result(ctx, s, id)
 	if err != nil {
 		return nil, storeFailed(err)
 	}

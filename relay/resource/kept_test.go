@@ -15,7 +15,8 @@ import (
 func TestKeptResultsAndLetters(t *testing.T) {
 	result, letter, strange := strings.Repeat("a", 32), strings.Repeat("b", 32), strings.Repeat("c", 32)
 	keep := &shelves{
-		result: call.StoredResult{ID: result, Tool: "demo__list", MIMEType: "application/json", Data: []byte(`[1,2]`),
+		result: call.StoredResult{ID: result, Session: session, Tool: "demo__list", MIMEType: "application/json",
+			Data:    []byte(`[1,2]`),
 			Created: time.Unix(1, 0)},
 		letter: call.DeadLetter{ID: call.ID(letter), Session: session, Tool: "demo__write", Created: time.Unix(1, 0),
 			Attempts: 3, Outcome: call.Unknown},
@@ -41,6 +42,10 @@ func TestKeptResultsAndLetters(t *testing.T) {
 	if _, failure := s.Read(t.Context(), call.Session{Client: "somebody else"}, "deadletter://"+
 		letter); failure == nil || failure.Code != fault.ResourceNotFound {
 		t.Errorf("somebody else's letter: %v", failure)
+	}
+	if _, failure := s.Read(t.Context(), call.Session{Client: "somebody else"}, "result://"+
+		result); failure == nil || failure.Code != fault.ResourceNotFound {
+		t.Errorf("somebody else's result: %v", failure)
 	}
 	keep.err = errors.New("SQLITE_IOERR /home/x/tabrelay.db")
 	for _, uri := range []string{"result://" + result, "deadletter://" + letter} {

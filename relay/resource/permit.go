@@ -24,6 +24,8 @@ type Policy interface {
 	ShowsTab(s call.Session, at call.Target) bool
 	// TellsTab reports whether the list may tell a client a tab's title and path, and not its site alone.
 	TellsTab(s call.Session, at call.Target) bool
+	// TabSites is whose documents a client may read in a tab that it may read.
+	TabSites(s call.Session, at call.Target) call.Sites
 	// ReadTab waits until a client may read a URI of a tab, as if it called a tool.
 	ReadTab(
 		ctx context.Context, id call.ID, s call.Session, at call.Target, tool, uri string,

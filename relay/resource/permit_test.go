@@ -23,6 +23,10 @@ func (g gate) RefuseTabs(call.Session) *fault.Error { return g.outside }
 
 func (g gate) ShowsTab(_ call.Session, at call.Target) bool { return g.shows(at) }
 
+func (g gate) TabSites(_ call.Session, at call.Target) call.Sites {
+	return call.Sites{Rest: call.SiteAsk, Origins: map[string]call.SiteState{at.Origin: call.SiteOpen}}
+}
+
 func (g gate) TellsTab(_ call.Session, at call.Target) bool { return g.tells == nil || g.tells(at) }
 
 func (g gate) ReadTab(

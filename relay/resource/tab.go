@@ -186,7 +186,8 @@ type page struct {
 	Title       string `json:"title"`
 	ContentType string `json:"contentType"`
 	Text        string `json:"text"`
-	Total       int    `json:"total"` // characters (UTF-16 code units), also those that are not in Text
+	Total       int    `json:"total"`  // characters (UTF-16 code units), also those that are not in Text
+	Closed      bool   `json:"closed"` // it may not be read, and Text says so
 }
 
 func (t *tabs) read(ctx context.Context, s call.Session, u *url.URL) ([]call.ResourceContents, *fault.Error) {
@@ -199,6 +200,9 @@ func (t *tabs) read(ctx context.Context, s call.Session, u *url.URL) ([]call.Res
 		return nil, failure
 	}
 	params := map[string]any{"tabId": tab.ID, "kind": kind, "from": from, "max": t.chars}
+	if t.policy != nil {
+		params["sites"] = t.policy.TabSites(s, target(tab))
+	}
 	raw, failure := t.command(ctx, tab, "tabs.read", params)
 	if failure != nil {
 		return nil, failure
@@ -213,7 +217,7 @@ func (t *tabs) read(ctx context.Context, s call.Session, u *url.URL) ([]call.Res
 	if !same(answer.Frames[0].URL) {
 		return nil, otherPage(tab)
 	}
-	frames := slices.DeleteFunc(answer.Frames, func(f page) bool { return !t.mayReadFrame(f) })
+	frames := slices.DeleteFunc(answer.Frames, func(f page) bool { return !f.Closed && !t.mayReadFrame(f) })
 	return t.contents(u, kind, from, frames), nil
 }
 

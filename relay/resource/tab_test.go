@@ -395,8 +395,8 @@ type shelves struct {
 	err    error
 }
 
-func (s *shelves) Result(_ context.Context, id string) (call.StoredResult, bool, error) {
-	return s.result, id == s.result.ID && s.err == nil, s.err
+func (s *shelves) Result(_ context.Context, from call.Session, id string) (call.StoredResult, bool, error) {
+	return s.result, id == s.result.ID && from.Client == s.result.Session.Client && s.err == nil, s.err
 }
 
 func (s *shelves) Letter(_ context.Context, from call.Session, id call.ID) (any, bool, error) {

@@ -14,11 +14,11 @@ import (
 const maxArguments = 64 << 10
 
 const letterColumns = `id, sent, session, client, via, tool, created, tab_id, profile, arguments, redacted, attempts,
-	outcome, failure, resolved, late_outcome, late_output, late_failure, replay_of, replayed`
+	outcome, failure, resolved, late_outcome, late_output, late_failure, replay_of, replayed, deeds`
 
 const (
 	insertLetter = `INSERT OR REPLACE INTO dead_letters (` + letterColumns + `)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, '', NULL, NULL, ?, '')`
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, '', NULL, NULL, ?, '', ?)`
 	findLetter  = `SELECT ` + letterColumns + ` FROM dead_letters WHERE id = ?`
 	findLetters = `SELECT ` + letterColumns + ` FROM dead_letters
 		WHERE (? = '' OR client = ?) AND n < ? ORDER BY n DESC LIMIT ?`
@@ -41,7 +41,7 @@ const (
 	// A call of an earlier relay whose outcome is given up has no caller that would add its letter, and its arguments
 	// are lost. When its client asks for it after all, AddDeadLetter replaces the letter.
 	insertAbandoned = `INSERT OR IGNORE INTO dead_letters (` + letterColumns + `)
-		SELECT id, id, session, client, via, tool, dispatched, tab_id, '', NULL, 1, 1, 'unknown', ?, 0, '', NULL, NULL, '', ''
+		SELECT id, id, session, client, via, tool, dispatched, tab_id, '', NULL, 1, 1, 'unknown', ?, 0, '', NULL, NULL, '', '', ''
 		FROM calls WHERE id = ? AND state = 'recovering'`
 
 	removeAbandoned = `DELETE FROM dead_letters WHERE sent = ?`
@@ -70,7 +70,7 @@ func (s *Store) AddDeadLetter(l call.DeadLetter, sent call.ID) {
 		}
 		err := w.exec(insertLetter, string(l.ID), string(sent), l.Session.ID, l.Session.Client, l.Session.Via, l.Tool,
 			micros(l.Created), l.TabID, l.Profile, arguments, redacted, l.Attempts, string(l.Outcome), failure,
-			string(l.ReplayOf))
+			string(l.ReplayOf), l.Deeds)
 		if err != nil {
 			return err
 		}
@@ -135,7 +135,7 @@ func scanLetter(rows *sql.Rows) (l call.DeadLetter, err error) {
 	var arguments, failure, output, lateFailure []byte
 	err = rows.Scan(&l.ID, &sent, &l.Session.ID, &l.Session.Client, &l.Session.Via, &l.Tool, &created, &l.TabID,
 		&l.Profile, &arguments, &l.Redacted, &l.Attempts, &l.Outcome, &failure, &resolved, &l.LateOutcome, &output,
-		&lateFailure, &l.ReplayOf, &l.Replayed)
+		&lateFailure, &l.ReplayOf, &l.Replayed, &l.Deeds)
 	l.Created, l.Resolved = timeOf(created), timeOf(resolved)
 	l.Arguments, l.Failure, l.LateOutput, l.LateFailure = arguments, failure, output, lateFailure
 	return l, err

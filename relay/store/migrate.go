@@ -200,6 +200,8 @@ var migrations = []string{
 		by      TEXT NOT NULL,
 		PRIMARY KEY (plugin, pattern)
 	) WITHOUT ROWID;`,
+
+	`ALTER TABLE dead_letters ADD COLUMN deeds TEXT NOT NULL DEFAULT '';`,
 }
 
 // transcriptVersion is the first version that has transcripts.
@@ -235,21 +237,22 @@ func CheckVersion(ctx context.Context, home config.Home) error {
 	return nil
 }
 
-// migrate runs the migrations a database lacks, each in a transaction with its number.
-func migrate(ctx context.Context, conn *sql.Conn) error {
+// migrate runs the migrations a database lacks, each in a transaction with its number. used: it had some.
+func migrate(ctx context.Context, conn *sql.Conn) (used bool, err error) {
 	var version int
 	if err := conn.QueryRowContext(ctx, "PRAGMA user_version").Scan(&version); err != nil {
-		return fmt.Errorf("it is not a tabrelay database, or is damaged (move it away and start again): %w", err)
+		return false, fmt.Errorf("it is not a tabrelay database, or is damaged (move it away and start again): %w", err)
 	}
 	if err := tooNew(version); err != nil {
-		return err
+		return false, err
 	}
+	used = version > 0
 	for ; version < len(migrations); version++ {
 		script := fmt.Sprintf("BEGIN IMMEDIATE; %s PRAGMA user_version = %d; COMMIT;", migrations[version], version+1)
 		if _, err := conn.ExecContext(ctx, script); err != nil {
 			_, _ = conn.ExecContext(ctx, "ROLLBACK") // fails if no transaction was begun
-			return fmt.Errorf("cannot bring its tables to version %d: %w", version+1, err)
+			return used, fmt.Errorf("cannot bring its tables to version %d: %w", version+1, err)
 		}
 	}
-	return nil
+	return used, nil
 }

@@ -44,15 +44,19 @@ func (s *Store) Rules(ctx context.Context) ([]call.Rule, error) {
 
 // SetRule records a rule, in place of one of the same target and client.
 func (s *Store) SetRule(ctx context.Context, r call.Rule) error {
-	return s.do(ctx, func(w *writer) error {
+	return s.changeRules(ctx, func(w *writer) error {
 		return w.exec(putRule, r.Target, r.Client, string(r.Mode), micros(r.Until), r.Created.UnixMicro(), r.By)
 	})
 }
 
 // UnsetRule removes a rule and reports whether there was one.
 func (s *Store) UnsetRule(ctx context.Context, target, client string) (found bool, err error) {
-	n, err := read(ctx, s, func(w *writer) (int64, error) { return w.change(removeRule, target, client) })
-	return n > 0, err
+	err = s.changeRules(ctx, func(w *writer) error {
+		n, err := w.change(removeRule, target, client)
+		found = n > 0
+		return err
+	})
+	return found && err == nil, err
 }
 
 // Switch returns the value of a switch, empty when it was never set.
@@ -67,5 +71,5 @@ func (s *Store) Switch(ctx context.Context, name string) (value string, err erro
 
 // SetSwitch sets a switch.
 func (s *Store) SetSwitch(ctx context.Context, name, value string) error {
-	return s.do(ctx, func(w *writer) error { return w.exec(putSwitch, name, value) })
+	return s.changeRules(ctx, func(w *writer) error { return w.exec(putSwitch, name, value) })
 }

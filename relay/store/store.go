@@ -36,6 +36,9 @@ type Store struct {
 	limits Limits
 	work   chan work // bounded, never closed
 
+	generation *generation // of rules and switches
+	used       bool        // an earlier program wrote to it
+
 	unwritten writeBuffer // results; no other lock is taken while its lock is held
 
 	lateOutcome *atomic.Pointer[func(call.DeadLetter)]
@@ -91,7 +94,12 @@ func Open(ctx context.Context, path string, limits Limits, log zerolog.Logger) (
 		return nil, unusable(errors.Join(err, conn.Close(), db.Close()))
 	}
 	w.db, w.log = db, log
+	changes, err := openGeneration(w, path)
+	if err != nil {
+		return nil, unusable(errors.Join(err, conn.Close(), db.Close()))
+	}
 	s := &Store{
+		generation: changes, used: w.used,
 		log: log, limits: limits, lateOutcome: &w.lateOutcome, recovered: &w.recovered,
 		work: make(chan work, maxQueued), quit: make(chan struct{}), done: make(chan struct{}),
 	}

@@ -20,6 +20,7 @@ type work struct {
 
 // writer owns the connection; everything in it but the listeners belongs to the goroutine that runs it.
 type writer struct {
+	used bool // the database was there before
 	db   *sql.DB
 	conn *sql.Conn
 	log  zerolog.Logger
@@ -50,10 +51,11 @@ const (
 
 // prepare brings the tables up to date and prepares the frequent statements.
 func prepare(ctx context.Context, conn *sql.Conn, limits Limits) (*writer, error) {
-	if err := migrate(ctx, conn); err != nil {
+	used, err := migrate(ctx, conn)
+	if err != nil {
 		return nil, err
 	}
-	w := &writer{conn: conn, limits: limits}
+	w := &writer{conn: conn, limits: limits, used: used}
 	for _, p := range []struct {
 		into **sql.Stmt
 		text string
@@ -66,7 +68,6 @@ func prepare(ctx context.Context, conn *sql.Conn, limits Limits) (*writer, error
 			return nil, err
 		}
 	}
-	var err error
 	for _, text := range []string{recoverCalls, dropUnfinished} {
 		err = errors.Join(err, w.exec(text))
 	}

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"tabrelay/relay/call"
 )
 
 // The kinds, and what Go's types leave open of each schema. Values that a newer extension may add are not checked
@@ -126,7 +128,24 @@ func (f *Call) check() error {
 		return fmt.Errorf("timeoutMs %d, maxTimeoutMs %d and maxResultBytes %d must be positive",
 			f.TimeoutMs, f.MaxTimeoutMs, f.MaxResultBytes)
 	}
+	if f.Sites != nil {
+		if err := checkSites(f.Sites); err != nil {
+			return err
+		}
+	}
 	return isHex("id", string(f.ID), 32)
+}
+
+func checkSites(s *call.Sites) error {
+	isState := func(field string, state call.SiteState) error {
+		return isOneOf(field, string(state), string(call.SiteOpen), string(call.SiteAsk), string(call.SiteOff))
+	}
+	for origin, state := range s.Origins {
+		if err := isState("sites.origins."+origin, state); err != nil {
+			return err
+		}
+	}
+	return isState("sites.rest", s.Rest)
 }
 
 func (f *Started) check() error  { return isHex("id", string(f.ID), 32) }

@@ -146,6 +146,7 @@ type Call struct {
 	ProgressPattern  string          `json:"progressPattern,omitempty"`
 	Client           string          `json:"client,omitempty"`
 	Title            string          `json:"title,omitempty"`
+	Sites            *call.Sites     `json:"sites,omitempty"`
 }
 
 // Started says that the document is about to run the handler.
@@ -153,6 +154,7 @@ type Started struct {
 	ID         call.ID `json:"id"`
 	DocumentID string  `json:"documentId"`
 	Origin     string  `json:"origin"`
+	Hidden     bool    `json:"hidden,omitempty"`
 }
 
 // Progress is one step the handler reported.
@@ -161,6 +163,7 @@ type Progress struct {
 	Progress float64  `json:"progress"`
 	Total    *float64 `json:"total,omitempty"`
 	Message  string   `json:"message,omitempty"`
+	Hidden   bool     `json:"hidden,omitempty"`
 }
 
 // Log is one line the handler logged.

@@ -28,10 +28,13 @@ import (
 const Subprotocol = "tabrelay.v1"
 
 // Speaks is the range of protocol versions this relay speaks.
-var Speaks = Range{Min: 1, Max: WithPanel}
+var Speaks = Range{Min: 1, Max: WithSites}
 
 // WithPanel is the version that added request, response and news. They are not sent to an extension that speaks less.
 const WithPanel = 2
+
+// WithSites is the version whose extension keeps to call.sites. One that speaks less is given no call that has them.
+const WithSites = 3
 
 // Range is a range of protocol versions, both ends included.
 type Range struct {

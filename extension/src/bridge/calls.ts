@@ -37,6 +37,9 @@ function whatFailed({ id, correlationId = id, plugin, tool }: CallOrder, ending:
   return `tabrelay: ${plugin}__${tool} ended with ${code}, correlation id ${correlationId}`;
 }
 
+/** Whether Chrome slows the timers of this page: of a tab that is not in front, a window that nobody sees. */
+const isHidden = (): boolean => document.visibilityState === 'hidden';
+
 const maxTombstones = 1024;
 const staleAfterMs = 1500;
 const followedLines = 50; // of the page's console, in a call
@@ -174,8 +177,8 @@ export class Calls {
     if (acting !== undefined) this.#mark.begin(acting);
     const run = start({
       waiting: () => this.#post({ type: 'waiting', id }),
-      started: () => this.#post({ type: 'started', id, origin: location.origin }),
-      progress: (step) => this.#post({ type: 'progress', id, step }),
+      started: () => this.#post({ type: 'started', id, origin: location.origin, hidden: isHidden() }),
+      progress: (step) => this.#post({ type: 'progress', id, step, hidden: isHidden() }),
       log: (line) => this.#post({ type: 'log', id, line }),
       ended: (ending) => finish(ending, false),
       late: (ending) => finish(ending, true),

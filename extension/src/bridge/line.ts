@@ -59,6 +59,14 @@ export function openLine(listener: Listener): Line {
     listener.connected();
   }
 
+  // The port is gone for sure, or is given up.
+  function drop(): void {
+    const dropped = port;
+    port = undefined;
+    dropped?.disconnect();
+    listener.lost();
+  }
+
   function reconnect(): void {
     if (extensionGone()) {
       listener.orphaned();
@@ -69,9 +77,12 @@ export function openLine(listener: Listener): Line {
     else setTimeout(connect, Math.random() * maxJitterMs);
   }
 
-  // Chrome closes the port of a page it puts in the back/forward cache.
+  // Chrome closes the port of a page that it puts into the back/forward cache, and tells the page nothing: what looks
+  // like a port when the page comes back leads nowhere.
   addEventListener('pageshow', (event) => {
-    if (event.persisted) connect();
+    if (!event.persisted) return;
+    drop();
+    connect();
   });
   // A prerendered document has no tab of its own yet.
   if (Reflect.get(document, 'prerendering') === true) {

@@ -149,8 +149,8 @@ export type FromBridge =
   | { type: 'here' }
   | { type: 'registered'; name: string; hash: string; main: boolean }
   | { type: 'stale' | 'waiting' | 'missing' | 'lateReady'; id: string }
-  | { type: 'started'; id: string; origin: string }
-  | { type: 'progress'; id: string; step: Step }
+  | { type: 'started'; id: string; origin: string; hidden: boolean }
+  | { type: 'progress'; id: string; step: Step; hidden: boolean }
   | { type: 'log'; id: string; line: Line }
   | { type: 'cancelled' | 'known'; id: string; phase: Phase }
   | { type: 'consoleLines'; id: string; url: string; since: number; lines: ConsoleLine[]; dropped: number }
@@ -247,8 +247,8 @@ const isHello = shape({
 const isHere = shape({ type: exactly('here') });
 const isRegistered = shape({ type: exactly('registered'), name: isText, hash: isText, main: isFlag });
 const isMark = shape({ type: exactly('stale', 'waiting', 'missing', 'lateReady'), id: isText });
-const isStarted = shape({ type: exactly('started'), id: isText, origin: isText });
-const isProgress = shape({ type: exactly('progress'), id: isText, step: isStep });
+const isStarted = shape({ type: exactly('started'), id: isText, origin: isText, hidden: isFlag });
+const isProgress = shape({ type: exactly('progress'), id: isText, step: isStep, hidden: isFlag });
 const isLog = shape({ type: exactly('log'), id: isText, line: isLine });
 const isPhaseReport = shape({ type: exactly('cancelled', 'known'), id: isText, phase: isPhase });
 

@@ -6,6 +6,7 @@ import { overlaps } from './drawn.ts';
 import { toldOf } from './items.ts';
 import { newsOf, type Seen, seenOf } from './news.ts';
 import { hasReference, waiting, withReference } from './plain.ts';
+import { tellTargets } from './toldtargets.ts';
 import { type Line, lines, type Options, Time } from './tree.ts';
 import { cut, named, says, sayText } from './words.ts';
 
@@ -54,7 +55,8 @@ export function look(root: Document | Element, key: string, request: Request): L
       return { kind: 'unchanged', head, lines: [], frames: framesIn(now, -1), total: now.length };
     const length = news.reduce((sum, text) => sum + text.length + 1, 0);
     const whole = now.reduce((sum, { text }) => sum + text.length + 1, 0);
-    if (length <= whole / 2 && length <= request.characters)
+    if (length <= whole / 2 && length <= request.characters) {
+      tellTargets(request.viewer, news);
       return {
         kind: 'changes',
         head,
@@ -62,6 +64,7 @@ export function look(root: Document | Element, key: string, request: Request): L
         frames: framesIn(now, -1),
         total: now.length,
       };
+    }
   }
   const part: Line[] = [];
   let left = request.characters;
@@ -71,6 +74,10 @@ export function look(root: Document | Element, key: string, request: Request): L
     part.push(one);
   }
   toldOf(part.map(({ element }) => element));
+  tellTargets(
+    request.viewer,
+    part.map(({ text }) => text),
+  );
   const end = request.from + part.length;
   return {
     kind: 'whole',
@@ -144,12 +151,13 @@ const mostFound = 20; // in one document
 const around = 120; // characters before and behind what was found
 
 /** The lines that have these words, and this role; plain words get a reference, too. */
-export function find(text: string, role: string): Found {
+export function find(text: string, role: string, viewer: string): Found {
   const wanted = line(text).toLowerCase();
   const { found, all, partial } = having(wanted, role, findMs);
   const first = found.slice(0, mostFound);
   toldOf(first.map(({ element }) => element));
   const told = first.map((one) => excerpt(withReference(one), wanted));
+  tellTargets(viewer, told);
   return {
     lines: told.length > 0 || role !== '' ? told : waiting(wanted),
     frames: framesIn(all, 0),
@@ -188,9 +196,20 @@ function excerpt(text: string, wanted: string): string {
   return `${from > 0 ? '…' : ''}${sayText(text.slice(from, to))}${to < text.length ? '…' : ''}`;
 }
 
+// A page that comes out of the back/forward cache was left meanwhile: what the viewer saw last was another one.
+function looksKept(): Map<string, Seen[]> {
+  const kept = globalThis.tabrelayLooks;
+  if (kept !== undefined) return kept;
+  const looks = new Map<string, Seen[]>();
+  globalThis.tabrelayLooks = looks;
+  addEventListener('pageshow', ({ persisted }) => {
+    if (persisted) looks.clear();
+  });
+  return looks;
+}
+
 function remember(key: string, now: readonly Line[], goesOn: boolean): Seen[] | undefined {
-  globalThis.tabrelayLooks ??= new Map();
-  const looks = globalThis.tabrelayLooks;
+  const looks = looksKept();
   const before = looks.get(key);
   if (goesOn && before !== undefined) return before;
   keep(key, seenOf(now));
@@ -198,8 +217,7 @@ function remember(key: string, now: readonly Line[], goesOn: boolean): Seen[] | 
 }
 
 function keep(key: string, seen: Seen[]): void {
-  globalThis.tabrelayLooks ??= new Map();
-  const looks = globalThis.tabrelayLooks;
+  const looks = looksKept();
   looks.delete(key);
   looks.set(key, seen);
   for (const oldest of looks.keys()) {
@@ -241,7 +259,11 @@ function framesIn(all: readonly Line[], offset: -1 | 0): Frame[] {
 
 /** The place of a frame among those of its window, by which its document knows it, too. */
 export function frameIndex(element: Element): number {
-  const shown = element instanceof HTMLIFrameElement ? element.contentWindow : null;
+  const shows =
+    element instanceof HTMLIFrameElement ||
+    element instanceof HTMLFrameElement ||
+    element instanceof HTMLObjectElement;
+  const shown = shows ? element.contentWindow : null;
   if (shown === null) return -1;
   for (let i = 0; i < window.length; i++) if (window[i] === shown) return i;
   return -1;

@@ -227,7 +227,8 @@ function fromContent(element: Element, walk: Walk): string {
 
 const unread = new Set('script style template noscript head title meta link'.split(' '));
 
-function added(element: Element): readonly [before: string, after: string] {
+/** The words that style sheets put before and behind what stands in an element. */
+export function added(element: Element): readonly [before: string, after: string] {
   const kind = kindOf(element);
   kind.added ??= [pseudo(element, '::before'), pseudo(element, '::after')];
   return kind.added;

@@ -17,7 +17,8 @@ export interface Scene {
   page: { width: number; height: number };
   scroll: { x: number; y: number };
   masks: Box[];
-  frames: (Pick<Frame, 'index'> & { box: Box })[];
+  frames: (Pick<Frame, 'index'> & { box: Box; outer: Box; warped: boolean })[];
+  frame?: number; // index of the frame that is asked for
   references: number;
 }
 
@@ -47,7 +48,7 @@ export async function scene(
     element.scrollIntoView({ block: 'center', inline: 'nearest', behavior: 'instant' });
   await drawn();
   const root = document.documentElement;
-  const window_ = { width: root.clientWidth || innerWidth, height: innerHeight };
+  const window_ = { width: innerWidth, height: innerHeight }; // with scrollbars: Chrome's picture has them
   return {
     box: element === undefined ? { x: 0, y: 0, ...window_ } : boxOf(element),
     window: window_,
@@ -56,9 +57,28 @@ export async function scene(
     masks: all('input, textarea')
       .filter((field) => sensitivity(field) !== undefined)
       .map((field) => boxOf(field)),
-    frames: all('iframe, frame').map((frame) => ({ index: frameIndex(frame), box: boxOf(frame, true) })),
+    frames: all('iframe, frame, object, embed, fencedframe').map((frame) => ({
+      index: frameIndex(frame),
+      box: boxOf(frame, true),
+      outer: boxOf(frame),
+      warped: isWarped(frame),
+    })),
+    ...(element?.matches('iframe, frame, object, embed') === true && { frame: frameIndex(element) }),
     references: nextNumber(),
   };
+}
+
+// Whether what a frame shows is drawn in another form or size than it has: then its own places are none of the window's.
+function isWarped(frame: Element): boolean {
+  for (let at: Element | null = frame; at !== null; ) {
+    const { transform, rotate, scale, zoom, offsetPath, perspective } = getComputedStyle(at);
+    const moved = transform === 'none' || /^matrix\(1, 0, 0, 1, /.test(transform);
+    const none = [rotate, scale, offsetPath, perspective].every((one) => one === 'none');
+    if (!moved || !none || Number(zoom || 1) !== 1) return true;
+    const root: Node = at.getRootNode();
+    at = at.assignedSlot ?? at.parentElement ?? (root instanceof ShadowRoot ? root.host : null);
+  }
+  return false;
 }
 
 const isWithin = ({ x, y, width, height }: Box): boolean =>

@@ -44,11 +44,15 @@ const isSecret = (element: Element): boolean => sensitivity(element) !== undefin
 const mostFrames = 10;
 
 // What stands in frames is read with their references.
-const framesShown = (): { ref: string; url: string }[] =>
+const framesShown = (): { ref: string; url: string; index: number }[] =>
   within(document.documentElement, 'iframe, frame')
     .filter(isShown)
     .slice(0, mostFrames)
-    .map((frame) => ({ ref: reference(frame), url: cut(attribute(frame, 'src') ?? '', 200) }));
+    .map((frame) => ({
+      ref: reference(frame),
+      url: cut(attribute(frame, 'src') ?? '', 200),
+      index: frameIndex(frame), // for the worker, which leaves it out
+    }));
 
 export const read = defineTool({
   name: 'read',

@@ -10,9 +10,17 @@ export interface Gone {
   successor?: string; // the reference of what has most likely taken its place
 }
 
+/** What an element is called: its role, and its name or a hint at what it is. */
+export interface Called {
+  role: string;
+  name: string;
+  unnamed?: true; // the name is only a hint
+}
+
 interface Known {
   element: WeakRef<Element>;
   said: string; // how it was described last
+  called?: Called | undefined;
 }
 
 interface Table {
@@ -63,9 +71,18 @@ export function reference(element: Element): string {
 export const referenceOf = (element: Element): string | undefined => state().of.get(element);
 
 /** Remembers how an element was described, to find what takes its place. */
-export function remember(ref: string, said: string): void {
+export function remember(ref: string, said: string, called?: Called): void {
   const known = state().table.byRef.get(ref);
-  if (known !== undefined) known.said = said;
+  if (known === undefined) return;
+  known.said = said;
+  known.called = called;
+}
+
+/** What an element was called when it was described last; undefined where it is no thing, or is gone. */
+export function calledLast(ref: string): { element: Element; called: Called } | undefined {
+  const { element, called } = state().table.byRef.get(ref) ?? {};
+  const living = element?.deref();
+  return living === undefined || called === undefined ? undefined : { element: living, called };
 }
 
 const form = /^(?:f\d+)?e(\d+)$/;

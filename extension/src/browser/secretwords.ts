@@ -52,7 +52,8 @@ const kinds: readonly (readonly [Sensitivity, RegExp])[] = [
   [
     'secret',
     any(
-      '\\b(?:client|app|shared) secret\\b|\\b(?:secret|private|api|apikey) ?key\\b|\\bapikey\\b',
+      '\\b(?:client|app|shared) secret\\b|\\bapikey\\b',
+      '\\b(?:secret|private|api|apikey|access|encryption|signing|recovery|master|licen[cs]e|ssh|wallet) ?key\\b',
       '\\b(?:seed|recovery|secret) phrase',
       '\\b(?:access|auth|bearer|refresh|api) token\\b',
     ),

@@ -17,7 +17,7 @@ import { isReplaced, isScroller, pointer, styleOf, takesKeysOnly, visible } from
 import { labelsOf } from './labels.ts';
 import { atOnce, known } from './moment.ts';
 import { contentName, hintOf, nameOf, placeholderIn, writtenText } from './names.ts';
-import { reference, referenceOf, remember } from './references.ts';
+import { type Called, reference, referenceOf, remember } from './references.ts';
 import { operable, roleOf, textFields, wording } from './roles.ts';
 import { sensitivity } from './secrets.ts';
 import { cut, exactly, letters, named, quote } from './words.ts';
@@ -130,17 +130,28 @@ export function sayThing(thing: Thing, name = thingName(thing)): string {
   if (name !== '') said += ` ${named(name)}`;
   if (acts) {
     const ref = reference(element);
-    remember(ref, said);
+    remember(ref, said, calledOf(thing));
     said += ` [${ref}]`;
   }
   return said + sayState(thing);
 }
 
 /** The name of a thing; of one that can be acted on at least a hint. */
-export function thingName({ element, role, acts }: Thing): string {
+export function thingName(thing: Thing): string {
+  const name = ownName(thing);
+  return name !== '' || !thing.acts ? name : hintOf(thing.element);
+}
+
+function ownName({ element, role, acts }: Thing): string {
   const name = nameOf(element);
-  if (name !== '' || !acts) return name;
-  return (wording.has(role) ? contentName(element) : '') || hintOf(element);
+  return name !== '' || !acts || !wording.has(role) ? name : contentName(element);
+}
+
+/** What a thing that can be acted on is called. */
+export function calledOf(thing: Thing): Called {
+  const name = ownName(thing);
+  const role = roleWord(thing);
+  return name === '' ? { role, name: thingName(thing), unnamed: true } : { role, name };
 }
 
 const flag = (element: Element, name: string): boolean => attribute(element, name) === 'true';

@@ -8,7 +8,9 @@ import { scene } from './picture.ts';
 import { read } from './read.ts';
 import { element, standing } from './resolved.ts';
 import { roleOf } from './roles.ts';
+import { sensitivity } from './secrets.ts';
 import { told } from './told.ts';
+import { tellTargets } from './toldtargets.ts';
 import { until } from './waiting.ts';
 
 const snapshot = defineTool({
@@ -52,15 +54,25 @@ const wait = defineTool({
   }),
   timeoutMs: 70_000,
   handle(args, { signal }) {
-    const { waitedMs } = told(args);
+    const { waitedMs, viewer } = told(args);
     const { timeoutMs = 10_000, ...condition } = args;
     const { text, gone: lost, ref, url, idle, value } = condition;
     const named = [text, lost, ref, url, idle].filter((one) => one !== undefined && one !== false);
     if (named.length !== 1 || (value !== undefined && ref === undefined))
       throw ToolError.validation('Pass one of text, gone, ref, url and idle; value goes with ref');
     const at = ref === undefined ? undefined : standing(ref);
-    if (at !== undefined) element(at);
-    return until({ text, gone: lost, ref: at, url, idle, value }, timeoutMs, signal, waitedMs);
+    const target = at === undefined ? undefined : element(at);
+    // The answer would tell whether a guess is right.
+    if (value !== undefined && target !== undefined && sensitivity(target) !== undefined)
+      throw ToolError.validation(
+        `${at} is a field for a secret: what it holds is not compared with anything`,
+      );
+    return until({ text, gone: lost, ref: at, url, idle, value }, timeoutMs, signal, waitedMs).then(
+      (seen) => {
+        tellTargets(viewer, [seen]);
+        return seen;
+      },
+    );
   },
 });
 
@@ -97,8 +109,8 @@ const findTool = defineTool({
     role: s.optional(s.string('Only this role, such as button.')),
   }),
   handle(args) {
-    told(args);
-    return find(args.text, args.role ?? '');
+    const { viewer } = told(args);
+    return find(args.text, args.role ?? '', viewer);
   },
 });
 

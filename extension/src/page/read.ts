@@ -9,11 +9,12 @@ export interface PageText {
   text: string; // what was asked for, from the start-th character on
   start: number;
   total: number; // characters there are
+  closed?: true; // it may not be read: text says so, and nothing else is of it
 }
 
 /**
  * Reads the document it is injected into; undefined for a frame that nobody can see. Chrome takes the source of this
- * function alone, so it uses nothing from outside.
+ * function alone, so it uses nothing from outside. For the markup page/html.ts has to be there.
  */
 export function readPage(kind: 'text' | 'html', from: number, max: number): PageText | undefined {
   const get = (prototype: object, name: string): unknown =>
@@ -47,18 +48,8 @@ export function readPage(kind: 'text' | 'html', from: number, max: number): Page
 
   const html = (): string => {
     if (!(root instanceof Element)) return '';
-    // In a document without a window nothing of the copy runs: no custom element, no image, no script.
-    const copy = document.implementation.createHTMLDocument('').importNode(root, true);
-    // The extension's own mark is no part of the page (bridge/mark.ts). The page does not see this variable.
-    const mark = Array.prototype.indexOf.call(root.children, Reflect.get(globalThis, 'tabrelayMark'));
-    if (mark >= 0) copy.children[mark]?.remove();
-    for (const element of copy.querySelectorAll('script, style')) element.textContent = '';
-    for (const element of copy.querySelectorAll('input[type=hidden i], input[type=password i]'))
-      element.removeAttribute('value');
-    for (const element of copy.querySelectorAll('meta[name*=csrf i], meta[name*=token i]'))
-      element.removeAttribute('content');
     const doctype = get(Document.prototype, 'doctype') === null ? '' : '<!doctype html>\n';
-    return doctype + copy.outerHTML;
+    return doctype + (globalThis.tabrelayHtml?.(root) ?? '');
   };
 
   if (window.top !== window && (innerWidth < 2 || innerHeight < 2)) return undefined;

@@ -57,6 +57,8 @@ const isQuestion = shape({
   note: text,
   reason: text, // why the agent needs it, in its own words
   sentence: isText, // the question in one line
+  lead: text, // the same without what it lists
+  deeds: texts, // which are what an act will do, a sentence for each thing
   covers: text, // what an answer for the session allows, after "may"
   choices: listOf(isText), // the first is what is asked
   first: flag,
@@ -68,7 +70,7 @@ export type Question = Guarded<typeof isQuestion>;
 const isDifferences = listOf(shape({ what: isText, before: isText, after: isText }));
 const isChange = shape({
   id: isText,
-  kind: exactly('asked', 'config', 'start'),
+  kind: exactly('asked', 'config', 'start', 'lost', 'carried'),
   title: isText,
   command: text,
   differences: isDifferences,
@@ -144,6 +146,8 @@ const isRule = shape({
   by: text,
   from: exactly('person', 'config', 'built-in'),
   waits: flag,
+  noEffect: text, // why: another rule is stricter wherever this one is about
+  except: texts, // rules that are stricter for a part of it
 });
 export type Rule = Guarded<typeof isRule>;
 const isGrant = shape({

@@ -10,7 +10,7 @@ import { Clients } from './clients.tsx';
 import { Header, Notices } from './header.tsx';
 import { useAnswer, useLink } from './hooks.ts';
 import { Log } from './log.tsx';
-import { Needed } from './needed.tsx';
+import { Needed, NotificationOffer } from './needed.tsx';
 import { Empty } from './pieces.tsx';
 import { Plugins } from './plugins.tsx';
 import { PluginSettings } from './pluginsettings.tsx';
@@ -170,6 +170,7 @@ export function App() {
         <Notices />
         <Changes />
         <Questions />
+        <NotificationOffer />
         <TabBar page={place.page} reviews={reviews} onGo={go} />
         {settings ? (
           <section id="page" aria-labelledby="open-settings">

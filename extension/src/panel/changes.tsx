@@ -15,13 +15,15 @@ type Answer = 'allow' | 'deny';
 interface Words {
   badge: string;
   allow: string;
-  deny: string;
+  deny: string | undefined; // undefined: there is nothing to turn down
 }
 
 const words: Record<Change['kind'], Words> = {
   asked: { badge: 'Lets agents do more', allow: 'Allow', deny: 'Deny' },
   config: { badge: 'Not in effect yet', allow: 'Allow', deny: 'Keep as it was' },
   start: { badge: 'In effect', allow: 'Keep', deny: 'Undo' },
+  lost: { badge: 'Everything asks', allow: 'Use these rules', deny: undefined },
+  carried: { badge: 'Forbids more', allow: 'I have read it', deny: undefined },
 };
 
 const headline = ({ kind, command, title }: Change): string =>
@@ -29,6 +31,8 @@ const headline = ({ kind, command, title }: Change): string =>
 
 const origin = ({ kind, from, command, title }: Change): string => {
   const why = kind === 'asked' && command ? ` ${visibleLine(title)}.` : '';
+  if (kind === 'lost') return 'Look at your rules, and set again what is missing.';
+  if (kind === 'carried') return 'Changed by an update of tabrelay.';
   return `${kind === 'asked' ? 'Asked' : 'Changed'} by ${visibleLine(from)}.${why}`;
 };
 
@@ -61,7 +65,7 @@ function Card({ of, now, quiet }: { of: Change; now: number; quiet: boolean }) {
     const path = `approvals/${encodeURIComponent(id)}`;
     const reply = await board.act('POST', path, { answer: given, digest });
     setSent(false);
-    if (reply.ok) announce(`${words[kind][given]}: ${headline(of)}`);
+    if (reply.ok) announce(`${words[kind][given] ?? ''}: ${headline(of)}`);
     else if (reply.problem.status !== 410) setProblem(reply.problem);
   };
   const allowing = quiet || sent;
@@ -73,7 +77,7 @@ function Card({ of, now, quiet }: { of: Change; now: number; quiet: boolean }) {
       aria-busy={sent}
     >
       <header>
-        <Badge tone={kind === 'start' ? 'plain' : 'wait'}>{words[kind].badge}</Badge>
+        <Badge tone={kind === 'start' || kind === 'carried' ? 'plain' : 'wait'}>{words[kind].badge}</Badge>
         {until !== undefined && (
           <span class="quiet">{until <= now ? 'time is up' : `${span(until - now)} left`}</span>
         )}
@@ -85,14 +89,16 @@ function Card({ of, now, quiet }: { of: Change; now: number; quiet: boolean }) {
       {problem !== undefined && <Trouble problem={problem} />}
       <div class="answers">
         <div class="buttons">
-          <button
-            type="button"
-            class="deny"
-            disabled={sent}
-            onClick={({ detail }) => detail < 2 && answer('deny')}
-          >
-            {words[kind].deny}
-          </button>
+          {words[kind].deny && (
+            <button
+              type="button"
+              class="deny"
+              disabled={sent}
+              onClick={({ detail }) => detail < 2 && answer('deny')}
+            >
+              {words[kind].deny}
+            </button>
+          )}
           <button
             type="button"
             class="allow"

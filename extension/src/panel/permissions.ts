@@ -56,6 +56,17 @@ export function useMissing(): [readonly Needed[], (permission: Needed, on: boole
   return [list, (permission, on) => void turn(permission, on).then(refresh)];
 }
 
+/** Whether to offer notifications: since a question was seen, until they are turned on or down. */
+export function useOffer(asked: boolean): [boolean, (on: boolean) => void] {
+  const [open, setOpen] = useState(false);
+  useEffect(() => {
+    if (!asked) return;
+    const there = chrome.permissions.contains({ permissions: ['notifications'] });
+    void Promise.all([there, declined()]).then(([on, no]) => setOpen(!on && !no.includes('notifications')));
+  }, [asked]);
+  return [open, (on) => void turn('notifications', on).then(() => setOpen(false))];
+}
+
 /** Whether a permission is there, and how to change that. Undefined until that is known. */
 export function usePermission(permission: Permission): [boolean | undefined, (on: boolean) => void] {
   const [there, setThere] = useState<boolean | undefined>();

@@ -22,12 +22,12 @@ const choiceTexts: Record<Choice | 'next', string> = {
   next: 'Allow next time',
   once: 'Allow once',
   session: 'Allow for this session',
-  always: 'Always allow this tool',
+  always: 'Always allow on this site',
 };
 
 /** What is not needed at a glance. */
 function Facts({ question }: { question: Question }) {
-  const { client, called, agent, tool, title, tabTitle, tabId, profile, pluginTitle } = question;
+  const { client, called, agent, tool, title, tabTitle, tabId, profile, pluginTitle, origin } = question;
   const facts: [string, ComponentChildren][] = [];
   if (tabId) {
     const where = tabTitle ? `“${visibleLine(tabTitle)}”` : 'without a title';
@@ -52,7 +52,8 @@ function Facts({ question }: { question: Question }) {
   if (question.choices.includes('always'))
     facts.push([
       'Always',
-      `${visibleLine(client)} may use ${visibleLine(tool)} on every site, until you remove the rule.`,
+      `${visibleLine(client)} may use ${visibleLine(tool)}${origin ? ` on ${visibleLine(origin)}` : ''}, until you ` +
+        'remove the rule.',
     ]);
   return (
     <dl class="facts">
@@ -63,6 +64,27 @@ function Facts({ question }: { question: Question }) {
         </div>
       ))}
     </dl>
+  );
+}
+
+/** What an act will do, and to what. */
+function Deeds({ deeds }: { deeds: readonly string[] }) {
+  const [only] = deeds;
+  if (only === undefined) return null;
+  if (deeds.length === 1)
+    return (
+      <p class="deeds">
+        <bdi>{visibleLine(only)}</bdi>
+      </p>
+    );
+  return (
+    <ol class="deeds">
+      {deeds.map((deed, i) => (
+        <li key={i}>
+          <bdi>{visibleLine(deed)}</bdi>
+        </li>
+      ))}
+    </ol>
   );
 }
 
@@ -192,7 +214,9 @@ export function QuestionCard(props: QuestionCardProps) {
   const heading = useRef<HTMLHeadingElement>(null);
   const content = useRef<HTMLDivElement>(null);
   const inView = useInView(heading);
-  const asksAbout = risk !== 'reads' && allowedNext !== true; // the arguments are the question
+  const deeds = question.deeds ?? [];
+  const asksAbout = risk !== 'reads' && allowedNext !== true; // what is done is the question
+  const isSaid = deeds.length > 0 && !deeds.some((one) => one.includes('…')); // without the arguments
   const unread = useOverflow(content, asksAbout && !open);
   return (
     <article
@@ -205,7 +229,7 @@ export function QuestionCard(props: QuestionCardProps) {
       aria-busy={sent}
     >
       <h3 id={`who-${id}`} ref={heading}>
-        {visibleLine(question.sentence.replace(` (${question.tool})`, ''))}
+        {visibleLine(question.lead || question.sentence.replace(` (${question.tool})`, ''))}
       </h3>
       <div class="line meta">
         <span id={`risk-${id}`}>
@@ -233,7 +257,8 @@ export function QuestionCard(props: QuestionCardProps) {
           aria-label="Details"
           {...(open && { tabIndex: 0 })}
         >
-          <Arguments question={question} />
+          <Deeds deeds={deeds} />
+          {(open || !isSaid) && <Arguments question={question} />}
           {open && <Facts question={question} />}
         </div>
       )}

@@ -35,7 +35,7 @@ function noteOf(question: Question, verdict: Verdict): Note {
 function lostNote(question: Question, how: string | undefined): Note {
   const { id } = question;
   const late = (moment(question.until) ?? 0) <= Date.now() + 1000;
-  const over = how ?? (late ? 'nobody answered in time' : 'it was withdrawn');
+  const over = how ?? (late ? 'nobody answered in time' : 'the agent withdrew it');
   return { id, tone: 'plain', text: `The question is over: ${over}. ${subject(question)}` };
 }
 

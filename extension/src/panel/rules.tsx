@@ -20,7 +20,11 @@ const ends = (until: string | null | undefined, now: number): string => {
   return at === undefined ? '' : `ends in ${span(at - now)}`;
 };
 
-const nameOf = (target: string): string => (target === 'default' ? 'Everything else' : visibleLine(target));
+function nameOf(target: string): string {
+  if (target === 'default') return 'Everything else';
+  const [, tool, site] = /^([^@/]+)@(https?:.*)$/.exec(target) ?? [];
+  return visibleLine(tool && site ? `${tool} on ${site}` : target);
+}
 
 function RuleRow({ rule, now }: { rule: Rule; now: number }) {
   const act = useAct();
@@ -54,6 +58,10 @@ function RuleRow({ rule, now }: { rule: Rule; now: number }) {
           />
         )}
       </div>
+      {rule.noEffect && <p class="quiet">No effect: {visibleLine(rule.noEffect)}.</p>}
+      {rule.except && rule.except.length > 0 && (
+        <p class="quiet address">Stricter: {rule.except.map(visibleLine).join(', ')}</p>
+      )}
       <Failed act={act} />
     </li>
   );
@@ -100,10 +108,15 @@ function NewRule() {
   const [client, setClient] = useState('');
   const [mode, setMode] = useState<Mode>('ask');
   const [time, setTime] = useState('');
+  const [site, setSite] = useState('');
   const add = async (event: Event) => {
     event.preventDefault();
-    const rule = { target: target.trim(), mode, ...(client && { client }), ...(time && { for: time }) };
-    if (rule.target !== '' && (await act.run('PUT', 'permissions', rule))) setTarget('');
+    const named = target.trim();
+    const about = site.trim() === '' ? named : `${named}@${site.trim()}`;
+    const rule = { target: about, mode, ...(client && { client }), ...(time && { for: time }) };
+    if (named === '' || !(await act.run('PUT', 'permissions', rule))) return;
+    setTarget('');
+    setSite('');
   };
   return (
     <details class="new-rule">
@@ -119,6 +132,16 @@ function NewRule() {
             onInput={({ currentTarget }) => setTarget(currentTarget.value)}
           />
         </label>
+        {target.includes('__') && (
+          <label>
+            Only on
+            <input
+              placeholder="every site, or https://site"
+              value={site}
+              onInput={({ currentTarget }) => setSite(currentTarget.value)}
+            />
+          </label>
+        )}
         <datalist id="targets">
           <option value="default">everything else</option>
           {plugins.map(({ name }) => (
@@ -178,6 +201,10 @@ export function Rules() {
               </dl>
             </Part>
             <Part title="Rules" count={rules.length}>
+              <p class="quiet">
+                A call needs its tool and every site it touches to be allowed: the stricter rule wins. A rule
+                for a tool on one site counts for both, but never against “Off”.
+              </p>
               {rules.length === 0 && <Empty>There are no rules of your own yet.</Empty>}
               <ul class="rows">
                 {rules.map((rule) => (

@@ -32,6 +32,7 @@ export const faultCodes = [
   'CANCELLED',
   'TAB_NOT_FOUND',
   'TAB_CHANGED',
+  'TARGET_CHANGED',
   'TAB_UNRESPONSIVE',
   'TAB_BUSY',
   'TAB_OWNED',

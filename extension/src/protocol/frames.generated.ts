@@ -116,6 +116,21 @@ export interface CallFrame {
    * what people call the tool, for the mark on the tab
    */
   title?: string;
+  /**
+   * which sites the call may touch; absent: only the origin it is for (protocol 3)
+   */
+  sites?: {
+    /**
+     * every origin that is not in origins
+     */
+    rest: 'open' | 'ask' | 'off';
+    /**
+     * by origin, such as https://example.org
+     */
+    origins: {
+      [k: string]: 'open' | 'ask' | 'off';
+    };
+  };
 }
 /**
  * Relay: abort a call, or never start it.
@@ -152,7 +167,7 @@ export interface CommandFrame {
     | 'record.stop'
     | 'reload';
   /**
-   * tabs.create {url, active}, answered with {tabId, windowId, status: "complete" or "loading", begun, httpStatus} or the error PAGE_NOT_LOADED with Chrome's reason; tabs.activate {tabId}; tabs.reload {tabId}; tabs.group {groups: [{title, color, tabs: [tabId]}]}; adapter.inject {tabId, plugin}; tabs.read {tabId, kind: "text" or "html", from, max}; tabs.watch {tabId, kind, mark}; console.read {tabId, holdMs}; pagetools.follow {tabIds}; record.start {tabId, origin, forMs, reload}; record.read {tabId}, answered with {events, others, ended} within 10 s; record.stop {tabId}; reload {}
+   * tabs.create {url, active, sites, matches, excludes}, the last three as in a call, for an agent: a tab whose way leads to what is off is closed, and answered with {stopped, before}, that origin and whether anything was asked for; else answered with {tabId, windowId, status: "complete" or "loading", begun, httpStatus} or the error PAGE_NOT_LOADED with Chrome's reason; tabs.activate {tabId}; tabs.reload {tabId}; tabs.group {groups: [{title, color, tabs: [tabId]}]}; adapter.inject {tabId, plugin}; tabs.read {tabId, kind: "text" or "html", from, max}; tabs.watch {tabId, kind, mark}; console.read {tabId, holdMs}; pagetools.follow {tabIds}; record.start {tabId, origin, forMs, reload}; record.read {tabId}, answered with {events, others, ended} within 10 s; record.stop {tabId}; reload {}
    */
   params?: {
     [k: string]: unknown;
@@ -442,6 +457,10 @@ export interface ProgressFrame {
   progress: number;
   total?: number;
   message?: string;
+  /**
+   * the page is not in front: Chrome slows its timers, and what they do comes late
+   */
+  hidden?: boolean;
 }
 /**
  * Both, relay first: proof that the sender knows the pairing secret.
@@ -549,6 +568,10 @@ export interface StartedFrame {
    * origin of the document
    */
   origin: string;
+  /**
+   * the page is not in front: Chrome slows its timers, and what they do comes late
+   */
+  hidden?: boolean;
 }
 /**
  * Extension: the answer to ask, one for each id. finished is followed by the outcome.

@@ -2,11 +2,13 @@
 // only while something acts.
 import type { Dialog, DialogAnswer, News } from '../bridge/messages.ts';
 import type { Bridge, Bridges } from './bridges.ts';
+import { type Judge, originOf, toldAddress } from './leading.ts';
 import { isSameSite } from './site.ts';
 
 interface Act {
   bridge: Bridge;
   number: number;
+  judge: Judge; // what may be told of other sites
   requests: Map<string, Request>; // that began since, and are under way
   sent: string[]; // to this site, to change something
   failed: string[];
@@ -38,23 +40,27 @@ export class Acts {
   readonly #bridges: Bridges;
   readonly #acts = new Set<Act>();
   readonly #touched = new WeakMap<Bridge, string>();
+  readonly #judges = new WeakMap<Bridge, Judge>();
 
   constructor(bridges: Bridges) {
     this.#bridges = bridges;
   }
 
   /** A document is about to be asked for an act. */
-  expect(bridge: Bridge): void {
+  expect(bridge: Bridge, judge: Judge): void {
     this.#touched.delete(bridge);
+    this.#judges.set(bridge, judge);
   }
 
   /** A document says that an act begins in it. */
   begin(bridge: Bridge, number: number, answer: DialogAnswer): void {
     this.#touched.delete(bridge);
     if (this.#acts.size === 0) this.#listen(true);
+    const judge = this.#judges.get(bridge) ?? ownOnly(bridge);
     this.#acts.add({
       bridge,
       number,
+      judge,
       requests: new Map(),
       sent: [],
       failed: [],
@@ -64,7 +70,7 @@ export class Acts {
       dialogs: [],
       front: frontOf(bridge.tabId),
     });
-    this.#lend(bridge, answer);
+    this.#lend(bridge, answer, judge);
     bridge.send({ type: 'acting', number, requests: 0 });
   }
 
@@ -89,14 +95,19 @@ export class Acts {
   async end(bridge: Bridge, number: number): Promise<void> {
     const act = this.#find(bridge, number);
     if (act === undefined) return;
-    const opened = (await Promise.all(act.opened)).filter((one) => one !== undefined);
+    const opened = (await Promise.all(act.opened))
+      .filter((one) => one !== undefined)
+      .map(({ tabId, url }) => ({ tabId, url: shortened(toldAddress(act.judge, url)) }));
     this.#drop(act);
     const { failed: failedRequests, dialogs, sent } = act;
-    const downloads = act.downloads.filter((url) => !act.empty.includes(url));
+    const told = (url: string) => shortened(toldAddress(act.judge, url));
+    const downloads = act.downloads.filter((url) => !act.empty.includes(url)).map(told);
     const open = Array.from(act.requests.values());
-    const wordsOf = (all: readonly Request[]) => all.slice(0, maxTold).map(({ words }) => words);
-    const underWay = wordsOf(open.filter(({ changes }) => changes));
-    const awaited = wordsOf(open.filter(({ changes, type }) => !changes && shows.includes(type)));
+    const list = (all: readonly Request[]) => all.slice(0, maxTold).map(({ words }) => words);
+    const underWay = list(open.filter(({ changes, words }) => changes && words !== ''));
+    const awaited = list(
+      open.filter(({ changes, type, words }) => !changes && words !== '' && shows.includes(type)),
+    );
     const news: News = {
       ...(sent.length > 0 && { sent }),
       ...(underWay.length > 0 && { underWay }),
@@ -111,8 +122,12 @@ export class Acts {
 
   /** A dialog was answered in another document of a tab in which something acts. */
   answered(bridge: Bridge, dialog: Dialog): void {
-    for (const act of this.#acts)
-      if (act.bridge.tabId === bridge.tabId && act.dialogs.length < maxTold) act.dialogs.push(dialog);
+    for (const act of this.#in(bridge.tabId)) {
+      if (act.dialogs.length >= maxTold) continue;
+      const state = stateOf(act.judge, bridge);
+      const text = `(of a frame of ${bridge.origin} that may not be read: ${state})`;
+      act.dialogs.push(state === 'open' ? dialog : { ...dialog, text });
+    }
   }
 
   /** A document went away, and its acts with it. */
@@ -131,10 +146,11 @@ export class Acts {
     if (this.#acts.size === 0) this.#listen(false);
   }
 
-  // A click in one document can open the dialog of another one of its tab.
-  #lend(from: Bridge, answer: DialogAnswer | undefined): void {
+  // A click in one document can open the dialog of another one of its tab. Where nothing may be done, the person answers.
+  #lend(from: Bridge, answer: DialogAnswer | undefined, judge?: Judge): void {
     for (const bridge of this.#bridges.of(from.tabId))
-      if (bridge !== from) bridge.send({ type: 'lend', ...(answer !== undefined && { answer }) });
+      if (bridge !== from && (judge === undefined || stateOf(judge, bridge) === 'open'))
+        bridge.send({ type: 'lend', ...(answer !== undefined && { answer }) });
   }
 
   #in(tabId: number): Act[] {
@@ -163,32 +179,33 @@ export class Acts {
   readonly #began = (details: chrome.webRequest.OnBeforeRequestDetails): undefined => {
     const { tabId, requestId, type, method, url, initiator } = details;
     if (besides.includes(type)) return;
-    const words = `${method} ${withoutQuery(url)}`;
     const changes = type === 'xmlhttprequest' && !reading.includes(method) && isSameSite(url, initiator);
     for (const act of this.#in(tabId)) {
-      act.requests.set(requestId, { words, changes, type });
+      act.requests.set(requestId, { words: wordsOf(act.judge, details), changes, type });
       this.#count(act);
     }
   };
 
   readonly #completed = (details: Completed): void => {
-    const { tabId, requestId, statusCode, method, url, type } = details;
+    const { tabId, requestId, statusCode, url, type } = details;
     if (besides.includes(type)) return;
     for (const act of this.#in(tabId)) {
-      if (statusCode >= 400 && type !== 'main_frame')
-        tell(act.failed, `${method} ${withoutQuery(url)}: ${statusCode}`);
+      const words = wordsOf(act.judge, details);
+      if (statusCode >= 400 && type !== 'main_frame') tell(act.failed, words && `${words}: ${statusCode}`);
       else if (act.requests.get(requestId)?.changes === true)
-        tell(act.sent, `${method} ${withoutQuery(url)}: ${statusCode}`);
+        tell(act.sent, words && `${words}: ${statusCode}`);
       if (statusCode === 204 || statusCode === 205) tell(act.empty, shortened(url));
       if (act.requests.delete(requestId)) this.#count(act);
     }
   };
 
-  readonly #failed = ({ tabId, requestId, error, method, url, type }: Failed): void => {
+  readonly #failed = (details: Failed): void => {
+    const { tabId, requestId, error, type } = details;
     if (besides.includes(type)) return;
     for (const act of this.#in(tabId)) {
+      const words = wordsOf(act.judge, details);
       if (error !== 'net::ERR_ABORTED' && type !== 'main_frame')
-        tell(act.failed, `${method} ${withoutQuery(url)}: ${error}`);
+        tell(act.failed, words && `${words}: ${error}`);
       if (act.requests.delete(requestId)) this.#count(act);
     }
   };
@@ -219,7 +236,7 @@ export class Acts {
 }
 
 function tell(all: string[], one: string): void {
-  if (all.length < maxTold && !all.includes(one)) all.push(one);
+  if (one !== '' && all.length < maxTold && !all.includes(one)) all.push(one);
 }
 
 const reading = ['GET', 'HEAD', 'OPTIONS'];
@@ -229,8 +246,27 @@ const isFetched = (url: string): boolean => /^(?:https?|blob|data|file|filesyste
 
 const shortened = (url: string): string => url.slice(0, 300);
 
-// A request's query can hold a token: that there is one is told, and not what it says.
-const withoutQuery = (url: string): string => shortened(url.replace(/\?.*/s, '?…'));
+// A request in words. Its query can hold a token: that there is one is told, and not what it says. Of a site that is off
+// only the origin is told, and of what a document asks for that may not be read: nothing.
+function wordsOf(
+  judge: Judge,
+  { method, url, initiator }: { method: string; url: string; initiator?: string | undefined },
+): string {
+  if (initiator !== undefined && judge(initiator === 'null' ? initiator : `${initiator}/`) !== 'open')
+    return '';
+  const told = judge(url) === 'off' ? toldAddress(judge, url) : url.replace(/\?.*/s, '?…');
+  return `${method} ${shortened(told)}`;
+}
+
+/** What holds for a document; one of nobody's origin counts as one of a site that no rule names. */
+function stateOf(judge: Judge, { url, origin }: Pick<Bridge, 'url' | 'origin'>): ReturnType<Judge> {
+  return judge(/^https?:/.test(url) ? url : origin === 'null' ? origin : `${origin}/`);
+}
+
+const ownOnly =
+  ({ origin }: Pick<Bridge, 'origin'>): Judge =>
+  (url) =>
+    originOf(url) === origin ? 'open' : 'ask';
 
 async function frontOf(tabId: number): Promise<number | undefined> {
   try {

@@ -1,14 +1,28 @@
 // What the relay may ask of the browser itself. Nothing that is not in this list.
 import { exactly, isFlag, isNumber, isRecord, isText, listOf, optional, shape } from '../page/guards.ts';
 import { isGroups, type Wanted } from './groups.ts';
-import { NotLoaded, openTab } from './opening.ts';
-import { readTab, Unreadable, unreadable, watchTab } from './reading.ts';
+import { judging } from './leading.ts';
+import { type Allowed, NotLoaded, openTab } from './opening.ts';
+import { type Frames, readTab, Unreadable, unreadable, watchTab } from './reading.ts';
 import type { Recorder } from './recorder.ts';
 import { renewTab } from './renew.ts';
+import { isSites } from './sites.ts';
 
-const isCreate = shape({ url: isText, active: optional(isFlag) });
+const isCreate = shape({
+  url: isText,
+  active: optional(isFlag),
+  sites: optional(isSites),
+  matches: optional(listOf(isText)),
+  excludes: optional(listOf(isText)),
+});
 const isActivate = shape({ tabId: isNumber });
-const isRead = shape({ tabId: isNumber, kind: exactly('text', 'html'), from: isNumber, max: isNumber });
+const isRead = shape({
+  tabId: isNumber,
+  kind: exactly('text', 'html'),
+  from: isNumber,
+  max: isNumber,
+  sites: optional(isSites),
+});
 const isWatch = shape({ tabId: isNumber, kind: exactly('text', 'html'), mark: isText });
 const isReload = shape({ tabId: isNumber });
 const isInject = shape({ tabId: isNumber, plugin: isText });
@@ -24,6 +38,7 @@ interface Browser {
   shown(tabId: number, waitMs: number): Promise<void>;
   get(tabId: number): { discarded: boolean } | undefined;
   standstill(tabId: number): string | undefined; // why nothing runs in it, if that is known
+  frames: Frames;
   readConsole(tabId: number, holdMs: number): Promise<string>;
   reinject(tabId: number, plugin: string): Promise<void>;
   group(wanted: readonly Wanted[]): Promise<void>;
@@ -41,10 +56,15 @@ const bad = (message: string): Reply => ({ ok: false, error: { code: 'VALIDATION
 async function createTab(params: unknown, browser: Browser): Promise<Reply> {
   if (!isCreate(params) || !/^https?:\/\//.test(params.url))
     return bad('tabs.create needs an http or https url');
+  const { sites, matches = ['<all_urls>'], excludes = [] } = params;
+  const allowed: Allowed | undefined = sites && {
+    bounds: { sites, excludes },
+    judge: judging(sites, { matches, excludes }),
+  };
   try {
-    const opened = await openTab(params.url, params.active ?? false);
+    const opened = await openTab(params.url, params.active ?? false, allowed);
     // The relay learns of a tab by its address; answered sooner, the next call would find no such tab.
-    if (opened.begun) await browser.shown(opened.tabId, aMomentMs);
+    if ('tabId' in opened && opened.begun) await browser.shown(opened.tabId, aMomentMs);
     return { ok: true, result: { ...opened } };
   } catch (why) {
     if (!(why instanceof NotLoaded)) throw why;
@@ -117,7 +137,7 @@ async function readPageOf(params: unknown, browser: Browser): Promise<Reply> {
   if (!isRead(params)) return bad('tabs.read needs tabId, kind, from and max');
   return read(() => {
     readable(params.tabId, browser);
-    return readTab(params);
+    return readTab(params, browser.frames);
   });
 }
 

@@ -5,6 +5,7 @@ import type { Acting } from '../bridge/mark.ts';
 import type { FromBridge, Place } from '../bridge/messages.ts';
 import { isRecord } from '../page/guards.ts';
 import type { Ending, Line, RefusalCode } from '../page/order.ts';
+import { urlAllowed } from '../page/patterns.ts';
 import type { CallFrame, FromExtension, PluginInfo } from '../protocol/frames.generated.ts';
 import type { Bridge, Bridges } from './bridges.ts';
 import { elapsedMs } from './clock.ts';
@@ -14,6 +15,7 @@ import type { Inflight, OpenCall } from './inflight.ts';
 import { type Injector, Refused } from './inject.ts';
 import type { Records } from './records.ts';
 import type { References } from './references.ts';
+import { Border, type Closed, only, type Standing, sayClosed, standing } from './sites.ts';
 import type { Tabs } from './tabs.ts';
 
 export interface Parts {
@@ -79,6 +81,7 @@ export class Stage {
   readonly plugin: PluginInfo;
   readonly args: Record<string, unknown>;
   readonly signal: AbortSignal;
+  readonly border: Border;
   readonly #conductor: Conductor;
   readonly #began = elapsedMs();
   origin: string | undefined; // of the document that answers, where that is not the tab's
@@ -91,6 +94,7 @@ export class Stage {
     this.call = about.call;
     this.frame = about.frame;
     this.plugin = about.plugin;
+    this.border = Border.of(about.frame, about.plugin);
     this.args = about.args;
     this.signal = about.signal;
   }
@@ -112,6 +116,26 @@ export class Stage {
   /** The document of the tab. */
   top(): Promise<Bridge> {
     return this.#conductor.top(this.tabId);
+  }
+
+  /** The call is for one document: where that is in a frame, the answer is of its site. */
+  isFor({ frameId, origin }: Bridge): void {
+    if (frameId !== 0 && origin.startsWith('http')) this.origin = origin;
+  }
+
+  /** The documents in the tab, each with those around it. */
+  standing(): Promise<Standing[]> {
+    return this.#conductor.standing(this.tabId);
+  }
+
+  /** Fails where the call may not touch a document. Each part asks this by itself. */
+  admit(bridge: Bridge): Promise<void> {
+    return this.#conductor.admit(this, bridge);
+  }
+
+  /** The end of a call in which a closed document was to be touched. */
+  closedBy(closed: Closed): Ended {
+    return this.#conductor.closedBy(this.frame, this.started, closed);
   }
 
   /** Lets a document have the worker do something in its place: it asks for that in a line of its log. */
@@ -200,6 +224,49 @@ export class Conductor {
     return bridges.top(tabId) ?? injector.bridge(tabId);
   }
 
+  standing(tabId: number): Promise<Standing[]> {
+    const known = new Map(this.#parts.bridges.of(tabId).map((one) => [one.documentId, one.origin]));
+    return standing(tabId, (documentId) => known.get(documentId));
+  }
+
+  async admit(stage: Stage, bridge: Bridge): Promise<void> {
+    const closed = await this.#closed(stage.border, bridge);
+    if (closed !== undefined) throw this.closedBy(stage.frame, stage.started, closed);
+  }
+
+  /** What closes a document to a call of a plugin that may run in frames. */
+  closedFor({ sites, origin = '' }: CallFrame, { excludes }: PluginInfo, bridge: Bridge) {
+    return this.#closed(new Border(sites ?? only(origin), (url) => !urlAllowed(url, excludes, [])), bridge);
+  }
+
+  async #closed(
+    border: Border,
+    { tabId, frameId, documentId, origin, url }: Bridge,
+  ): Promise<Closed | undefined> {
+    if (frameId === 0) return border.closed([{ url: this.#address(tabId, url), origin }]);
+    const at = (await this.standing(tabId)).find((one) => one.documentId === documentId);
+    if (at === undefined)
+      throw Ended.before('TAB_CHANGED', 'The frame went away before the tool started in it');
+    return border.closed(at.chain);
+  }
+
+  // A page can give itself another address of its site, which may be one that the person left out.
+  #address(tabId: number, url: string): string {
+    const now = this.#parts.tabs.get(tabId)?.url;
+    return now !== undefined && URL.canParse(url) && new URL(now).origin === new URL(url).origin ? now : url;
+  }
+
+  closedBy({ tabId, write }: CallFrame, started: boolean, closed: Closed): Ended {
+    const url = this.#parts.bridges.top(tabId)?.url ?? this.#parts.tabs.get(tabId)?.url ?? '';
+    const within = URL.canParse(url) ? new URL(url).origin : '';
+    const { origin, state, excluded } = closed;
+    return Ended.as('SITE_CLOSED', sayClosed(closed, within), {
+      category: 'auth',
+      outcome: started && write ? 'unknown' : 'not_executed',
+      data: JSON.stringify({ origin, state, within, ...(excluded && { excluded }) }),
+    });
+  }
+
   async part(
     stage: Stage,
     bridge: Bridge,
@@ -212,6 +279,7 @@ export class Conductor {
     if (stage.signal.aborted) throw Ended.before('CANCELLED', 'The call was cancelled');
     if (stage.parts === 0 && isElsewhere(frame, (this.#parts.bridges.top(stage.tabId) ?? bridge).url))
       throw Ended.before('TAB_CHANGED', 'The tab went to another page before the tool started');
+    await stage.admit(bridge);
     await injector.adapter(bridge, plugin);
     if (frame.write) await injector.tap(bridge);
     const first = stage.parts++ === 0;
@@ -278,7 +346,7 @@ export class Conductor {
         this.#started(stage, bridge, message.origin);
         break;
       case 'progress':
-        this.#parts.send(progressFrame(stage.frame.id, message.step));
+        this.#parts.send(progressFrame(stage.frame.id, message));
         break;
       case 'log':
         this.#log(stage, bridge, message.line);

@@ -1,5 +1,6 @@
 // Cookies of the site that a tab shows. Values of HttpOnly ones, which no script of the page can read, stay in Chrome.
-import { isSecretName, masked } from '../browser/dev/secrets.ts';
+
+import { isSecretName, masked } from '../browser/dev/redact.ts';
 import { isFlag, isNumber, isText } from '../page/guards.ts';
 import { Ended, type Performer, type Stage } from './conductor.ts';
 import { permitted } from './dev-needed.ts';

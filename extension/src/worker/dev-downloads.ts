@@ -1,5 +1,6 @@
 // Downloads from the site that a tab shows. What else the person has downloaded is nobody's business.
-import { redactUrl } from '../browser/dev/secrets.ts';
+
+import { redact } from '../browser/dev/redact.ts';
 import { isNumber, isText } from '../page/guards.ts';
 import type { Performer } from './conductor.ts';
 import { permitted } from './dev-needed.ts';
@@ -21,6 +22,7 @@ export const downloads: Performer = async (stage) => {
   const found = all.filter(
     (item) =>
       [item.url, item.finalUrl, item.referrer].some((address) => originOf(address) === site) &&
+      [item.url, item.finalUrl].every((address) => stage.border.state(originOf(address)) === 'open') &&
       (state === undefined || item.state === state) &&
       `${item.filename} ${item.url}`.toLowerCase().includes(words),
   );
@@ -30,7 +32,7 @@ export const downloads: Performer = async (stage) => {
       id: item.id,
       state: item.state,
       file: item.filename,
-      url: redactUrl(item.url.slice(0, 2000)),
+      url: redact(item.url.slice(0, 2000)),
       type: item.mime,
       bytes: item.bytesReceived,
       ...(item.totalBytes >= 0 && { totalBytes: item.totalBytes }),

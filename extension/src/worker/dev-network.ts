@@ -1,24 +1,26 @@
 // Requests of a tab, seen from outside of the page while somebody asked for them. Nothing is held back or changed.
-import { redactHeader, redactText, redactUrl } from '../browser/dev/secrets.ts';
+
+import { redact, redactHeader } from '../browser/dev/redact.ts';
 import { isFlag, isNumber, isText, listOf, shape } from '../page/guards.ts';
-import { urlAllowed } from '../page/patterns.ts';
 import { Ended, type Performer, type Stage } from './conductor.ts';
 import type { DevPages } from './dev.ts';
 import { type Archived, harOf } from './dev-har.ts';
 import { shownBy } from './dev-site.ts';
+import type { Around } from './sites.ts';
 
 /** One request, as far as it has come. */
 export interface Seen extends Archived {
   id: number;
   key: string; // Chrome's number of it
   page: string; // origin of the page that the tab showed, or for which it was
-  frame: string; // address of the frame, or its origin; empty for the page itself
+  chain: Around[]; // the document that asked, or that is asked for, and those around it
   failed?: string;
   open: boolean;
 }
 
 const mostSeen = 1000; // of a tab: the newest
 const mostUrl = 2000;
+const mostAround = 50; // documents in each other
 const mostPosted = 20_000; // characters of what was sent
 const mostHeaders = 60;
 const holdMs = 30 * 60_000; // that requests are captured without a call
@@ -39,20 +41,22 @@ class Capture {
   page: string; // origin of what the tab shows
   #last = 0;
   readonly #open = new Map<string, Seen>();
+  readonly #frames = new Map<number, Pick<Framed, 'parentFrameId' | 'url'>>();
 
   constructor(page: string) {
     this.page = page;
   }
 
-  began({ requestId, method, url, type, timeStamp, initiator, requestBody, frameId }: Started): void {
+  began(details: Started): void {
+    const { requestId, method, url, type, timeStamp, initiator, requestBody, frameId } = details;
     const from = type === 'main_frame' ? originOf(url) : initiator;
     const seen: Seen = {
       page: frameId === 0 && from !== undefined && from !== 'null' ? from : this.page,
-      frame: frameId === 0 ? '' : type === 'sub_frame' ? url.slice(0, mostUrl) : `${initiator}/`,
+      chain: frameId === 0 ? [] : this.#chain(details),
       id: ++this.#last,
       key: requestId,
       method,
-      url: redactUrl(url.slice(0, mostUrl)),
+      url: redact(url.slice(0, mostUrl)),
       type,
       at: timeStamp,
       open: true,
@@ -66,6 +70,28 @@ class Capture {
     const oldest = this.all.shift();
     if (oldest !== undefined && this.#open.get(oldest.key) === oldest) this.#open.delete(oldest.key);
     this.dropped++;
+  }
+
+  /** A frame shows a document. */
+  committed({ frameId, parentFrameId, url }: Pick<Framed, 'frameId' | 'parentFrameId' | 'url'>): void {
+    this.#frames.set(frameId, { parentFrameId, url });
+  }
+
+  // Of a document without an address of its own the browser says whose it is when it asks for something.
+  #chain({ frameId, parentFrameId, type, url, initiator }: Started): Around[] {
+    const own = type === 'sub_frame' ? { url, origin: undefined } : this.#around(frameId, initiator);
+    const chain = [own];
+    let next =
+      type === 'sub_frame' ? parentFrameId : (this.#frames.get(frameId)?.parentFrameId ?? parentFrameId);
+    while (next >= 0 && chain.length < mostAround) {
+      chain.push(next === 0 ? { url: `${this.page}/`, origin: this.page } : this.#around(next, undefined));
+      next = next === 0 ? -1 : (this.#frames.get(next)?.parentFrameId ?? 0);
+    }
+    return chain;
+  }
+
+  #around(frameId: number, origin: string | undefined): Around {
+    return { url: this.#frames.get(frameId)?.url ?? '', origin };
   }
 
   sent({ requestId, requestHeaders }: Sent): void {
@@ -85,7 +111,7 @@ class Capture {
       open: false,
       ...(fromCache && { cached: true }),
       ...(ip !== undefined && { ip }),
-      ...(redirect !== undefined && { redirect: redactUrl(redirect.slice(0, mostUrl)) }),
+      ...(redirect !== undefined && { redirect: redact(redirect.slice(0, mostUrl)) }),
     });
     const length = responseHeaders?.find(({ name }) => name.toLowerCase() === 'content-length')?.value;
     if (length !== undefined && /^\d+$/.test(length)) seen.bytes = Number(length);
@@ -106,6 +132,8 @@ class Capture {
   }
 }
 
+type Framed = chrome.webNavigation.GetAllFrameResultDetails;
+
 const originOf = (url: string): string => (URL.canParse(url) ? new URL(url).origin : '');
 
 function headersOf(headers: chrome.webRequest.HttpHeader[] | undefined): { name: string; value: string }[] {
@@ -121,12 +149,12 @@ function textOf(body: Started['requestBody']): string | undefined {
       name,
       typeof value === 'string' ? value : '…',
     ]);
-    return redactText(new URLSearchParams(fields).toString()).slice(0, mostPosted);
+    return redact(new URLSearchParams(fields).toString()).slice(0, mostPosted);
   }
   const bytes = body?.raw?.[0]?.bytes;
   if (bytes === undefined) return undefined;
   const text = new TextDecoder().decode(new Uint8Array(bytes).subarray(0, 4 * mostPosted));
-  return text.includes('\0') ? '[binary]' : redactText(text).slice(0, mostPosted);
+  return text.includes('\0') ? '[binary]' : redact(text).slice(0, mostPosted);
 }
 
 /** The captures of all tabs. Chrome is listened to only while there is one. */
@@ -184,9 +212,13 @@ export class DevNetwork {
   readonly #sent = (details: Sent): void => this.#tabs.get(details.tabId)?.sent(details);
   readonly #ended = (details: Ending): void => this.#tabs.get(details.tabId)?.ended(details);
   readonly #broke = (details: Broken): void => this.#tabs.get(details.tabId)?.broke(details);
-  readonly #committed = ({ tabId, frameId, url }: { tabId: number; frameId: number; url: string }): void => {
-    const capture = frameId === 0 ? this.#tabs.get(tabId) : undefined;
-    if (capture !== undefined) capture.page = originOf(url);
+  readonly #committed = (
+    details: Pick<Framed, 'frameId' | 'parentFrameId' | 'url'> & { tabId: number },
+  ): void => {
+    const capture = this.#tabs.get(details.tabId);
+    if (capture === undefined) return;
+    if (details.frameId === 0) capture.page = originOf(details.url);
+    else capture.committed(details);
   };
   readonly #removed = (tabId: number): void => this.stop(tabId);
   readonly #redirected = (details: Redirected): void =>
@@ -209,11 +241,11 @@ async function withBodies(stage: Stage, pages: DevPages, capture: Capture, all: 
   if (typeof bodies === 'boolean') capture.bodies = bodies;
   if (!capture.bodies && bodies !== false) return;
   const bridge = await stage.top();
-  await pages.prepare(bridge);
+  await pages.prepare(stage, bridge);
   const told = await stage.part(bridge, 'network', { _: { bodies: capture.bodies } });
   if (!isBodies(told)) return;
   for (const { url, method, at, text, cut } of told.bodies) {
-    const shown = redactUrl(url.slice(0, mostUrl));
+    const shown = redact(url.slice(0, mostUrl));
     const seen = all.findLast(
       (one) =>
         one.url === shown && one.method === method.toUpperCase() && one.at <= at && one.body === undefined,
@@ -239,12 +271,14 @@ function briefly({
 
 // Requests of other sites that the tab showed are not what this call was permitted for, nor are those of frames that
 // may not be read.
-function readable(origin: string, { plugin }: Stage, { all }: Capture): Seen[] {
-  const { matches, excludes } = plugin;
-  return all.filter(
-    ({ page, frame }) =>
-      page === origin && (frame === '' || originOf(frame) === origin || urlAllowed(frame, matches, excludes)),
-  );
+function readable(origin: string, { border }: Stage, { all }: Capture): Seen[] {
+  const open = (chain: readonly Around[]) => chain.length === 0 || border.closed(chain) === undefined;
+  const told = all.filter(({ page, chain }) => page === origin && open(chain));
+  for (const seen of told) {
+    const { redirect = '' } = seen;
+    if (redirect !== '' && border.state(originOf(redirect)) !== 'open') seen.redirect = originOf(redirect);
+  }
+  return told;
 }
 
 function chosen(readable: Seen[], { contains, type, failed, limit }: Record<string, unknown>): Seen[] {
@@ -269,6 +303,7 @@ export function watchingNetwork(network: DevNetwork, pages: DevPages): Performer
     const captured = network.has(tabId);
     const { origin } = await shownBy(stage);
     const capture = network.of(tabId, origin);
+    if (!captured) for (const frame of await stage.standing()) capture.committed(frame);
     await withBodies(stage, pages, capture, readable(origin, stage, capture));
     if (action === 'clear') capture.clear();
     const { since, dropped } = capture;
@@ -280,7 +315,7 @@ export function watchingNetwork(network: DevNetwork, pages: DevPages): Performer
         throw Ended.as('NOT_FOUND', `There is no request ${String(id)} among those that are kept`, {
           category: 'not_found',
         });
-      const { key: _key, page: _page, frame: _frame, ...told } = found;
+      const { key: _key, page: _page, chain: _chain, ...told } = found;
       return { ...told, time: new Date(found.at).toISOString() };
     }
     return {

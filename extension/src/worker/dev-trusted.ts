@@ -1,35 +1,59 @@
 // Tools for developers that need Chrome's debugger.
+
+import { redactValue } from '../browser/dev/redact.ts';
 import { isNumber, isRecord, isText } from '../page/guards.ts';
 import { Ended, type Performer, type Stage } from './conductor.ts';
 import { type Command, debugging, hasDebugger, hold, holds, needsDebugger, release } from './debugger.ts';
 import { shownBy } from './dev-site.ts';
 import { describe } from './dev-value.ts';
+import { Hidden } from './hiding.ts';
+import type { Documents } from './looking.ts';
 
 const mostPdf = 6 * 1024 * 1024; // of its Base64: a result has 10 MiB at the most
 
-export const printing: Performer = (stage) =>
-  debugging(stage, 'A PDF of the page', async (send) => {
-    const { landscape = false, background = true, pages } = stage.args;
-    const { data } = await send('Page.printToPDF', {
-      landscape,
-      printBackground: background,
-      ...(isText(pages) && { pageRanges: pages }),
-    }).catch((why: unknown) => {
+/** A PDF of the page, in which documents that may not be read are black. */
+export const printing =
+  (documents: Documents): Performer =>
+  async (stage) => {
+    const hidden = new Hidden(stage, documents);
+    try {
+      return await debugging(stage, 'A PDF of the page', (send) => print(stage, hidden, send));
+    } finally {
+      await hidden.end();
+    }
+  };
+
+async function print(stage: Stage, hidden: Hidden, send: Command): Promise<unknown> {
+  const { landscape = false, background = true, pages } = stage.args;
+  const printed = await hidden
+    .during(() =>
+      send('Page.printToPDF', {
+        landscape,
+        printBackground: background,
+        ...(isText(pages) && { pageRanges: pages }),
+      }),
+    )
+    .catch((why: unknown) => {
       throw Ended.as('PDF_FAILED', `Chrome made no PDF: ${told(why)}`, { category: 'internal' });
     });
-    if (!isText(data)) throw Ended.as('PDF_FAILED', 'Chrome made no PDF', { category: 'internal' });
-    if (data.length > mostPdf)
-      throw Ended.as('OUTPUT_TOO_LARGE', 'The PDF is too large', {
-        hint: 'Ask for some pages, such as 1-10.',
-      });
-    const bytes = Math.floor((data.length * 3) / 4);
-    return {
-      content: [
-        { type: 'text', text: `A PDF of the page, ${bytes} bytes.` },
-        { type: 'resource', data, mimeType: 'application/pdf', name: `page-${stage.tabId}.pdf` },
-      ],
-    };
-  });
+  if (printed === undefined || (await hidden.leaves()))
+    throw Ended.as('PDF_FAILED', 'Frames of the page may not be read, and cannot be left out', {
+      category: 'validation',
+    });
+  const { data } = printed;
+  if (!isText(data)) throw Ended.as('PDF_FAILED', 'Chrome made no PDF', { category: 'internal' });
+  if (data.length > mostPdf)
+    throw Ended.as('OUTPUT_TOO_LARGE', 'The PDF is too large', {
+      hint: 'Ask for some pages, such as 1-10.',
+    });
+  const bytes = Math.floor((data.length * 3) / 4);
+  return {
+    content: [
+      { type: 'text', text: `A PDF of the page, ${bytes} bytes.` },
+      { type: 'resource', data, mimeType: 'application/pdf', name: `page-${stage.tabId}.pdf` },
+    ],
+  };
+}
 
 // The message of an error of the debugger is JSON.
 function told(why: unknown): string {
@@ -124,7 +148,7 @@ async function toldOf(send: Command, result: unknown): Promise<Record<string, un
   if (!isRecord(result) || result.type === 'undefined') return { undefined: true };
   const { objectId, type, value, unserializableValue, description } = result;
   if (!isText(objectId) || type === 'symbol')
-    return { value: value ?? unserializableValue ?? description ?? null };
+    return { value: redactValue(value ?? unserializableValue ?? description ?? null) };
   const answer = await send('Runtime.callFunctionOn', {
     objectId,
     functionDeclaration: String(describe),
@@ -132,7 +156,10 @@ async function toldOf(send: Command, result: unknown): Promise<Record<string, un
     returnByValue: true,
   }).catch((why: unknown) => ({ result: { value: { value: `[could not be told: ${told(why)}]` } } }));
   const described = isRecord(answer.result) && isRecord(answer.result.value) ? answer.result.value : {};
-  return { value: described.value ?? null, ...(described.truncated === true && { truncated: true }) };
+  return {
+    value: redactValue(described.value ?? null),
+    ...(described.truncated === true && { truncated: true }),
+  };
 }
 
 /** Runs code where the page forbids that text becomes code; nothing of it has run before. */

@@ -28,11 +28,12 @@ export class DevPages {
   /** The document that a call is for. */
   of(stage: Stage): Promise<Bridge> {
     const { frame } = stage.args;
-    return this.#documents.of(stage, isText(frame) ? frame : undefined);
+    return isText(frame) ? this.#documents.frame(stage, frame) : stage.top();
   }
 
-  /** Puts the script among the page's own, where it is not yet. */
-  async prepare(bridge: Bridge): Promise<void> {
+  /** Puts the script among the page's own, where it is not yet, and may be. */
+  async prepare(stage: Stage, bridge: Bridge): Promise<void> {
+    await stage.admit(bridge);
     if (this.#has.has(bridge.documentId)) return;
     try {
       await this.#put(bridge.tabId, bridge.documentId, 'dev-asked.js');
@@ -70,7 +71,8 @@ export class DevPages {
 export function inDocument(pages: DevPages, amongPage: boolean): Performer {
   return async (stage) => {
     const bridge = await pages.of(stage);
-    if (amongPage) await pages.prepare(bridge);
+    stage.isFor(bridge);
+    if (amongPage) await pages.prepare(stage, bridge);
     return stage.part(bridge, stage.frame.tool, stage.args);
   };
 }

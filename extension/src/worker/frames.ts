@@ -10,6 +10,7 @@ import type {
   LogFrame,
   OutcomeFrame,
   ProgressFrame,
+  StartedFrame,
 } from '../protocol/frames.generated.ts';
 import { fromRelay } from '../protocol/from-relay.generated.js';
 
@@ -40,13 +41,25 @@ export function frameText(header: FromExtension, payload?: string): string {
 
 // The frames that tell the relay about a running call.
 
-export function progressFrame(id: string, { progress, total, message }: Step): ProgressFrame {
+const hiddenOf = ({ hidden }: { hidden: boolean }) => (hidden ? { hidden } : {});
+
+export function startedFrame(
+  id: string,
+  documentId: string,
+  told: { origin: string; hidden: boolean },
+): StartedFrame {
+  return { type: 'started', id, documentId, origin: told.origin, ...hiddenOf(told) };
+}
+
+export function progressFrame(id: string, told: { step: Step; hidden: boolean }): ProgressFrame {
+  const { progress, total, message } = told.step;
   return {
     type: 'progress',
     id,
     progress,
     ...(total !== undefined && { total }),
     ...(message !== undefined && { message }),
+    ...hiddenOf(told),
   };
 }
 

@@ -15,7 +15,7 @@ export interface Identity {
 }
 
 /** The protocol versions this extension speaks; PROTOCOL.md says what each added. */
-export const speaks = { min: 1, max: 2 } as const;
+export const speaks = { min: 1, max: 3 } as const;
 
 export type Step =
   | { type: 'going' }

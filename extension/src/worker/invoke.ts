@@ -5,7 +5,7 @@ import type { CallFrame, FromExtension } from '../protocol/frames.generated.ts';
 import type { Bridge, Bridges } from './bridges.ts';
 import type { Conductor } from './conductor.ts';
 import { type Addressee, bridgeOf, isElsewhere, orderOf, residentBridge } from './document.ts';
-import { logFrame, progressFrame } from './frames.ts';
+import { logFrame, progressFrame, startedFrame } from './frames.ts';
 import type { Departures, Inflight, OpenCall } from './inflight.ts';
 import { type Injector, Refused } from './inject.ts';
 import type { Plugins } from './plugins.ts';
@@ -157,10 +157,10 @@ export class Invocations {
       case 'started':
         clearTimeout(call.timer);
         call.phase = 'started';
-        send({ type: 'started', id, documentId: bridge.documentId, origin: message.origin });
+        send(startedFrame(id, bridge.documentId, message));
         return;
       case 'progress':
-        send(progressFrame(id, message.step));
+        send(progressFrame(id, message));
         return;
       case 'log':
         send(logFrame(id, message.line));
@@ -213,7 +213,7 @@ export class Invocations {
     }
     this.#watch(delivery.call);
     const bridge = residentBridge(this.#parts.bridges, delivery);
-    if (bridge?.has(delivery.plugin)) this.#record(delivery, bridge);
+    if (bridge?.has(delivery.plugin)) this.#admit(delivery, bridge);
     else this.#prepare(delivery, bridge);
   }
 
@@ -226,7 +226,7 @@ export class Invocations {
       return bridge;
     };
     ready().then(
-      (bridge) => this.#record(delivery, bridge),
+      (bridge) => this.#admit(delivery, bridge),
       (why: unknown) => {
         if (why instanceof Refused && why.code !== 'INJECTION_FAILED')
           inflight.refuse(call, why.code, why.message);
@@ -243,6 +243,27 @@ export class Invocations {
     if (tabs.get(frame.tabId)?.discarded) inflight.refuse(call, 'TAB_UNRESPONSIVE', unloaded);
     else if (why instanceof Refused) inflight.refuse(call, why.code, why.message);
     else inflight.refuse(call, 'INJECTION_FAILED', `The page could not be prepared: ${String(why)}`);
+  }
+
+  // A frame of the plugin's site, in a page of another one: either may be closed to the call.
+  #admit(delivery: Delivery, bridge: Bridge): void {
+    const { call, frame, plugin } = delivery;
+    if (bridge.frameId === 0) {
+      this.#record(delivery, bridge);
+      return;
+    }
+    const { conductor, inflight } = this.#parts;
+    conductor.closedFor(frame, plugin, bridge).then(
+      (closed) => {
+        if (closed === undefined) this.#record(delivery, bridge);
+        else
+          inflight.finish(call, conductor.closedBy(frame, false, closed).ending, {
+            origin: '',
+            durationMs: 0,
+          });
+      },
+      (why: unknown) => this.#refuseUnprepared(delivery, why),
+    );
   }
 
   #record(delivery: Delivery, bridge: Bridge): void {

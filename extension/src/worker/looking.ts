@@ -1,9 +1,8 @@
 // Looks at pages: the parts of all frames of a tab, put together.
 import { isFlag, isNumber, isRecord, isText, listOf, optional, shape } from '../page/guards.ts';
-import { urlAllowed } from '../page/patterns.ts';
 import type { Bridge } from './bridges.ts';
 import { type Content, Ended, type Parts, type Performer, type Stage, text } from './conductor.ts';
-import { isCovered } from './document.ts';
+import { type Closed, howToAsk, notReadable } from './sites.ts';
 
 const isFrame = shape({ at: isNumber, index: isNumber, ref: isText, near: isFlag });
 const isLook = shape({
@@ -21,12 +20,14 @@ const isSpot = shape({ index: isNumber, shown: isFlag });
 type Look = Parameters<typeof headed>[0];
 
 /** A frame of a tab as Chrome knows it, and its place among those of the window around it. */
-interface Spot {
+export interface Spot {
   frameId: number;
   parentFrameId: number;
   documentId: string;
   url: string;
-  index: number;
+  index: number; // -1: none; -2: Chrome lets nobody look whether it has one
+  shown: boolean;
+  closed: Closed | undefined;
 }
 
 const mostFrames = 30; // that are looked into
@@ -47,13 +48,14 @@ export class Documents {
   /** The document in which a reference was given; the page's for none. */
   async of(stage: Stage, ref: string | undefined): Promise<Bridge> {
     const top = await stage.top();
-    if (ref === undefined || !/^f\d+e\d+$/.test(ref)) return top;
+    if (ref === undefined || !/^f\d+(?:e\d+)?$/.test(ref)) return top;
     const given = await this.#parts.references.frame(stage.tabId, ref);
     if (given === undefined)
       throw Ended.as('VALIDATION_ERROR', `${ref} was never given in this tab`, { category: 'validation' });
-    const bridge = this.#parts.bridges
+    const there = this.#parts.bridges
       .of(stage.tabId)
       .find(({ documentId }) => documentId === given.documentId);
+    const bridge = there ?? (await this.#unvisited(stage, given.documentId));
     if (bridge !== undefined) return bridge;
     const hint = 'Take a new snapshot, and use a reference of it.';
     if (given.top !== top.documentId) {
@@ -64,12 +66,60 @@ export class Documents {
     throw Ended.as('FRAME_GONE', message, { category: 'not_found', hint });
   }
 
-  /** The frames in a tab, by their places. */
-  async spots(tabId: number): Promise<Spot[]> {
-    const [frames, places] = await Promise.all([
-      chrome.webNavigation.getAllFrames({ tabId }),
+  // A frame that was named to an agent before anybody looked into it.
+  async #unvisited(stage: Stage, documentId: string): Promise<Bridge | undefined> {
+    const spot = (await this.spots(stage)).find((one) => one.documentId === documentId);
+    return spot && this.#enter(stage, spot);
+  }
+
+  /**
+   * The document of the frame that an agent names: by the reference of the frame's line, by any reference in it, or as
+   * f1. What names none is refused, with those there are: the page itself never stands in for a frame.
+   */
+  async frame(stage: Stage, name: string): Promise<Bridge> {
+    try {
+      const [, frame = '', ref = ''] = /^(f\d+)?(e\d+)?$/.exec(name) ?? [];
+      if (frame === '' && ref === '') throw noFrame(name, 'names no frame');
+      const around = await this.of(stage, name);
+      const index = ref === '' ? undefined : await frameOf(around, name);
+      if (index !== undefined) return await this.shownBy(stage, around, index);
+      if (frame === '') throw noFrame(name, 'is in no frame of this page');
+      return around;
+    } catch (why) {
+      if (!(why instanceof Ended) || why.ending.status !== 'threw') throw why;
+      const { error } = why.ending;
+      const message = `${error.message}. ${await this.#named(stage)}`;
+      const hint = 'Pass one of these, or a reference in it; leave frame out to mean the page itself.';
+      throw new Ended({ ...why.ending, error: { ...error, message, hint } });
+    }
+  }
+
+  // What an agent can pass to mean one of the frames that a tab shows.
+  async #named(stage: Stage): Promise<string> {
+    const { tabId } = stage;
+    const top = await stage.top();
+    const spots = await this.spots(stage).catch(() => []);
+    const all: string[] = [];
+    for (const { frameId, documentId, url } of spots.slice(0, mostFrames)) {
+      const { prefix } = await this.#parts.references.about({ tabId, frameId, documentId }, top);
+      all.push(`${prefix.replace(/e$/, '')} (${originOf(url)})`);
+    }
+    if (all.length === 0) return 'The page shows no frames';
+    const more = spots.length > all.length ? `, and ${spots.length - all.length} more` : '';
+    return `The page shows ${all.join(', ')}${more}`;
+  }
+
+  /** The frames in a tab that are shown, by their places. */
+  async spots(stage: Stage): Promise<Spot[]> {
+    return (await this.everySpot(stage)).filter(({ index, shown }) => shown && index > -2);
+  }
+
+  /** All of them. */
+  async everySpot(stage: Stage): Promise<Spot[]> {
+    const [all, places] = await Promise.all([
+      stage.standing(),
       chrome.scripting.executeScript({
-        target: { tabId, allFrames: true },
+        target: { tabId: stage.tabId, allFrames: true },
         injectImmediately: true,
         func: () => {
           let index = -1;
@@ -78,40 +128,80 @@ export class Documents {
         },
       }),
     ]);
-    return (frames ?? []).flatMap(({ frameId, parentFrameId, documentId, url }) => {
-      const place: unknown = places.find((one) => one.frameId === frameId)?.result;
-      if (frameId === 0 || !isSpot(place) || !place.shown) return [];
-      return [{ frameId, parentFrameId, documentId, url, index: place.index }];
+    return all.flatMap(({ chain, ...frame }) => {
+      if (frame.frameId === 0) return [];
+      const said: unknown = places.find((one) => one.documentId === frame.documentId)?.result;
+      const place = isSpot(said) ? said : { index: -2, shown: true };
+      return [{ ...frame, ...place, closed: stage.border.closed(chain) }];
     });
   }
 
   /** The document that an element of another one shows. */
   async shownBy(stage: Stage, around: Bridge, index: number): Promise<Bridge> {
-    const spot = spotOf(await this.spots(stage.tabId), around.frameId, index, 0);
-    const inner = spot && (await this.inFrame(stage, spot));
+    const spots = await this.spots(stage);
+    const alike = spots.filter((one) => one.parentFrameId === around.frameId && one.index < 0);
+    if (index < 0 && alike.length > 1)
+      // in a shadow root, where Chrome does not tell which is which
+      throw Ended.as('VALIDATION_ERROR', 'Several frames stand where Chrome does not tell them apart', {
+        category: 'validation',
+        hint: 'Take a snapshot of the page, and use a reference in the frame.',
+      });
+    const spot = spotOf(spots, around.frameId, index, 0);
+    const inner = spot && (await this.#enter(stage, spot));
     if (inner === undefined)
       throw Ended.as('FRAME_GONE', 'The frame shows nothing that can be read', { category: 'not_found' });
     return inner;
   }
 
-  /** The document of the tab and those of the frames it shows, as far as the person lets anybody look. */
-  async all(stage: Stage): Promise<{ bridges: Bridge[]; unseen: number }> {
-    const spots = await this.spots(stage.tabId).catch(() => []);
-    const tried = spots.slice(0, mostFrames).map((spot) => this.inFrame(stage, spot).catch(() => undefined));
+  /** The document of the tab and those of the frames it shows, but for those that may not be looked into. */
+  async all(stage: Stage): Promise<{ bridges: Bridge[]; closed: Closed[]; unseen: number }> {
+    const spots = await this.spots(stage).catch(() => []);
+    const open = spots.filter((spot) => spot.closed === undefined);
+    const tried = open.slice(0, mostFrames).map((spot) => this.inFrame(stage, spot).catch(() => undefined));
     const inner = (await Promise.all(tried)).filter((one) => one !== undefined);
-    return { bridges: [await stage.top(), ...inner], unseen: spots.length - inner.length };
+    const closed = spots.flatMap((spot) => spot.closed ?? []);
+    return { bridges: [await stage.top(), ...inner], closed, unseen: open.length - inner.length };
   }
 
-  /** The bridge of a frame, put into it when it has none; undefined where the person lets nobody look. */
+  /** The bridge of a frame, put into it when it has none; undefined where nobody may, or can, look. */
   async inFrame(stage: Stage, spot: Spot): Promise<Bridge | undefined> {
+    if (spot.closed !== undefined) return undefined;
     const { bridges, injector } = this.#parts;
-    const { matches, excludes } = stage.plugin;
-    if (/^https?:/.test(spot.url) && !urlAllowed(spot.url, matches, excludes)) return undefined;
     const known = bridges.of(stage.tabId).find(({ documentId }) => documentId === spot.documentId);
-    const bridge = known ?? (await injector.frameBridge(stage.tabId, spot.documentId, connectMs));
-    const top = bridges.top(stage.tabId)?.origin;
-    return bridge !== undefined && isCovered(bridge, top, stage.plugin) ? bridge : undefined;
+    return known ?? injector.frameBridge(stage.tabId, spot.documentId, connectMs);
   }
+
+  // The same for a call that is for this very frame.
+  async #enter(stage: Stage, spot: Spot): Promise<Bridge | undefined> {
+    if (spot.closed !== undefined) throw stage.closedBy(spot.closed);
+    return this.inFrame(stage, spot);
+  }
+}
+
+const noFrame = (name: string, why: string): Ended =>
+  Ended.as('VALIDATION_ERROR', `frame ${JSON.stringify(name.slice(0, 60))} ${why}`, {
+    category: 'validation',
+  });
+
+// Of a frame without an address of its own, what kind it is.
+const originOf = (url: string): string =>
+  /^https?:/.test(url) ? new URL(url).origin : url.replace(/^(about:\w+|\w+:).*/s, '$1');
+
+/** The place of a frame in its window, where a reference is that of its line. */
+async function frameOf({ tabId, documentId }: Bridge, ref: string): Promise<number | undefined> {
+  const [said] = await chrome.scripting.executeScript({
+    target: { tabId, documentIds: [documentId] },
+    injectImmediately: true,
+    args: [ref],
+    func: (name: string) => {
+      const element = globalThis.tabrelayReferences?.table.byRef.get(name)?.element.deref();
+      const isFrame = element instanceof HTMLIFrameElement || element instanceof HTMLFrameElement;
+      if (!isFrame || !element.isConnected) return null;
+      for (let i = 0; i < window.length; i++) if (window[i] === element.contentWindow) return i;
+      return -1;
+    },
+  });
+  return isNumber(said?.result) ? said.result : undefined;
 }
 
 /** The frame of a line among those of its parent. */
@@ -153,7 +243,7 @@ export function lookingAt(
     const { look } = answer;
     walk.characters -= look.lines.reduce((sum, line) => sum + line.length + 1, 0);
     if (look.frames.length === 0 || depth >= deepest) return look;
-    walk.spots ??= await documents.spots(walk.stage.tabId);
+    walk.spots ??= await documents.spots(walk.stage);
     const inserted: { at: number; lines: string[] }[] = [];
     let unplaced = 0;
     const placed = look.frames.map((frame) => ({ ...frame, nth: frame.index < 0 ? unplaced++ : 0 }));
@@ -162,6 +252,10 @@ export function lookingAt(
       if (spot === undefined) {
         // Chrome lets nobody look into some, such as those of addresses that begin with blob:.
         if (frame.at >= 0) inserted.push({ at: frame.at, lines: ['(could not be read)'] });
+        continue;
+      }
+      if (spot.closed !== undefined) {
+        tellClosed(look, frame, spot.closed);
         continue;
       }
       if (walk.frames >= mostFrames) {
@@ -178,7 +272,7 @@ export function lookingAt(
   async function inside(walk: Walk, spot: Spot, ref: string, depth: number): Promise<string[]> {
     try {
       const bridge = await documents.inFrame(walk.stage, spot);
-      if (bridge === undefined) return ['(not to be read)'];
+      if (bridge === undefined) return ['(could not be read)'];
       const { interactive, full } = walk.args;
       const look = await whole(walk, bridge, await ask(walk, bridge, { interactive, full }), depth);
       if (look.kind === 'unchanged') return [];
@@ -186,7 +280,7 @@ export function lookingAt(
       return [...look.lines, ...more];
     } catch (why) {
       if (walk.stage.signal.aborted) throw why;
-      return ['(could not be read)']; // a frame of an error, or one that just went away
+      return ['(could not be read)']; // a frame of an error, or one that just went away or elsewhere
     }
   }
 
@@ -204,8 +298,18 @@ export function lookingAt(
       bridge = await documents.shownBy(stage, bridge, answer.frame.index);
       answer = await ask(walk, bridge, args, ref);
     }
+    if (isText(ref)) stage.isFor(bridge);
     return text(headed(await whole(walk, bridge, answer, 0)));
   };
+}
+
+// In the line that names the frame, where one does.
+function tellClosed(look: Look, { at, ref }: { at: number; ref: string }, closed: Closed): void {
+  const named = ` [${ref}]`;
+  const line = at >= 0 ? at : look.lines.findIndex((one) => one.includes(named) && /^\W*frame /.test(one));
+  const more = closed.state === 'ask' ? ` ${howToAsk}` : '';
+  const told = look.lines[line]?.replace(named, () => ` ${notReadable(closed)}${named}`);
+  if (told !== undefined) look.lines[line] = told + more;
 }
 
 /** Reads the page, or the frame that a reference names or is in. */
@@ -214,10 +318,27 @@ export function reading(documents: Documents): Performer {
     const { ref, ...args } = stage.args;
     const bridge = await documents.of(stage, isText(ref) ? ref : undefined);
     const answer = await stage.part(bridge, 'read', stage.args);
-    if (!isFrameOnly(answer)) return answer;
-    return stage.part(await documents.shownBy(stage, bridge, answer.frame.index), 'read', args);
+    stage.isFor(bridge);
+    if (!isFrameOnly(answer)) return withFrames(stage, bridge, answer);
+    const inner = await documents.shownBy(stage, bridge, answer.frame.index);
+    stage.isFor(inner);
+    return withFrames(stage, inner, await stage.part(inner, 'read', args));
   };
+
+  // Of frames that may not be read no more than the site is told.
+  async function withFrames(stage: Stage, bridge: Bridge, answer: unknown): Promise<unknown> {
+    if (!isFraming(answer)) return answer;
+    const spots = await documents.spots(stage);
+    let unplaced = 0;
+    const frames = answer.frames.map(({ index, ...frame }) => {
+      const closed = spotOf(spots, bridge.frameId, index, index < 0 ? unplaced++ : 0)?.closed;
+      return closed === undefined ? frame : { ref: frame.ref, frame: notReadable(closed) };
+    });
+    return { ...answer, frames };
+  }
 }
+
+const isFraming = shape({ frames: listOf(shape({ ref: isText, url: isText, index: isNumber })) });
 
 const isFound = shape({
   lines: listOf(isText),
@@ -233,6 +354,7 @@ export function findingIn(documents: Documents): Performer {
     let total = 0;
     let partial = false;
     let unseen = 0; // frames
+    const closed: string[] = [];
     const lines: string[] = [];
     const visit = async (bridge: Bridge, depth: number): Promise<void> => {
       const found = await stage.part(bridge, 'find', stage.args);
@@ -244,9 +366,14 @@ export function findingIn(documents: Documents): Performer {
       const placed = found.frames.map((frame) => ({ ...frame, nth: frame.index < 0 ? unplaced++ : 0 }));
       const frames = depth < deepest ? nearFirst(placed).slice(0, mostFrames) : [];
       unseen += placed.length - frames.length;
-      for (const { index, nth } of frames) {
-        spots ??= await documents.spots(stage.tabId);
+      for (const { index, nth, ref } of frames) {
+        spots ??= await documents.spots(stage);
         const spot = spotOf(spots, bridge.frameId, index, nth);
+        if (spot?.closed !== undefined) {
+          const more = spot.closed.state === 'ask' ? ` ${howToAsk}` : '';
+          closed.push(`frame ${notReadable(spot.closed)} [${ref}]${more}`);
+          continue;
+        }
         const inner = spot && (await documents.inFrame(stage, spot).catch(() => undefined));
         if (inner === undefined) unseen++;
         else await visit(inner, depth + 1);
@@ -257,9 +384,22 @@ export function findingIn(documents: Documents): Performer {
     if (total === 0) more.push(partial ? 'nothing found so far' : 'nothing found');
     if (partial) more.push('(not all of the page: it is so large that looking through it took too long)');
     if (total === 0) more.push(...sayUnseen(unseen));
+    more.push(...few(closed));
     return text([...lines, ...more].join('\n'));
   };
 }
+
+const mostClosed = 5;
+
+// A page can have many, with advertisements.
+const few = (closed: readonly string[]): string[] =>
+  closed.length <= mostClosed
+    ? [...closed]
+    : [...closed.slice(0, mostClosed), `(${closed.length - mostClosed} more frames not readable)`];
+
+/** Tells which frames were not looked into because they may not be. */
+export const sayClosed = (closed: readonly Closed[]): string[] =>
+  few(Array.from(new Set(closed.map((one) => `frame ${notReadable(one)}`))));
 
 /** Says that what is not there may be in a frame. */
 export const sayUnseen = (frames: number): string[] =>

@@ -5,6 +5,7 @@ import { urlAllowed } from '../page/patterns.ts';
 import type { FromExtension } from '../protocol/frames.generated.ts';
 import { Acts } from './acts.ts';
 import { Attention, openPanel } from './attention.ts';
+import { forgetRules } from './border.ts';
 import { Bridges } from './bridges.ts';
 import { bundleHash } from './bundle.ts';
 import { type Reply, runCommand } from './commands.ts';
@@ -19,6 +20,7 @@ import { emulating, printing } from './dev-trusted.ts';
 import { type FrameOf, followedFrame, frameText, router } from './frames.ts';
 import type { Identity } from './greeting.ts';
 import { Groups, type Wanted } from './groups.ts';
+import { showAgain } from './hiding.ts';
 import { Departures, Inflight } from './inflight.ts';
 import { Injector } from './inject.ts';
 import { Invocations } from './invoke.ts';
@@ -203,6 +205,7 @@ const bridges = new Bridges(
       records.loaded.then(() => recovery.unexpected(bridge, message));
     },
     ready: (bridge) => {
+      tabs.runs(bridge.tabId);
       plugins.retireIn(bridge);
       consoles.ready(bridge);
       recorder.ready(bridge);
@@ -241,6 +244,13 @@ const browser = {
   shown: (tabId: number, waitMs: number) => tabs.shown(tabId, waitMs),
   get: (tabId: number) => tabs.get(tabId),
   standstill: (tabId: number) => invocations.standstill(tabId),
+  frames: {
+    covers(url: string) {
+      const own = plugins.get('browser');
+      return own === undefined || urlAllowed(url, own.matches, own.excludes);
+    },
+    origin: (documentId: string) => bridges.all().find((one) => one.documentId === documentId)?.origin,
+  },
   readConsole: (tabId: number, holdMs: number) => consoles.read(tabId, holdMs),
   group: (wanted: readonly Wanted[]) => groups.show(wanted),
   followTools: (tabIds: readonly number[]) => pageTools.follow(tabIds),
@@ -263,6 +273,8 @@ const conducting: ConductorParts = {
   send,
 };
 const documents = new Documents(conducting);
+void forgetRules();
+showAgain();
 const lookAt = lookingAt(documents);
 const devPages = new DevPages(documents);
 const perform = performing(
@@ -283,11 +295,11 @@ const conductor = new Conductor(
     ['wait', waitingIn(documents)],
     ['navigate', navigating(tabs)],
     ['close_tab', closing],
-    ['click', clicking(perform)],
+    ['click', clicking(perform, documents)],
     ['console', readingConsole(devPages)],
     ['network', watchingNetwork(new DevNetwork(), devPages)],
     ['evaluate', evaluating(devPages)],
-    ['pdf', printing],
+    ['pdf', printing(documents)],
     ['emulate', emulating],
     ['storage', inDocument(devPages, false)],
     ['cookies', cookies],

@@ -1,15 +1,16 @@
 // Moves tabs: to another page, back and forward, away. Nothing comes to the front by it.
 import { isText } from '../page/guards.ts';
-import { Ended, type Performer } from './conductor.ts';
+import { isBounded, keepOut, type Way } from './border.ts';
+import { Ended, type Performer, type Stage } from './conductor.ts';
 import { type Fate, follow, leftIn, statusOf } from './following.ts';
+import { type Judge, judgeOf, originOf, type Told, toldAddress, toldPage } from './leading.ts';
+import { stoppedAt } from './opening.ts';
 import type { Tabs } from './tabs.ts';
 
 const knownMs = 1500; // for the relay to learn the tab's new address
 
 /** What a tab shows now. */
-interface Shown {
-  url: string;
-  title: string;
+interface Shown extends Told {
   status: 'complete' | 'loading';
   httpStatus?: number;
 }
@@ -18,20 +19,20 @@ interface Shown {
 async function awaitedIn(
   tabId: number,
   to: string,
+  judge: Judge,
 ): Promise<Pick<Shown, 'url' | 'status'> & { note: string }> {
   const { pendingUrl = to } = await chrome.tabs.get(tabId);
   const note = 'Nothing has come yet: until then the tab shows the page before';
-  return { url: pendingUrl, status: 'loading', note };
+  return { url: toldAddress(judge, pendingUrl), status: 'loading', note };
 }
 
 /** What a tab shows after it was followed there. */
-async function shownIn(tabs: Pick<Tabs, 'shown'>, tabId: number, fate: Fate): Promise<Shown> {
+async function shownIn(tabs: Pick<Tabs, 'shown'>, tabId: number, fate: Fate, judge: Judge): Promise<Shown> {
   await tabs.shown(tabId, knownMs);
   const [tab, httpStatus] = await Promise.all([chrome.tabs.get(tabId), statusOf(tabId)]);
   const complete = fate.complete || tab.status === 'complete';
   return {
-    url: tab.url ?? tab.pendingUrl ?? '',
-    title: tab.title ?? '',
+    ...toldPage(judge, { url: tab.url ?? tab.pendingUrl ?? '', title: tab.title }),
     status: complete ? 'complete' : 'loading',
     ...(httpStatus !== undefined && { httpStatus }),
   };
@@ -41,18 +42,10 @@ export function navigating(tabs: Pick<Tabs, 'shown'>): Performer {
   return async (stage) => {
     const { tabId, args } = stage;
     const to = isText(args.to) ? args.to : '';
-    const { fate } = await follow(
-      async () => {
-        stage.begins();
-        await go(tabId, to);
-        return { tabId };
-      },
-      {
-        beginMs: steps.has(to) ? historyMs : Math.min(stage.leftMs - 1000, 15_000),
-        completeMs: Math.min(stage.leftMs / 3, 5000),
-      },
-      await leftIn(tabId),
-    );
+    const judge = judgeOf(stage.frame, stage.plugin);
+    if (originOf(to) !== '' && judge(to) === 'off') throw stoppedBy(originOf(to), 'not_executed');
+    const { fate, stopped } = await lead(stage, to, judge);
+    if (stopped !== undefined) throw stoppedBy(stopped, 'executed');
     if (fate.failed !== undefined) {
       const more = {
         category: 'not_found',
@@ -70,9 +63,42 @@ export function navigating(tabs: Pick<Tabs, 'shown'>): Performer {
         hint,
       });
     }
-    if (!fate.begun) return { tabId, ...(await awaitedIn(tabId, to)) };
-    return { tabId, ...(await shownIn(tabs, tabId, fate)) };
+    if (!fate.begun) return { tabId, ...(await awaitedIn(tabId, to, judge)) };
+    return { tabId, ...(await shownIn(tabs, tabId, fate, judge)) };
   };
+}
+
+// Takes the tab there, and to nothing that is off on the way.
+async function lead(stage: Stage, to: string, judge: Judge): Promise<{ fate: Fate; stopped?: string }> {
+  const { tabId, frame, plugin } = stage;
+  const bounds = { sites: frame.sites ?? { rest: 'ask', origins: {} }, excludes: plugin.excludes };
+  let way: Way | undefined;
+  try {
+    const left = await leftIn(tabId);
+    if (isBounded(bounds)) way = await keepOut(tabId, bounds, judge);
+    const start = async () => {
+      stage.begins();
+      await go(tabId, to);
+      return { tabId };
+    };
+    const patience = {
+      beginMs: steps.has(to) ? historyMs : Math.min(stage.leftMs - 1000, 15_000),
+      completeMs: Math.min(stage.leftMs / 3, 5000),
+    };
+    const { fate } = await follow(start, patience, left);
+    if (fate.begun && fate.failed === undefined) await way?.settled();
+    const arrived = fate.begun || fate.failed !== undefined;
+    const stopped = way && arrived ? await stoppedAt(tabId, judge, way) : undefined;
+    return { fate, ...(stopped !== undefined && { stopped }) };
+  } finally {
+    await way?.end();
+  }
+}
+
+// The relay makes a PERMISSION_DENIED of it.
+function stoppedBy(origin: string, outcome: 'executed' | 'not_executed'): Ended {
+  const more = { category: 'auth', outcome, data: JSON.stringify({ origin, state: 'off' }) };
+  return Ended.as('SITE_STOPPED', `Stopped at ${origin}, which is off`, more);
 }
 
 async function go(tabId: number, to: string): Promise<void> {

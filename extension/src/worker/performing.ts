@@ -3,6 +3,7 @@ import { isRecord, isText } from '../page/guards.ts';
 import type { Acts } from './acts.ts';
 import type { Bridge } from './bridges.ts';
 import { Ended, type Performer, type Stage } from './conductor.ts';
+import { judgeOf, toldAddress, toldPage } from './leading.ts';
 import type { Documents } from './looking.ts';
 
 const arriveMs = 10_000; // for a page to begin
@@ -107,6 +108,9 @@ function references(args: Record<string, unknown>): string[] {
   return of(args);
 }
 
+// What the act would do is only told.
+const isPreview = ({ args }: Stage): boolean => isRecord(args._) && args._.preview === true;
+
 async function documentOf(stage: Stage, documents: Documents): Promise<Bridge> {
   let found: Bridge | undefined;
   for (const ref of references(stage.args)) {
@@ -131,9 +135,12 @@ export function performing(
 ): Performer {
   return async (stage) => {
     const bridge = await documentOf(stage, documents);
+    if (isPreview(stage)) return stage.part(bridge, stage.frame.tool, stage.args);
+    stage.isFor(bridge);
     const journey = follow(bridge);
     const around = bridge.frameId === 0 ? journey : follow({ ...bridge, frameId: 0, documentId: '' });
-    acts.expect(bridge); // what an earlier act did there says nothing of this one
+    const judge = judgeOf(stage.frame, stage.plugin);
+    acts.expect(bridge, judge); // what an earlier act did there says nothing of this one
     try {
       const effect = await stage.part(bridge, stage.frame.tool, stage.args).catch((why: unknown) => {
         const on = acts.actedOn(bridge);
@@ -159,20 +166,27 @@ export function performing(
       const said = { outcome: 'executed', ...(on !== '' && { on }) };
       if (arrival.kind === 'closed') return { ...said, ...closed };
       if (arrival.kind === 'arrived') await around.loaded(Math.min(loadMs, stage.leftMs));
-      const page = await look(stage).catch(() => undefined);
-      const { url, title } = await chrome.tabs.get(stage.tabId);
+      const tab = await chrome.tabs.get(stage.tabId);
+      const page = await firstLook(tab);
       const arrived = arrival.kind === 'arrived';
       const went = arrived ? 'The tab went to another page' : 'Its frame went away, or to another page';
+      const told = toldPage(judge, tab);
       const note = `It was done. ${went}`;
       return {
         ...said,
-        note,
         ...(page !== undefined && { page }),
-        ...(arrived && { url, title }),
+        ...(arrived && told),
+        note: [note, arrived ? told.note : undefined].filter(isText).join('. '),
       };
     }
 
-    async function outcomeOf(stage: Stage, from: Bridge, to: string): Promise<Record<string, unknown>> {
+    // Where the agent is not allowed, it is told of the page and does not look at it.
+    async function firstLook(tab: chrome.tabs.Tab): Promise<string | undefined> {
+      return judge(tab.url ?? '') === 'open' ? look(stage).catch(() => undefined) : undefined;
+    }
+
+    async function outcomeOf(stage: Stage, from: Bridge, address: string): Promise<Record<string, unknown>> {
+      const to = toldAddress(judge, address);
       const arrival = await journey.arrival(Math.min(arriveMs, stage.leftMs));
       if (arrival.kind === 'failed')
         return { leaving: undefined, note: `The page at ${to} could not be loaded: ${arrival.error}` };
@@ -183,11 +197,11 @@ export function performing(
         return { leaving: undefined, ...(isRecord(settled) && settled), stayed: true };
       }
       await journey.loaded(Math.min(loadMs, stage.leftMs));
-      const page = await look(stage).catch(() => undefined);
+      const tab = await chrome.tabs.get(stage.tabId);
+      const page = await firstLook(tab);
       const seen = { leaving: undefined, ...(page !== undefined && { page }) };
       if (from.frameId !== 0) return { ...seen, note: `The frame went to ${to}` };
-      const { url, title } = await chrome.tabs.get(stage.tabId);
-      return { ...seen, url, title };
+      return { ...seen, ...toldPage(judge, tab) };
     }
   };
 }

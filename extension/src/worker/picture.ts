@@ -1,8 +1,9 @@
 // Pictures of pages. Chrome draws the tab in front of each window only; without the debugger there is none of another.
-import { isNumber, isText, listOf, shape } from '../page/guards.ts';
+import { isFlag, isNumber, isText, listOf, optional, shape } from '../page/guards.ts';
 import type { Bridge } from './bridges.ts';
 import { type Content, Ended, type Performer, type Stage } from './conductor.ts';
-import type { Documents } from './looking.ts';
+import { Hidden } from './hiding.ts';
+import { type Documents, type Spot, sayClosed } from './looking.ts';
 
 const isBox = shape({ x: isNumber, y: isNumber, width: isNumber, height: isNumber });
 const isSize = shape({ width: isNumber, height: isNumber });
@@ -12,7 +13,8 @@ const isScene = shape({
   page: isSize,
   scroll: shape({ x: isNumber, y: isNumber }),
   masks: listOf(isBox),
-  frames: listOf(shape({ index: isNumber, box: isBox })),
+  frames: listOf(shape({ index: isNumber, box: isBox, outer: isBox, warped: isFlag })),
+  frame: optional(isNumber),
 });
 
 interface Box {
@@ -28,24 +30,40 @@ const mostScreens = 8; // of a whole page
 const betweenMs = 520; // Chrome takes two pictures in a second
 const padding = 2; // around a secret
 
+/** One picture, or several that become one. */
+interface Taking {
+  stage: Stage;
+  top: Bridge;
+  windowId: number;
+  hidden: Hidden;
+}
+
 export function picturing(documents: Documents): Performer {
   return async (stage) => {
     const { ref, full } = stage.args;
     const tab = await chrome.tabs.get(stage.tabId);
     const { state } = await chrome.windows.get(tab.windowId);
-    if (!tab.active || state === 'minimized') throw hidden(stage.tabId, tab.active);
+    if (!tab.active || state === 'minimized') throw notDrawn(stage.tabId, tab.active);
     const top = await stage.top();
     const target = await documents.of(stage, isText(ref) ? ref : undefined);
     const first = await look(stage, top, {});
+    const taking = { stage, top, windowId: tab.windowId, hidden: new Hidden(stage, documents) };
     try {
-      if (isText(ref)) return await ofElement(stage, top, target, ref, tab.windowId);
-      if (full === true) return await ofPage(stage, top, tab.windowId);
-      const shot = await capture(stage, top, tab.windowId, {});
-      return answer(await pressed(shot.canvas, mostPixels, mostPixels), '');
+      if (isText(ref)) return await ofElement(taking, target, ref);
+      if (full === true) return await ofPage(taking);
+      const shot = await capture(taking, {});
+      return answer(await pressed(shot.canvas, mostPixels, mostPixels), await leftOut(stage));
     } finally {
+      await taking.hidden.end();
       await look(stage, top, { x: first.scroll.x, y: first.scroll.y }).catch(() => {});
     }
   };
+
+  // What is black, and why.
+  async function leftOut(stage: Stage): Promise<string> {
+    const spots = await documents.spots(stage);
+    return sayClosed(spots.flatMap(({ closed }) => closed ?? [])).join('\n');
+  }
 
   async function look(stage: Stage, bridge: Bridge, scrollTo: Partial<Box>, ref?: string) {
     const answered = await stage.part(bridge, 'screenshot', {
@@ -58,34 +76,46 @@ export function picturing(documents: Documents): Performer {
 
   // Where the window of a document is in that of its tab, and what must not be seen in it and in its frames.
   async function secrets(
-    stage: Stage,
+    taking: Taking,
     bridge: Bridge,
     at: Box,
     seen: Map<Bridge, Box>,
     depth = 0,
   ): Promise<Box[]> {
+    const { stage, hidden } = taking;
     seen.set(bridge, at);
     const { masks, frames } = await look(stage, bridge, {});
-    const moved = masks.map((box) => ({ ...box, x: box.x + at.x, y: box.y + at.y }));
+    const moved = masks.map((box) => placed(box, at));
     if (frames.length === 0 || depth > 4) return moved;
-    const spots = await documents.spots(stage.tabId);
-    for (const { index, box } of frames.slice(0, 30)) {
-      const spot = spots.find((one) => one.parentFrameId === bridge.frameId && one.index === index);
-      const inner = spot && (await documents.inFrame(stage, spot).catch(() => undefined));
-      const place = { ...box, x: box.x + at.x, y: box.y + at.y };
-      // What nobody can look into is not shown.
-      if (inner === undefined && spot !== undefined) moved.push(place);
-      else if (inner !== undefined) moved.push(...(await secrets(stage, inner, place, seen, depth + 1)));
+    const spots = (await documents.everySpot(stage)).filter((one) => one.parentFrameId === bridge.frameId);
+    for (const { index, box, outer, warped } of frames) {
+      const spot = spotAt(spots, index);
+      if (spot === 'open' || (spot !== 'closed' && hidden.has(spot.documentId))) continue;
+      const inner =
+        spot === 'closed' ? undefined : await documents.inFrame(stage, spot).catch(() => undefined);
+      // What nobody can, or may, look into is not shown.
+      const inside = inner && (await secrets(taking, inner, placed(box, at), seen, depth + 1));
+      if (inside === undefined || (warped && inside.length > 0)) moved.push(placed(outer, at));
+      else moved.push(...inside);
     }
     return moved;
   }
 
-  async function capture(stage: Stage, top: Bridge, windowId: number, scrollTo: Partial<Box>) {
+  async function capture(taking: Taking, scrollTo: Partial<Box>) {
+    const { stage, top, windowId, hidden } = taking;
     const scene = await look(stage, top, scrollTo);
-    const seen = new Map<Bridge, Box>();
-    const masks = await secrets(stage, top, { x: 0, y: 0, width: 0, height: 0 }, seen);
-    const taken = await takeVisible(windowId);
-    const image = await createImageBitmap(await (await fetch(taken)).blob());
+    const taken = await hidden.during(async () => {
+      const seen = new Map<Bridge, Box>();
+      const masks = await secrets(taking, top, { x: 0, y: 0, width: 0, height: 0 }, seen);
+      return { seen, masks, picture: await takeVisible(windowId) };
+    });
+    if (taken === undefined)
+      throw Ended.before(
+        'TAB_CHANGED',
+        'Frames of the page kept going elsewhere, so there is no picture of it',
+      );
+    const { seen, masks, picture } = taken;
+    const image = await createImageBitmap(await (await fetch(picture)).blob());
     const scale = image.width / scene.window.width;
     const canvas = new OffscreenCanvas(image.width, image.height);
     const pen = penOf(canvas);
@@ -101,9 +131,11 @@ export function picturing(documents: Documents): Performer {
     return { canvas, scene, scale, seen };
   }
 
-  async function ofElement(stage: Stage, top: Bridge, target: Bridge, ref: string, windowId: number) {
-    const { box } = await look(stage, target, {}, ref);
-    const { canvas, scale, seen } = await capture(stage, top, windowId, {});
+  async function ofElement(taking: Taking, target: Bridge, ref: string) {
+    const { stage } = taking;
+    const { box, frame } = await look(stage, target, {}, ref);
+    if (frame !== undefined) await documents.shownBy(stage, target, frame); // which may be closed
+    const { canvas, scale, seen } = await capture(taking, {});
     const at = seen.get(target);
     if (at === undefined)
       throw Ended.as('NOT_FOUND', `${ref} is not in the window`, { category: 'not_found' });
@@ -118,8 +150,9 @@ export function picturing(documents: Documents): Performer {
     return answer(await pressed(part, mostPixels, mostPixels), '');
   }
 
-  async function ofPage(stage: Stage, top: Bridge, windowId: number) {
-    let { canvas, scene, scale } = await capture(stage, top, windowId, { x: 0, y: 0 });
+  async function ofPage(taking: Taking) {
+    const { stage } = taking;
+    let { canvas, scene, scale } = await capture(taking, { x: 0, y: 0 });
     const screens = Math.min(Math.ceil(scene.page.height / scene.window.height), mostScreens);
     const height = Math.min(scene.page.height, screens * scene.window.height);
     const whole = new OffscreenCanvas(canvas.width, Math.round(height * scale));
@@ -127,12 +160,27 @@ export function picturing(documents: Documents): Performer {
     pen.drawImage(canvas, 0, 0);
     for (let screen = 1; screen < screens; screen++) {
       if (stage.signal.aborted) break;
-      ({ canvas, scene, scale } = await capture(stage, top, windowId, { y: screen * scene.window.height }));
+      ({ canvas, scene, scale } = await capture(taking, { y: screen * scene.window.height }));
       pen.drawImage(canvas, 0, Math.round(scene.scroll.y * scale));
     }
     const cut = height < scene.page.height ? `The first ${height} of ${scene.page.height} pixels.` : '';
-    return answer(await pressed(whole, mostPixels, mostPixels * 4), cut);
+    const notes = [cut, await leftOut(stage)].filter((note) => note !== '');
+    return answer(await pressed(whole, mostPixels, mostPixels * 4), notes.join('\n'));
   }
+}
+
+const placed = (box: Box, at: Box): Box => ({ ...box, x: box.x + at.x, y: box.y + at.y });
+
+// The document that an element of a document shows, among those in its frames. Some have no place that could tell: then
+// one of them that is closed closes all of these. Something else than a frame is open, as the page is.
+function spotAt(inside: readonly Spot[], index: number): Spot | 'open' | 'closed' {
+  const own = index < 0 ? undefined : inside.find((one) => one.index === index);
+  if (own !== undefined) return own;
+  const others = inside.filter((one) => (index < 0 ? one.index < 0 : one.index === -2));
+  if (others.some(({ closed }) => closed !== undefined)) return 'closed';
+  const [only] = others;
+  if (only !== undefined && others.length === 1 && only.index === -1) return only;
+  return index < 0 || others.length > 0 ? 'open' : 'closed';
 }
 
 let free = Promise.resolve(); // for the next picture to be taken
@@ -144,7 +192,7 @@ function takeVisible(windowId: number): Promise<string> {
   return taken;
 }
 
-function hidden(tabId: number, active: boolean): Ended {
+function notDrawn(tabId: number, active: boolean): Ended {
   const why = active ? 'its window is minimized' : 'it is behind another tab of its window';
   const hint =
     'snapshot, find and read work all the same. For a picture ask the person to bring the tab to the front.';

@@ -2,6 +2,7 @@
 import { awaitChange } from '../page/changes.ts';
 import { isText } from '../page/guards.ts';
 import { type PageText, readPage } from '../page/read.ts';
+import { Border, type Closed, notReadable, type Sites, standing } from './sites.ts';
 
 /** Why a tab cannot be read, in words of the relay's table. */
 export class Unreadable extends Error {
@@ -47,6 +48,13 @@ interface ReadingRequest {
   kind: 'text' | 'html';
   from: number;
   max: number;
+  sites?: Sites | undefined; // undefined: all may be read
+}
+
+/** What is needed to know which frames of a tab may be read. */
+export interface Frames {
+  covers(url: string): boolean;
+  origin(documentId: string): string | undefined; // of those whose bridge says so
 }
 
 // Cuts the frames' texts, taken one after the other, to the characters from..from+max.
@@ -60,21 +68,55 @@ export function cut(frames: readonly PageText[], from: number, max: number): Omi
   });
 }
 
+const here = { world: 'ISOLATED', injectImmediately: true } as const;
+// By document: what closes it, if anything does.
+async function closedIn(
+  tabId: number,
+  border: Border,
+  { origin }: Frames,
+): Promise<Map<string, Closed | undefined>> {
+  const all = await standing(tabId, origin);
+  return new Map(all.map(({ documentId, chain }) => [documentId, border.closed(chain)]));
+}
+
+/** In place of a frame that may not be read. */
+function leftOut(why: Closed): PageText {
+  const text = `(frame ${notReadable(why)})`;
+  const { origin } = why;
+  return {
+    url: origin,
+    origin,
+    title: '',
+    contentType: 'text/plain',
+    text,
+    start: 0,
+    total: text.length,
+    closed: true,
+  };
+}
+
 /** The frames of a tab, the top document first, as JSON. */
-export async function readTab({ tabId, kind, from, max }: ReadingRequest): Promise<string> {
+export async function readTab(
+  { tabId, kind, from, max, sites }: ReadingRequest,
+  known: Frames,
+): Promise<string> {
   const target = kind === 'text' ? { tabId, allFrames: true } : { tabId };
+  if (kind === 'html') await inTime(chrome.scripting.executeScript({ target, files: ['html.js'], ...here }));
   const results = await inTime(
     chrome.scripting.executeScript({
       target,
       func: readPage,
       args: [kind, from, max],
-      world: 'ISOLATED',
-      injectImmediately: true,
+      ...here,
     }),
   );
   const frames: PageText[] = [];
-  for (const { frameId, result } of results.toSorted((a, b) => a.frameId - b.frameId)) {
-    if (result && (frameId === 0 || result.total > 0)) frames.push(result);
+  const judged = sites && (await closedIn(tabId, new Border(sites, known.covers), known));
+  for (const { frameId, documentId, result } of results.toSorted((a, b) => a.frameId - b.frameId)) {
+    if (!result || (frameId !== 0 && result.total === 0)) continue;
+    if (judged?.has(documentId) === false) continue; // it came, or went, meanwhile
+    const why = judged?.get(documentId);
+    frames.push(why === undefined ? result : leftOut(why));
   }
   if (frames.length === 0) throw new Unreadable('TAB_CHANGED', 'The tab went to another page meanwhile');
   return JSON.stringify({ frames: cut(frames, from, max) });

@@ -40,7 +40,7 @@ export class References {
 
   /** What a document is told before it gives any. */
   async about(
-    { tabId, documentId, frameId }: Bridge,
+    { tabId, documentId, frameId }: Pick<Bridge, 'tabId' | 'documentId' | 'frameId'>,
     top?: Bridge,
   ): Promise<{ prefix: string; first: number }> {
     await this.#loaded;
@@ -74,7 +74,7 @@ export class References {
   /** The document of a reference in a frame; undefined for one that was never given. */
   async frame(tabId: number, ref: string): Promise<{ documentId: string; top: string } | undefined> {
     await this.#loaded;
-    const number = Number(/^f(\d+)e\d+$/.exec(ref)?.[1]);
+    const number = Number(/^f(\d+)(?:e\d+)?$/.exec(ref)?.[1]);
     const { frames, tops } = this.#of(tabId);
     const documentId = Object.keys(frames).find((id) => frames[id] === number);
     return documentId === undefined ? undefined : { documentId, top: tops[documentId] ?? '' };

@@ -11,8 +11,11 @@ interface TabListener {
   closed(tabId: number, became?: number): void; // or left the web, or has another id now
   removed(tabId: number): void; // really closed, web address or not
   loading(tabId: number): void; // a new document begins
-  frozen(tabId: number): void; // nothing runs in it until the person looks at it
+  frozen(tabId: number): void; // for a while now: nothing runs in it until the person looks at it
 }
+
+// A page that comes out of the back/forward cache is told as frozen for some 10 ms.
+const thawMs = 500;
 
 // A frame's header has a limit, and a page may choose both as long as it likes.
 const maxUrl = 8192;
@@ -32,6 +35,7 @@ const same = (a: Tab, b: Tab): boolean =>
 export class Tabs {
   readonly #tabs = new Map<number, Tab>();
   readonly #frozen = new Set<number>();
+  readonly #freezing = new Map<number, ReturnType<typeof setTimeout>>(); // not for long enough to believe it
   readonly #awaited = new Map<number, (() => void)[]>();
   #focusedWindow: number = chrome.windows.WINDOW_ID_NONE;
   readonly #listener: TabListener;
@@ -43,7 +47,6 @@ export class Tabs {
     chrome.tabs.onUpdated.addListener((tabId, change, tab) => {
       if (change.status === 'loading') listener.loading(tabId);
       this.#upsert(tab);
-      if (change.frozen) listener.frozen(tabId);
     });
     chrome.tabs.onRemoved.addListener((tabId) => {
       listener.removed(tabId);
@@ -93,6 +96,11 @@ export class Tabs {
     });
   }
 
+  /** The page of a tab has just spoken: it runs, though Chrome may still call it frozen. */
+  runs(tabId: number): void {
+    this.#thaw(tabId);
+  }
+
   /** Asks Chrome how a tab is: it tells nobody of one that has crashed. */
   look(tabId: number): Promise<void> {
     return chrome.tabs.get(tabId).then(
@@ -115,8 +123,8 @@ export class Tabs {
   #upsert(from: chrome.tabs.Tab): void {
     const { id, url } = from;
     if (id === undefined) return;
-    if (from.frozen) this.#frozen.add(id);
-    else this.#frozen.delete(id);
+    if (from.frozen) this.#freeze(id);
+    else this.#thaw(id);
     if (!isWeb(url)) {
       this.#remove(id);
       return;
@@ -141,8 +149,25 @@ export class Tabs {
     this.#settle(tab.id);
   }
 
-  #remove(tabId: number, became?: number): void {
+  #freeze(tabId: number): void {
+    if (this.#frozen.has(tabId) || this.#freezing.has(tabId)) return;
+    const believed = async () => {
+      const still = await chrome.tabs.get(tabId).catch(() => undefined); // the news that it runs may be late
+      if (!this.#freezing.delete(tabId) || still?.frozen === false) return;
+      this.#frozen.add(tabId);
+      this.#listener.frozen(tabId);
+    };
+    this.#freezing.set(tabId, setTimeout(believed, thawMs));
+  }
+
+  #thaw(tabId: number): void {
+    clearTimeout(this.#freezing.get(tabId));
+    this.#freezing.delete(tabId);
     this.#frozen.delete(tabId);
+  }
+
+  #remove(tabId: number, became?: number): void {
+    this.#thaw(tabId);
     if (this.#tabs.delete(tabId)) this.#listener.closed(tabId, became);
   }
 

@@ -2,6 +2,7 @@
 import { isNumber, isRecord, isText, listOf, shape } from '../page/guards.ts';
 import { Ended, type Performer, type Stage } from './conductor.ts';
 import { debugging, hasDebugger, needsDebugger } from './debugger.ts';
+import type { Documents } from './looking.ts';
 
 const isPlace = shape({
   x: isNumber,
@@ -30,7 +31,43 @@ const untilThen = (why: unknown): Ended =>
     },
   });
 
-async function clickAt(stage: Stage, documentId: string, place: unknown): Promise<void> {
+/** Fails where a click would reach a frame that the call may not touch. */
+async function admitPoint(
+  stage: Stage,
+  documents: Documents,
+  { x, y }: { x: number; y: number },
+): Promise<void> {
+  const [said] = await chrome.scripting.executeScript({
+    target: { tabId: stage.tabId },
+    injectImmediately: true,
+    args: [x, y],
+    func: (left: number, top: number) => {
+      let hit = document.elementFromPoint(left, top);
+      while (hit?.shadowRoot) {
+        const inner = hit.shadowRoot.elementFromPoint(left, top);
+        if (inner === null || inner === hit) break;
+        hit = inner;
+      }
+      if (hit === null || !hit.matches('iframe, frame, object, embed, fencedframe')) return null;
+      const frame =
+        hit instanceof HTMLIFrameElement || hit instanceof HTMLObjectElement ? hit.contentWindow : null;
+      for (let i = 0; i < window.length; i++) if (window[i] === frame) return i;
+      return -1;
+    },
+  });
+  const index = said?.result;
+  if (!isNumber(index)) return;
+  const inside = (await documents.everySpot(stage)).filter((one) => one.parentFrameId === 0);
+  const hit = inside.filter((one) => (index < 0 ? one.index < 0 : one.index === index || one.index === -2));
+  for (const { closed } of hit) if (closed !== undefined) throw stage.closedBy(closed);
+}
+
+async function clickAt(
+  stage: Stage,
+  documents: Documents,
+  documentId: string,
+  place: unknown,
+): Promise<void> {
   if (!isPlace(place)) return;
   const { x, y, button, count } = place;
   const modifiers = place.modifiers.reduce((sum, name) => sum + (bits.get(name) ?? 0), 0);
@@ -40,6 +77,7 @@ async function clickAt(stage: Stage, documentId: string, place: unknown): Promis
     const now = await chrome.webNavigation.getFrame({ tabId: stage.tabId, frameId: 0 });
     if (now?.documentId !== documentId)
       throw Ended.before('TAB_CHANGED', 'The tab went to another page before the click');
+    await admitPoint(stage, documents, at);
     try {
       for (let clickCount = 1; clickCount <= count; clickCount++) {
         await send('Input.dispatchMouseEvent', { type: 'mousePressed', ...at, button, clickCount });
@@ -52,7 +90,7 @@ async function clickAt(stage: Stage, documentId: string, place: unknown): Promis
 }
 
 /** A click as the page does it, but for one that is to be trusted: that one is done once, by Chrome. */
-export function clicking(perform: Performer): Performer {
+export function clicking(perform: Performer, documents: Documents): Performer {
   return async (stage) => {
     if (stage.args.trusted !== true) return perform(stage);
     if (!hasDebugger()) throw needsDebugger('A trusted click');
@@ -70,7 +108,7 @@ export function clicking(perform: Performer): Performer {
     stage.lend(top, (line) => {
       if (done || line.message !== 'trusted' || !isRecord(line.data)) return;
       done = true; // once, whatever the page says
-      clickAt(stage, top.documentId, line.data).catch((why: unknown) => {
+      clickAt(stage, documents, top.documentId, line.data).catch((why: unknown) => {
         refused = why;
       });
     });

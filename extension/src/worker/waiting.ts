@@ -2,7 +2,7 @@
 import { isNumber, isText } from '../page/guards.ts';
 import { elapsedMs } from './clock.ts';
 import { Ended, type Performer, text } from './conductor.ts';
-import { type Documents, sayUnseen } from './looking.ts';
+import { type Documents, sayClosed, sayUnseen } from './looking.ts';
 
 const standardMs = 10_000;
 const againMs = 200;
@@ -15,19 +15,25 @@ export function waitingIn(documents: Documents): Performer {
     const began = elapsedMs();
     const until = began + Math.min(isNumber(timeoutMs) ? timeoutMs : standardMs, stage.leftMs - 1000);
     const ref = [condition.ref, condition.gone].filter(isText).find((one) => /^(?:f\d+)?e\d+$/.test(one));
+    let leftOut: string[] = [];
     for (;;) {
       try {
         const words = ref === undefined && (isText(condition.text) || isText(condition.gone));
-        const { bridges: all, unseen } = words
+        const {
+          bridges: all,
+          closed,
+          unseen,
+        } = words
           ? await documents.all(stage)
-          : { bridges: [await documents.of(stage, ref)], unseen: 0 };
+          : { bridges: [await documents.of(stage, ref)], closed: [], unseen: 0 };
+        leftOut = sayClosed(closed);
         const left = Math.max(leastMs, until - elapsedMs());
         const ms = all.length > 1 ? Math.min(left, roundMs) : left;
         const _ = { waitedMs: elapsedMs() + ms - began };
         const asked = all.map((one) => stage.part(one, 'wait', { ...condition, timeoutMs: ms, _ }));
         // A text is there in one of the documents, or gone from all.
         const seen = await (isText(condition.gone) ? everyOne(asked) : firstOf(asked));
-        const more = isText(condition.gone) ? sayUnseen(unseen) : [];
+        const more = isText(condition.gone) ? [...sayUnseen(unseen), ...leftOut] : [];
         return text([isText(seen) ? seen : 'it is so', ...more].join('\n'));
       } catch (why) {
         if (!(why instanceof Ended)) throw why;
@@ -36,11 +42,22 @@ export function waitingIn(documents: Documents): Performer {
         if (left && condition.gone !== undefined && ref !== undefined) return text(`${ref} is gone`);
         // Another page is coming: the condition may hold there.
         const coming = ['TAB_CHANGED', 'INJECTION_FAILED', 'ADAPTER_NOT_READY'].includes(why.code);
-        if (!coming || ref !== undefined || elapsedMs() >= until || stage.signal.aborted) throw why;
+        if (!coming || ref !== undefined || elapsedMs() >= until || stage.signal.aborted)
+          throw tellLeftOut(why, leftOut);
         await new Promise((resolve) => setTimeout(resolve, againMs));
       }
     }
   };
+}
+
+// What was waited for may be where nobody may look.
+function tellLeftOut(why: Ended, leftOut: readonly string[]): Ended {
+  if (why.code !== 'WAIT_TIMEOUT' || why.ending.status !== 'threw' || leftOut.length === 0) return why;
+  const { error } = why.ending;
+  return new Ended({
+    ...why.ending,
+    error: { ...error, message: `${error.message}; ${leftOut.join('; ')}` },
+  });
 }
 
 // The page's own document is the first. What another one says only counts where it says that it is so.

@@ -76,7 +76,7 @@ for (const world of ['iso', 'main']) {
       (await stage.call(tabId, `${world}.title`).outcome).payload,
       `{"title":"/${world}/elsewhere"}`,
     );
-    await page.goBack(); // from the back/forward cache, whose ports Chrome has closed
+    await page.goBack({ waitUntil: 'commit' }); // what comes from the back/forward cache does not load again
     assert.equal((await stage.call(tabId, `${world}.title`).outcome).payload, `{"title":"/${world}/leave"}`);
     await page.close();
   });

@@ -5,6 +5,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type BrowserContext, chromium, type Page, type Worker } from 'playwright-core';
+import { browserFlags } from '../../../e2e/stage/flags.ts';
 import { until } from './patience.ts';
 import { type Frame, TestRelay } from './relay.ts';
 
@@ -121,18 +122,8 @@ export async function setStage(site: Site = plainPage, props: Props = {}): Promi
   writeFileSync(join(profile, 'Default/Preferences'), '{"extensions":{"ui":{"developer_mode":true}}}');
   const browser = await chromium.launchPersistentContext(profile, {
     executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
-    headless: false, // Playwright's own headless shell has no extensions; the flag below is Chromium's
-    args: [
-      '--headless=new',
-      '--no-sandbox',
-      '--disable-gpu',
-      '--disable-background-networking',
-      '--disable-component-update',
-      '--disable-sync',
-      '--no-first-run',
-      `--disable-extensions-except=${folder}`,
-      `--load-extension=${folder}`,
-    ],
+    ignoreDefaultArgs: true,
+    args: browserFlags(profile, folder),
   });
   const worker = async () => browser.serviceWorkers()[0] ?? (await browser.waitForEvent('serviceworker'));
   const registered = async (plugins: readonly Plugin[]) => {

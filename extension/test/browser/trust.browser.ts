@@ -67,6 +67,9 @@ for (const world of ['iso', 'main']) {
   });
 }
 
+// As the relay calls the tools of a plugin that works in frames.
+const inFrames = { frames: 'all', sites: { rest: 'open', origins: {} } } as const;
+
 test('a tab that was open before its plugins is served, marked late, and gets no secrets', async () => {
   await stage.offer([]);
   const { tabId, page } = await stage.open('/early-bird');
@@ -93,10 +96,10 @@ test('a frame can be reached by its page: it is late, and gets no secrets', asyn
   const all = { name: 'main', hash, world: 'main', file: 'adapters/main.js', excludes: [], frames: 'all' };
   await stage.offer([{ ...all, matches: [`${stage.origin}/inner`] }]);
   const { tabId, page } = await stage.open('/outer');
-  const open = await stage.call(tabId, 'main.title', {}, { frames: 'all' }).outcome;
+  const open = await stage.call(tabId, 'main.title', {}, inFrames).outcome;
   assert.equal(open.payload, '{"title":"/inner"}');
   assert.equal(open.frame.trust, 'late');
-  const secret = { settings: { token: 't' }, secret: true, frames: 'all' };
+  const secret = { settings: { token: 't' }, secret: true, ...inFrames };
   const withSettings = await stage.call(tabId, 'main.settings', {}, secret).outcome;
   assert.match(JSON.stringify(withSettings.frame.refusal), /ADAPTER_NOT_READY.*not_executed.*withheld/);
   await page.close();
@@ -114,14 +117,14 @@ test('a plugin for all frames runs in the frame it matches, and says so', async 
   };
   await stage.offer([{ ...inner, matches: [`${stage.origin}/inner`] }]);
   const { tabId, page } = await stage.open('/outer');
-  const { frame, payload } = await stage.call(tabId, 'iso.title', {}, { frames: 'all' }).outcome;
+  const { frame, payload } = await stage.call(tabId, 'iso.title', {}, inFrames).outcome;
   assert.equal(payload, '{"title":"/inner"}');
   assert.equal(frame.frame, `${stage.origin}/inner`);
   await page.close();
 
   // A frame that is not there yet is waited for.
   const later = await stage.open('/outer-later');
-  const called = stage.call(later.tabId, 'iso.title', {}, { frames: 'all' }).outcome;
+  const called = stage.call(later.tabId, 'iso.title', {}, inFrames).outcome;
   await later.page.evaluate((src) => {
     const inside = document.createElement('iframe');
     inside.src = src;

@@ -81,6 +81,10 @@ func New(c Config) (Provider, error) {
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.User != nil {
 		return nil, fmt.Errorf("the baseUrl of provider %q must be an http or https address without a password", c.ID)
 	}
+	if c.Key != "" && u.Scheme == "http" && !loopback(u.Hostname()) {
+		return nil, fmt.Errorf("the baseUrl of provider %q begins with http://, so whoever is on the way to %s could "+
+			"read its key; use https://, or a tunnel that ends on this machine", c.ID, u.Hostname())
+	}
 	if c.Key == "" && !loopback(u.Hostname()) {
 		return nil, fmt.Errorf("%s provider requires \"apiKey\" credential", name)
 	}

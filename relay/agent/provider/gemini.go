@@ -206,8 +206,9 @@ func (*gemini) read(s *stream, hear func(string)) (done Completion, err error) {
 type geminiAnswer struct {
 	text  strings.Builder
 	calls []ToolCall
-	parts []object // those that go back, texts without a signature joined
-	kept  bool     // a part is signed: the provider wants all of them back
+	parts []object        // those that go back, texts without a signature joined
+	open  strings.Builder // what the last of them will have been joined of; empty: it is not one of these
+	kept  bool            // a part is signed: the provider wants all of them back
 }
 
 func (a *geminiAnswer) add(raw json.RawMessage, hear func(string)) bool {
@@ -229,31 +230,29 @@ func (a *geminiAnswer) add(raw json.RawMessage, hear func(string)) bool {
 	case part.Text != "":
 		a.text.WriteString(part.Text)
 		hear(part.Text)
-		if len(whole) == 1 && a.joined(part.Text) {
+		if len(whole) == 1 {
+			a.open.WriteString(part.Text)
 			return true
 		}
 	case part.ThoughtSignature == "":
 		return true // nothing that this program reads
 	}
+	a.close()
 	a.parts = append(a.parts, whole)
 	return true
 }
 
-// joined puts a text behind the one before it, when neither is signed.
-func (a *geminiAnswer) joined(text string) bool {
-	if len(a.parts) == 0 || len(a.parts[len(a.parts)-1]) != 1 {
-		return false
+// close ends the text that is being joined. It is put together once: each time would take a copy of the whole.
+func (a *geminiAnswer) close() {
+	if a.open.Len() > 0 {
+		a.parts = append(a.parts, object{"text": a.open.String()})
+		a.open.Reset()
 	}
-	before, is := a.parts[len(a.parts)-1]["text"].(string)
-	if is {
-		a.parts[len(a.parts)-1]["text"] = before + text
-	}
-	return is
 }
 
 func (a *geminiAnswer) message() (m Message, err error) {
 	m = Message{Role: Assistant, Text: a.text.String(), Calls: a.calls}
-	if a.kept {
+	if a.close(); a.kept {
 		m.Provider, err = json.Marshal(map[Kind]any{Gemini: a.parts})
 	}
 	return m, err

@@ -27,7 +27,7 @@ func TestMain(m *testing.M) {
 		w.WriteHeader(http.StatusServiceUnavailable)
 	}))
 	for name, value := range map[string]string{
-		"HTTP_PROXY": proxy.URL, "http_proxy": proxy.URL, "NO_PROXY": "", "no_proxy": "",
+		"HTTP_PROXY": proxy.URL, "http_proxy": proxy.URL, "HTTPS_PROXY": proxy.URL, "NO_PROXY": "", "no_proxy": "",
 		"OPENAI_API_KEY": "sk-of-the-environment", "OPENAI_BASE_URL": "http://elsewhere.test/v1",
 		"OPENAI_ORG_ID":     "org-e",
 		"ANTHROPIC_API_KEY": "sk-of-the-environment", "ANTHROPIC_AUTH_TOKEN": "of-the-environment",
@@ -233,6 +233,10 @@ func TestProvidersAreChecked(t *testing.T) {
 		{provider.Config{ID: "x", Kind: provider.OpenAI, BaseURL: "http://localhost:11434/v1"}, ""},
 		{provider.Config{ID: "x", Kind: provider.OpenAI, BaseURL: "http://[::1]:8000/v1"}, ""},
 		{provider.Config{ID: "x", Kind: provider.OpenAI, Key: "k"}, ""},
+		{provider.Config{ID: "x", Kind: provider.OpenAI, Key: "k", BaseURL: "http://127.0.0.1:8000/v1"}, ""},
+		{provider.Config{ID: "x", Kind: provider.OpenAI, Key: "k", BaseURL: "http://llm.example:8000/v1"},
+			`the baseUrl of provider "x" begins with http://, so whoever is on the way to llm.example could read its ` +
+				`key; use https://, or a tunnel that ends on this machine`},
 		{provider.Config{ID: "x", Kind: "bard", Key: "k"},
 			`there is no kind of provider "bard"; use openai, anthropic or gemini`},
 		{provider.Config{ID: "x", Kind: provider.OpenAI, Key: "k", BaseURL: "ftp://h/"},
@@ -253,16 +257,17 @@ func TestProvidersAreChecked(t *testing.T) {
 
 // TestAProxyIsForOtherMachines: every other test runs with it set, and none comes to it.
 func TestAProxyIsForOtherMachines(t *testing.T) {
-	c := provider.Config{ID: "far", Kind: provider.OpenAI, BaseURL: "http://provider.test/v1", Key: "k",
+	c := provider.Config{ID: "far", Kind: provider.OpenAI, BaseURL: "https://provider.test/v1", Key: "k",
 		Models: []string{"m"}}
 	p, err := provider.New(c)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, failed := p.Complete(context.Background(), ask("x")); failed == nil || failed.Code != fault.ProviderError {
+	if _, failed := p.Complete(context.Background(), ask("x")); failed == nil ||
+		failed.Code != fault.ProviderUnreachable { // the proxy makes no tunnel
 		t.Errorf("%v", failed)
 	}
-	if got := <-proxied; got != "http://provider.test/v1/chat/completions" || len(proxied) > 0 {
+	if got := <-proxied; got != "//provider.test:443" || len(proxied) > 0 {
 		t.Errorf("the proxy was asked for %s, and %d more", got, len(proxied))
 	}
 }

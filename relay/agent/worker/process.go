@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -53,6 +54,7 @@ type process struct {
 	exited chan struct{} // closed once nothing of it is left and its streams were read
 	how    string        // it ended; set before exited is closed
 	once   sync.Once     // of stop
+	free   func()        // ends what ends the program with us
 
 	mu     lock.Mutex // guards the rest
 	tail   []byte     // the end of what it wrote to stderr
@@ -84,6 +86,7 @@ func start(o *Options) (*process, error) {
 		p.closeStreams()
 		return nil, plainStart(err)
 	}
+	p.free = guardGroup(p.command)
 	return p, nil
 }
 
@@ -102,7 +105,7 @@ func plainStart(err error) error {
 // secretsOf are texts that a program may write about itself and that are nobody's business.
 func secretsOf(o *Options) (pairs []string) {
 	for name, value := range o.Env {
-		if fault.SecretName(name) && len(value) >= 6 {
+		if (fault.SecretName(name) || slices.Contains(o.Secrets, name)) && len(value) >= 6 {
 			pairs = append(pairs, value, "[redacted]")
 		}
 	}
@@ -158,6 +161,7 @@ func (p *process) watch(read func(io.Reader)) {
 	err := p.command.Wait()
 	p.over.Store(true)
 	killGroup(p.command) // what it started may hold its streams open
+	p.free()
 	close(gone)
 	late := time.Now().Add(leaveTime)
 	_ = p.stdout.SetReadDeadline(late) // where a pipe has no deadline, it ends with its last writer

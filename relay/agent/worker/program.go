@@ -194,7 +194,7 @@ func detailsOf(data any) string {
 
 // evidence adds the end of what the program wrote to stderr to a failure.
 func (w *Worker) evidence(p *program) fault.Option {
-	text := p.process.complaint()
+	text := fault.WithoutPlaces(p.process.complaint())
 	if text == "" {
 		return func(*fault.Error) {}
 	}

@@ -2,6 +2,7 @@ package worker
 
 import (
 	"bufio"
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -14,17 +15,37 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/rs/zerolog"
 )
 
 // modeVariable makes the test binary one of the programs below.
 const modeVariable = "WORKER_TEST_MODE"
 
 func TestMain(m *testing.M) {
-	if mode := os.Getenv(modeVariable); mode != "" {
+	switch mode := os.Getenv(modeVariable); mode {
+	case "":
+	case "relay":
+		playRelay()
+		return
+	default:
 		play(mode)
 		return
 	}
 	os.Exit(m.Run())
+}
+
+// playRelay is a relay with a worker that is deaf, until it is killed.
+func playRelay() {
+	binary, _ := os.Executable()
+	w := New(Options{ID: "deaf", Command: binary, Folder: os.Getenv("FOLDER"), Protocol: ACP, Log: zerolog.Nop(),
+		Env: map[string]string{modeVariable: "deaf", "PIDS": os.Getenv("PIDS")}})
+	if _, failure := w.Open(context.Background(), Tools{}); failure != nil {
+		fmt.Println(failure)
+		return
+	}
+	fmt.Println(w.current.process.pid())
+	select {}
 }
 
 // said is a message that a program of these tests got.

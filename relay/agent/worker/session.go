@@ -6,6 +6,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	acp "github.com/coder/acp-go-sdk"
+
 	"tabrelay/relay/fault"
 )
 
@@ -87,7 +89,7 @@ func (s *Session) Prompt(ctx context.Context, one Turn) (Reply, *fault.Error) {
 	for {
 		select {
 		case e := <-ended:
-			return s.conclude(ctx, e)
+			return s.conclude(ctx, t, e)
 		case step := <-t.steps:
 			if one.Tell != nil {
 				one.Tell(step)
@@ -125,9 +127,13 @@ func (s *Session) usable() *fault.Error {
 }
 
 // conclude is the answer to a turn that the program ended.
-func (s *Session) conclude(ctx context.Context, e ending) (Reply, *fault.Error) {
+func (s *Session) conclude(ctx context.Context, t *turn, e ending) (Reply, *fault.Error) {
 	if e.err != nil {
-		return Reply{}, s.worker.failed(ctx, s.program, e.err, "it was working on the prompt", fault.Unknown)
+		outcome := fault.Unknown // what could not be read may have told of a tool
+		if _, refused := errors.AsType[*acp.RequestError](e.err); refused {
+			outcome = t.outcome(s.program.speaks)
+		}
+		return Reply{}, s.worker.failed(ctx, s.program, e.err, "it was working on the prompt", outcome)
 	}
 	return e.reply, nil
 }
@@ -145,13 +151,13 @@ func (s *Session) cancel(ctx context.Context, t *turn, ended <-chan ending, aban
 			return e.reply, nil
 		}
 		if errors.Is(e.err, errEnded) {
-			return s.conclude(ctx, e)
+			return s.conclude(ctx, t, e)
 		}
 	case <-patience.C:
 		s.await(ended, abandon)
 	}
 	if late {
-		return Reply{}, s.worker.ended(ctx, "while it was working on the prompt", fault.Unknown)
+		return Reply{}, s.worker.ended(ctx, "while it was working on the prompt", t.outcome(s.program.speaks))
 	}
 	return Reply{Text: t.text(), StopReason: Cancelled}, nil
 }

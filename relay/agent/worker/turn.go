@@ -31,6 +31,7 @@ type turn struct {
 	broken bool // something came between two pieces of the text
 	long   bool // the text is longer than is kept
 	over   bool
+	acted  bool // it said that it calls a tool, or asked for leave to
 	titles map[acp.ToolCallId]string
 }
 
@@ -47,6 +48,18 @@ func (t *turn) end() {
 	t.mu.Unlock()
 	t.stop()
 	t.asking.Wait()
+}
+
+// outcome is what is known of a turn that did not end well. A program of the Agent Client Protocol tells of the tools
+// that it calls, its own too; of others nobody knows what they do.
+func (t *turn) outcome(speaks dialect) fault.Outcome {
+	_, tells := speaks.(acpDialect)
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if tells && !t.acted {
+		return fault.NotExecuted
+	}
+	return fault.Unknown
 }
 
 // text is what the program answered so far.
@@ -113,7 +126,7 @@ func (t *turn) add(text string) {
 // step notes a call of a tool that the program makes, of its own or of ours.
 func (t *turn) step(id acp.ToolCallId, title, status string) {
 	t.mu.Lock()
-	t.broken = true
+	t.broken, t.acted = true, true
 	if title == "" {
 		title = t.titles[id]
 	} else if len(t.titles) < maxSteps*16 {
@@ -154,6 +167,7 @@ func (t *turn) permitted(ctx context.Context, p Permission) bool {
 		t.mu.Unlock()
 		return false
 	}
+	t.acted = true
 	t.asking.Add(1)
 	t.mu.Unlock()
 	defer t.asking.Done()

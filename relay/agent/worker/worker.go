@@ -11,6 +11,7 @@ import (
 	"errors"
 	"fmt"
 	"os/exec"
+	"strings"
 	"sync"
 	"time"
 
@@ -44,6 +45,8 @@ type Options struct {
 	Command  string
 	Args     []string
 	Env      map[string]string // besides what every program gets
+	Secrets  []string          // names of those that nobody may read
+	Lacks    string            // why the program cannot be started as it is configured; empty: nothing is known
 	Dir      string            // where it works; empty: in Folder
 	Folder   string            // of its own, in the relay's home; made when needed
 	Protocol Protocol
@@ -81,6 +84,9 @@ func (w *Worker) Trouble() string {
 
 // Missing is why the program cannot be found or executed, nil when it can.
 func (w *Worker) Missing() error {
+	if w.options.Lacks != "" {
+		return errors.New(strings.TrimSuffix(w.options.Lacks, "."))
+	}
 	_, err := exec.LookPath(w.options.Command)
 	return err
 }
@@ -231,6 +237,10 @@ func (w *Worker) forget(p *program) {
 // begin starts a program and finds out what it speaks.
 func (w *Worker) begin(p *program) *fault.Error {
 	o := &w.options
+	if o.Lacks != "" {
+		return fault.New(fault.WorkerStartFailed, "The worker "+o.ID+" could not be started: "+o.Lacks,
+			fault.WithHint("Ask the person to mend workers."+o.ID+" in config.json, and to restart the relay."))
+	}
 	process, err := start(o)
 	if err != nil {
 		return fault.New(fault.WorkerStartFailed, "The worker "+o.ID+" could not be started: "+err.Error(),

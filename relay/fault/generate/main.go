@@ -14,8 +14,9 @@ import (
 // outputs are the generated files, relative to the root of the repository.
 var outputs = map[string]func() string{
 	"docs/errors.md": page,
-	"extension/src/protocol/faults.generated.ts": extensionConstants,
-	"plugin-sdk/src/faults.generated.ts":         sdkConstants,
+	"extension/src/protocol/faults.generated.ts":         extensionConstants,
+	"plugin-sdk/src/faults.generated.ts":                 sdkConstants,
+	"extension/src/browser/dev/secretnames.generated.ts": vocabulary,
 }
 
 func main() {
@@ -44,6 +45,13 @@ func extensionConstants() string {
 	union(&b, "faultCodes", "FaultCode",
 		"Every code of a failure that the relay raises itself. Pages throw others as well.", codes)
 	return strings.TrimSuffix(b.String(), "\n")
+}
+
+// vocabulary is the words by which credentials are known.
+func vocabulary() string {
+	return banner + "/** The words by which credentials are known. */\nexport const secretNames: Record<string, " +
+		"readonly string[]> = " +
+		strings.TrimSpace(string(fault.VocabularyJSON())) + ";\n"
 }
 
 // sdkConstants are what ToolError needs.

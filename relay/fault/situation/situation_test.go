@@ -34,6 +34,7 @@ not-connected | EXTENSION_NOT_CONNECTED | network_error | internal | TRANSPORT |
 link-lost | EXTENSION_LOST | network_error | internal | TRANSPORT | transient | when the tool is read-only or idempotent | tool result | -32000 -32000
 tab-missing | TAB_NOT_FOUND | not_found | not_found | UPSTREAM | tool | no | tool result | -32002 -32002
 tab-navigated | TAB_CHANGED | not_found | not_found | UPSTREAM | tool | no | tool result | -32002 -32002
+target-changed | TARGET_CHANGED | not_found | not_found | UPSTREAM | tool | no | tool result | -32002 -32002
 adapter-not-ready | ADAPTER_NOT_READY | network_error | internal | TRANSPORT | transient | yes | tool result | -32000 -32000
 page-not-loaded | PAGE_NOT_LOADED | network_error | internal | UPSTREAM | tool | yes | tool result | -32002 -32002
 page-tool-gone | TOOL_GONE | not_found | not_found | UPSTREAM | tool | no | tool result | -32002 -32002

@@ -137,6 +137,9 @@ var pageSituations = []Situation{
 		Next: "The action may have happened: read the page in another tab before repeating it."},
 	{ID: "tab-navigated", Code: fault.TabChanged, Layer: InResult, Again: No,
 		When: "the tab shows another page than the call was meant for", Cause: "The person or the page navigated."},
+	{ID: "target-changed", Code: fault.TargetChanged, Layer: InResult, Again: No,
+		When:  "what is to be acted on is another thing by now than the person or the agent was told",
+		Cause: "The page changed it meanwhile, by itself, after an earlier step, or on purpose."},
 	{ID: "tab-unresponsive", Code: fault.TabUnresponsive, Layer: InResult, Again: IfNotStarted,
 		When: "the page does not start the tool",
 		Cause: "A dialog is open, the tab is frozen or not loaded, or the page is busy for longer than " +

@@ -77,8 +77,14 @@ export function dialogAnswer(given: Given): DialogAnswer | undefined {
 const isTexts = (value: readonly unknown[]): value is string[] =>
   value.every((one) => typeof one === 'string');
 
+/** What one field is to hold. */
+export interface Field {
+  ref: string;
+  value: Value;
+}
+
 /** The fields of a fill, in their order. */
-export function fields(given: Given): { ref: string; value: Value }[] {
+export function fields(given: Given): Field[] {
   return list(given, 'fields').map((one) => {
     if (!isObject(one)) throw wrong('fields', 'a list of {ref, value}');
     const value: unknown = Reflect.get(one, 'value');

@@ -2,6 +2,7 @@
 // not seen.
 
 import type { Mark } from '../changes.ts';
+import { redact } from '../dev/redact.ts';
 import { named } from '../words.ts';
 import { type Departure, watchDeparture } from './departure.ts';
 import { documentFor, eventsSent, heedEvents, isSelect } from './dom.ts';
@@ -198,12 +199,13 @@ function changesOf(scene: Scene): string[] {
 
 function found(
   scene: Scene,
-  { sent = [], awaited = [], ...outside }: News,
+  { sent: allSent = [], awaited: allAwaited = [], ...outside }: News,
   on: string,
   forFocus: boolean,
 ): Effect {
   const { page, signs, departure } = scene;
   const effect: Effect = { outcome: 'executed' };
+  const [sent, awaited] = [allSent.map(redact), allAwaited.map(redact)];
   const changes = changesOf(scene);
   if (changes.length > 0) effect.changes = changes.join('\n');
   if (location.href !== signs.url) effect.url = location.href;
@@ -211,7 +213,7 @@ function found(
   const focus = signs.focus();
   if (focus !== null && focus !== documentFor(focus).body) effect.focused = page.describe(focus);
   if (signs.scrolled()) effect.scrolled = true;
-  Object.assign(effect, outside);
+  Object.assign(effect, outside, told(outside));
   const asked = departure.asked();
   if (asked !== undefined) effect.dialogs = [...(effect.dialogs ?? []), asked];
   const download = departure.download();
@@ -226,6 +228,14 @@ function found(
     ? noteOfNothing(scene, effect)
     : undefined;
   return { ...effect, ...noted(note, ...notesOf(scene)) };
+}
+
+// What the page wrote and asked for, without credentials.
+function told({ consoleErrors, failedRequests }: News): Partial<Effect> {
+  return {
+    ...(consoleErrors !== undefined && { consoleErrors: consoleErrors.map(redact) }),
+    ...(failedRequests !== undefined && { failedRequests: failedRequests.map(redact) }),
+  };
 }
 
 const goesForFocus = (focus: Element): boolean => takesText(focus) || isSelect(focus);

@@ -1,6 +1,7 @@
 // Fills fields of every kind, and reads back what they hold then.
 import { sensitivity } from '../secrets.ts';
 import { named } from '../words.ts';
+import { stillAgreed } from './agreed.ts';
 import { fillCombobox, fillListbox } from './choosing.ts';
 import {
   attribute,
@@ -51,8 +52,10 @@ export async function fill(page: Page, ref: string, value: Value): Promise<Readi
   // Editors that draw their text themselves take it in through a dot that nobody sees.
   const drawn = check(page, first, value) === 'editor' && fits(first, '.monaco-editor *');
   await ready(page, ref, { uncovered: false, enabled: !drawn });
-  const target = fieldOf(resolved(page, ref));
+  const named = resolved(page, ref);
+  const target = fieldOf(named);
   refuseUsedAgain(target);
+  stillAgreed(named);
   const task: Task = { page, ref, target, value };
   const reading = await ways[check(page, target, value)](task);
   if (sensitivity(target) === undefined) return reading;
@@ -187,6 +190,7 @@ async function fillCheck(task: Task): Promise<Reading> {
   if (kindOf(target) === 'radio' && !wanted)
     throw wrong(`${page.describe(target)} cannot be unchecked by itself`, 'Choose another one of its group');
   const spot = await ready(page, ref, { uncovered: true, enabled: true });
+  stillAgreed(spot.target);
   await pressAndRelease(spot, { button: 'left', count: 1, modifiers: [] });
   const now = () => {
     const at = page.resolve(ref);

@@ -1,5 +1,6 @@
 // The events of a pointer, in the order in which a browser sends them.
 import { turn } from '../pausing.ts';
+import { stillAllowed } from './agreed.ts';
 import { closeLight } from './closing.ts';
 import {
   attribute,
@@ -248,6 +249,7 @@ export async function pressAndRelease(spot: Spot, { button, count, modifiers }: 
     if (n > 1) await turn();
     hit = drawnAnew(hit, spot);
     if (!isConnected(hit)) return { sent, replaced: true, ...(n === 1 && { unpressed: true }) };
+    if (n === 1) stillAllowed(target);
     const more = { button, modifiers, count: n };
     const compatible = sendMouse('pointerdown', hit, spot, { ...more, held: button });
     const mayFocus = !compatible || sendMouse('mousedown', hit, spot, { ...more, held: button });

@@ -1,5 +1,6 @@
 // The pointer without a click: hovering, dragging, scrolling, selecting text.
 import { turn } from '../pausing.ts';
+import { stillAgreed } from './agreed.ts';
 import {
   boxOf,
   documentFor,
@@ -27,6 +28,7 @@ const transitionMs = 400; // for what is shown to be shown
 /** Moves the pointer over an element and leaves it there. */
 export async function hover(page: Page, ref: string): Promise<object> {
   const spot = await ready(page, ref, { uncovered: true, enabled: false });
+  stillAgreed(spot.target);
   moveTo(spot.hit, spot);
   const whole = showHovered(spot.hit);
   const owner = documentFor(spot.hit);
@@ -55,8 +57,10 @@ export async function drag(
     );
   if (to !== undefined) await ready(page, to, { uncovered: false, enabled: false });
   const start = await ready(page, ref, { uncovered: true, enabled: true });
-  refuseUsedAgain(start.target);
-  if (to !== undefined) refuseUsedAgain(resolved(page, to));
+  for (const one of [start.target, ...(to === undefined ? [] : [resolved(page, to)])]) {
+    refuseUsedAgain(one);
+    stillAgreed(one);
+  }
   const end = endOf(page, start, to, at);
   const held = 'left' as const;
   moveTo(start.hit, start);

@@ -5,8 +5,11 @@ import { inWords } from '../inwords.ts';
 import { callBegins } from '../items.ts';
 import { standing } from '../resolved.ts';
 import { sensitivity } from '../secrets.ts';
+import { saysShown, shownBeside } from '../targets.ts';
 import { told } from '../told.ts';
+import { tellTargets, viewerCalls } from '../toldtargets.ts';
 import { cut } from '../words.ts';
+import { agreedOn, stillAgreed } from './agreed.ts';
 import * as read from './arguments.ts';
 import { page, tellTo } from './document.ts';
 import { documentFor, editableOf, focusedIn, isElement, isHtml, isInput, within } from './dom.ts';
@@ -28,6 +31,7 @@ import { readKeys, refuseBrowserKeys, strokeFor } from './keys.ts';
 import { focusOn, pressAndRelease } from './mouse.ts';
 import type { DialogAnswer } from './page.ts';
 import { drag, hover, scroll, select } from './pointer.ts';
+import { type Preview, preview, type Step, targetsOf } from './preview.ts';
 import { refuseParts, refusePickers, refuseUsedAgain } from './refusing.ts';
 import { foresee, ready, resolved } from './target.ts';
 import { Clipboard, caretToEnd } from './text.ts';
@@ -49,6 +53,7 @@ async function click(given: read.Given): Promise<{ note?: string }> {
   refusePickers(resolved(page, ref));
   const spot = await ready(page, ref, { uncovered: true, enabled: true });
   refuseUsedAgain(spot.target); // by being scrolled to
+  stillAgreed(spot.target);
   if (Reflect.get(given, 'trusted') === true) return clickTrusted(spot, pressing, say);
   const { replaced, sent, opened, unpressed } = await pressAndRelease(spot, pressing);
   if (opened) return { note: 'Its menu opened under the pointer: a click would have closed that again' };
@@ -152,6 +157,7 @@ async function press(given: read.Given): Promise<{ note?: string; notDone?: numb
   if (ref !== undefined) await focusFor(ref);
   const field = focusedIn(document);
   if (words !== undefined && field !== null) refuseParts(field);
+  if (field !== null) stillAgreed(field);
   for (const [i, one] of strokes.entries()) {
     stroke(document, one, clipboard);
     await page.pause(0); // editors take in one key after the other
@@ -202,14 +208,44 @@ async function acting(
     foresee(page, typeof ref === 'string' ? ref : '');
     return saidOnce(await effectOf(page, dialogs ?? 'dismiss', deed, forFocus));
   } catch (why) {
-    if (!(why instanceof NotDone)) throw why;
-    throw new ToolError(why.message, why.code, {
-      category: /GONE|CHANGED/.test(why.code) ? 'not_found' : 'validation',
-      outcome: why.outcome,
-      ...(why.hint !== undefined && { hint: why.hint }),
-      ...(why.data !== undefined && { data: why.data }),
-    });
+    throw failed(why);
   }
+}
+
+const categoryOf = (code: string) => (/GONE|CHANGED/.test(code) ? 'not_found' : 'validation');
+
+function failed(why: unknown): unknown {
+  if (!(why instanceof NotDone)) return why;
+  return new ToolError(why.message, why.code, {
+    category: categoryOf(why.code),
+    outcome: why.outcome,
+    ...(why.hint !== undefined && { hint: why.hint }),
+    ...(why.data !== undefined && { data: why.data }),
+  });
+}
+
+// What a call would do, for the person who is asked.
+function foretold(viewer: string, steps: readonly Step[]): Preview {
+  try {
+    return preview(viewer, steps);
+  } catch (why) {
+    throw failed(why);
+  }
+}
+
+// A call begins: what it names was chosen by what was answered before.
+function begin(viewer: string): void {
+  callBegins();
+  viewerCalls(viewer);
+}
+
+// What an act answers with is what its caller knows then.
+function answered(viewer: string, effect: Effect): Effect {
+  tellTargets(
+    viewer,
+    [effect.changes, effect.focused].filter((one) => one !== undefined),
+  );
+  return effect;
 }
 
 // What has the focus now is mostly what was acted on: its reference says that.
@@ -227,17 +263,22 @@ function isSettling(args: object): boolean {
 }
 
 const carryOut =
-  (deed: Deed) =>
+  (tool: string, deed: Deed) =>
   (args: object, { log }: { log: { debug: Say } }) => {
     if (isSettling(args)) return settle();
-    callBegins();
-    say = told(args).trusted === true ? log.debug : undefined;
+    const { viewer, trusted, preview: asked, agreed } = told(args);
+    begin(viewer);
+    if (asked === true) return foretold(viewer, [{ tool, args }]);
+    say = trusted === true ? log.debug : undefined;
     const act = () => {
       const given = inReferences(args);
       guard(args, [given]);
+      agreedOn(viewer, agreed, 0, targetsNow(given));
       return named(given, deed);
     };
-    return acting(read.dialogAnswer(args), act, args, deed === click);
+    return acting(read.dialogAnswer(args), act, args, deed === click).then((effect) =>
+      answered(viewer, effect),
+    );
   };
 
 const always: readonly (string | undefined)[] = ['password', 'payment', 'code'];
@@ -255,10 +296,20 @@ function guard(args: object, deeds: readonly object[]): void {
 
 // Does something, and says to what: for the caller, and for who reads later what was done.
 async function named(given: read.Given, deed: Deed): Promise<Said> {
-  const on = cut(fieldsOf(given).map(page.describe).join(', '), 300);
+  const on = cut(fieldsOf(given).map(asSeen).join(', '), 300);
   actsOn(on);
-  for (const one of [given, { ref: Reflect.get(given, 'to') }]) elementsOf(one).forEach(refuseUsedAgain);
+  for (const one of [given, { ref: Reflect.get(given, 'to') }])
+    for (const element of elementsOf(one)) {
+      refuseUsedAgain(element);
+      stillAgreed(element);
+    }
   return { ...(on !== '' && { on }), ...(await deed(given)) };
+}
+
+// Also what is seen of it, where its name says something else.
+function asSeen(element: Element): string {
+  const shows = shownBeside(element);
+  return page.describe(element) + (shows === undefined ? '' : saysShown(shows));
 }
 
 // References in words are looked up once, when the deed begins.
@@ -279,6 +330,17 @@ function fieldsOf(given: read.Given): Element[] {
   return typeof typed === 'string' && elements.length === 0 && focused !== null ? [focused] : elements;
 }
 
+// The targets of a deed, in the order in which a preview tells them.
+function targetsNow(given: read.Given): (Element | null | undefined)[] {
+  const fields: unknown = Reflect.get(given, 'fields');
+  const refs = Array.isArray(fields) ? fields.flatMap(targetsOf) : targetsOf(given);
+  if (refs.length === 0) return [focusedIn(document)].map((one) => (one === document.body ? null : one));
+  return refs.map((ref) => {
+    const found = page.resolve(ref);
+    return isElement(found) ? found : undefined;
+  });
+}
+
 // Those that references name.
 function elementsOf(given: read.Given): Element[] {
   const own: unknown[] = [given, Reflect.get(given, 'fields') ?? []].flat();
@@ -291,9 +353,11 @@ function elementsOf(given: read.Given): Element[] {
 
 async function several(args: object): Promise<object> {
   if (isSettling(args)) return settle();
-  callBegins();
+  const { viewer, preview: asked, agreed } = told(args);
+  begin(viewer);
   say = undefined;
   const steps = read.steps(args);
+  if (asked === true) return foretold(viewer, steps);
   const done: Effect[] = [];
   for (const [i, { tool, args: own }] of steps.entries()) {
     const deed = deeds[tool];
@@ -304,10 +368,11 @@ async function several(args: object): Promise<object> {
       const act = () => {
         const given = inReferences(own);
         guard(args, i === 0 ? [given, ...steps.slice(1).map((one) => one.args)] : [given]);
+        agreedOn(viewer, agreed, i, targetsNow(given));
         return named(given, deed);
       };
       const effect = await acting(answer, act, own, deed === click);
-      done.push(effect);
+      done.push(answered(viewer, effect));
       if (effect.leaving !== undefined) break;
     } catch (why) {
       throw failedStep(why, done, `Step ${i + 1} of ${steps.length} (${tool})`);
@@ -320,9 +385,10 @@ async function several(args: object): Promise<object> {
 function failedStep(why: unknown, done: readonly Effect[], step: string): unknown {
   if (!(why instanceof ToolError || why instanceof NotDone)) return why;
   const before = done.length > 0;
-  const message = `${step} failed${before ? ', those before it were done' : ''}: ${why.message}`;
+  const what = before ? why.message.replace('; nothing was done', '; this step did nothing') : why.message;
+  const message = `${step} failed${before ? ', after the steps before it were done' : ''}: ${what}`;
   return new ToolError(message, why.code, {
-    category: 'validation',
+    category: categoryOf(why.code),
     ...(why.outcome !== undefined && { outcome: before ? 'executed' : why.outcome }),
     ...(why.hint !== undefined && { hint: why.hint }),
     data: { ...(typeof why.data === 'object' ? why.data : {}), ...(before && { done }) },
@@ -363,7 +429,7 @@ export const actTools = [
       trusted: s.optional(s.boolean('As a person’s, where the page heeds no other.')),
       dialogs,
     }),
-    handle: carryOut(click),
+    handle: carryOut('click', click),
   }),
   defineTool({
     name: 'fill',
@@ -374,7 +440,7 @@ export const actTools = [
       submit: s.optional(s.boolean('Then Enter in the last one.')),
       dialogs,
     }),
-    handle: carryOut(fillIn),
+    handle: carryOut('fill', fillIn),
   }),
   defineTool({
     name: 'press',
@@ -386,7 +452,7 @@ export const actTools = [
       ref: s.optional(ref),
       dialogs,
     }),
-    handle: carryOut(press),
+    handle: carryOut('press', press),
   }),
   defineTool({
     name: 'pointer',
@@ -403,14 +469,14 @@ export const actTools = [
       }),
       dialogs,
     }),
-    handle: carryOut(point),
+    handle: carryOut('pointer', point),
   }),
   defineTool({
     name: 'upload',
     displayName: 'Upload files',
     description: 'Give files to an input, or drop them on an element.',
     input: s.parameters({ ref, files: s.array(file, { minItems: 1, maxItems: 20 }), dialogs }),
-    handle: carryOut(upload),
+    handle: carryOut('upload', upload),
   }),
   defineTool({
     name: 'act',

@@ -1,5 +1,7 @@
 // Files for a page: into an input for files, or dropped where the page takes drops.
+
 import { isCutOff } from '../drawn.ts';
+import { stillAgreed } from './agreed.ts';
 import { documentFor, fits, isInput, nearest, send, upwards, windowOf, within } from './dom.ts';
 import { NotDone } from './failure.ts';
 import type { Page } from './page.ts';
@@ -127,7 +129,8 @@ async function drop(
   dataTransfer: DataTransfer,
   files: readonly File[],
 ): Promise<object> {
-  const { hit, x, y } = await ready(page, ref, { uncovered: true, enabled: true });
+  const { hit, target, x, y } = await ready(page, ref, { uncovered: true, enabled: true });
+  stillAgreed(target);
   const view = windowOf(hit);
   const init = {
     bubbles: true,
@@ -139,11 +142,11 @@ async function drop(
     clientY: y,
   };
   const fire = (type: string) => send(hit, new view.DragEvent(type, init));
-  fire('dragenter');
-  const accepted = !fire('dragover');
-  if (!accepted) {
-    fire('dragleave');
-    const target = resolved(page, ref);
+  // Whether something would take them is asked with events that are no act: of what only hovers nothing is done.
+  const ask = (type: string) => EventTarget.prototype.dispatchEvent.call(hit, new view.DragEvent(type, init));
+  ask('dragenter');
+  if (ask('dragover')) {
+    ask('dragleave');
     throw new NotDone('VALIDATION_ERROR', `${page.describe(target)} takes no files`, {
       hint: inputHint(page, target),
     });

@@ -2,7 +2,7 @@
 import { defineTool } from '@tabrelay/plugin-sdk';
 import * as s from '@tabrelay/plugin-sdk/schema';
 import { thePage } from './page.ts';
-import { redactForms } from './secrets.ts';
+import { redact } from './redact.ts';
 
 const ranks = ['error', 'warning', 'info', 'log', 'debug'];
 
@@ -18,7 +18,7 @@ export const consoleTool = defineTool({
     level: s.optional(s.choice(['error', 'warning', 'info', 'log', 'debug'], 'This one and worse.')),
     contains: s.optional(s.string('Words in the text.')),
     limit: s.optional(s.integer('The newest. Default 100.', { minimum: 1, maximum: 1000 })),
-    frame: s.optional(s.string('Any reference in the frame, such as f1e1.')),
+    frame: s.optional(s.string('Reference of the frame, or any in it, such as f1e1.')),
   }),
   async handle({ action = 'read', level = 'debug', contains = '', limit = 100 }) {
     const page = thePage();
@@ -31,7 +31,9 @@ export const consoleTool = defineTool({
     await page.watch({ console: true });
     await page.sync();
     if (action === 'clear') page.messages.clear();
-    const { all, dropped } = page.messages;
+    const { dropped } = page.messages;
+    // Redacted before anything is looked for: whether a text is found must not tell a secret letter by letter.
+    const all = page.messages.all.map((said) => ({ ...said, text: redact(said.text) }));
     const worst = ranks.indexOf(level);
     const chosen = all.filter(
       (said) =>
@@ -39,7 +41,7 @@ export const consoleTool = defineTool({
     );
     const messages = repeated(chosen).slice(-limit);
     return {
-      url: location.href,
+      url: redact(location.href),
       capturing: true,
       ...(!before &&
         all.length === 0 && { note: 'The capture begins now: use or reload the page, and call again.' }),
@@ -63,13 +65,12 @@ function repeated(all: readonly { level: string; text: string; at: number; where
   const messages: Message[] = [];
   for (const { level, text, at, where } of all) {
     const last = messages.at(-1);
-    const clean = redactForms(text);
-    if (last?.level === level && last.text === clean && last.where === (where || undefined)) {
+    if (last?.level === level && last.text === text && last.where === (where ? redact(where) : undefined)) {
       last.times = (last.times ?? 1) + 1;
       continue;
     }
     const time = new Date(performance.timeOrigin + at).toISOString();
-    messages.push({ level, text: clean, time, ...(where && { where }) });
+    messages.push({ level, text, time, ...(where && { where: redact(where) }) });
   }
   return messages;
 }

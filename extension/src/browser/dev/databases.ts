@@ -1,6 +1,6 @@
 // Records of IndexedDB. A database is opened as it is: its version is not changed, and none is made.
 import { ToolError } from '@tabrelay/plugin-sdk';
-import { isSecretName, isSecretText, masked, redactText } from './secrets.ts';
+import { isSecretName, isSecretText, masked, redact } from './redact.ts';
 
 /** A store of a database. */
 export interface Place {
@@ -97,7 +97,7 @@ function shown(value: unknown, whole: boolean, name = '', depth = 0): unknown {
   if (typeof value === 'string') {
     if (!whole && (isSecretName(name) || isSecretText(value))) return masked(value);
     if (whole) return value;
-    const told = redactText(value);
+    const told = redact(value);
     return told.length <= mostText ? told : `${told.slice(0, mostText)}…`;
   }
   if (typeof value === 'bigint') return `${value}n`;

@@ -2,6 +2,7 @@
 import { defineTool, ToolError } from '@tabrelay/plugin-sdk';
 import * as s from '@tabrelay/plugin-sdk/schema';
 import { thePage } from './page.ts';
+import { redactValue } from './redact.ts';
 
 const limits = { parts: 100_000, characters: 8_000_000, depth: 40 };
 
@@ -36,7 +37,7 @@ export const evaluate = defineTool({
   annotations: { readOnlyHint: false, destructiveHint: true, openWorldHint: true },
   input: s.parameters({
     code: s.string({ minLength: 1, maxLength: 100_000 }),
-    frame: s.optional(s.string('Any reference in the frame, such as f1e1.')),
+    frame: s.optional(s.string('Reference of the frame, or any in it, such as f1e1.')),
   }),
   async handle({ code }, { signal }) {
     const ended = await thePage().evaluate(code, limits, signal);
@@ -44,7 +45,7 @@ export const evaluate = defineTool({
     const told: Record<string, unknown> = { ...ended };
     if (typeof told.problem === 'string') throw failure(told);
     return {
-      ...(told.nothing === true ? { undefined: true } : { value: told.value }),
+      ...(told.nothing === true ? { undefined: true } : { value: redactValue(told.value) }),
       ...(told.truncated === true && { truncated: true }),
     };
   },

@@ -3,7 +3,7 @@
 import { defineTool } from '@tabrelay/plugin-sdk';
 import * as s from '@tabrelay/plugin-sdk/schema';
 import { thePage } from './page.ts';
-import { redactText } from './secrets.ts';
+import { redact } from './redact.ts';
 import { told } from './told.ts';
 
 export const network = defineTool({
@@ -34,7 +34,7 @@ export const network = defineTool({
       bodies: page.bodies.all.map(({ at, text, ...about }) => ({
         ...about,
         at: performance.timeOrigin + at,
-        text: redactText(text),
+        text: redact(text),
       })),
     };
   },

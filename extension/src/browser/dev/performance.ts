@@ -1,7 +1,7 @@
 // How fast the page was, by what the browser has measured since it began.
 import { defineTool } from '@tabrelay/plugin-sdk';
 import * as s from '@tabrelay/plugin-sdk/schema';
-import { redactUrl } from './secrets.ts';
+import { redact } from './redact.ts';
 
 const observeMs = 100; // for what is buffered to be told
 
@@ -77,7 +77,7 @@ function resources(limit: number): Record<string, unknown> {
     count: all.length,
     transferred: all.reduce((sum, entry) => sum + entry.transferSize, 0),
     largest: largest.map((entry) => ({
-      url: redactUrl(entry.name.slice(0, 500)),
+      url: redact(entry.name.slice(0, 500)),
       type: entry.initiatorType,
       bytes: size(entry),
       ms: round(entry.duration),
@@ -94,7 +94,7 @@ export const performanceTool = defineTool({
   annotations: { readOnlyHint: true },
   input: s.parameters({
     limit: s.optional(s.integer('Resources. Default 10.', { minimum: 0, maximum: 250 })),
-    frame: s.optional(s.string('Any reference in the frame, such as f1e1.')),
+    frame: s.optional(s.string('Reference of the frame, or any in it, such as f1e1.')),
   }),
   async handle({ limit = 10 }) {
     const [paints, shifts, events, tasks] = await Promise.all([
@@ -110,7 +110,7 @@ export const performanceTool = defineTool({
       .toSorted((a, b) => b - a);
     const worst = interactions[Math.min(interactions.length - 1, Math.floor(interactions.length / 50))];
     return {
-      url: redactUrl(location.href),
+      url: redact(location.href),
       navigation: navigationTimes(),
       ...(painted !== undefined && { lcp: { ms: round(painted.startTime), bytes: number(painted, 'size') } }),
       cls: layoutShift(shifts),

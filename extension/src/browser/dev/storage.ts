@@ -2,7 +2,7 @@
 import { defineTool, ToolError } from '@tabrelay/plugin-sdk';
 import * as s from '@tabrelay/plugin-sdk/schema';
 import { databaseRecords, databases, deleteRecord, putRecord } from './databases.ts';
-import { isSecretName, isSecretText, masked, redactText } from './secrets.ts';
+import { isSecretName, isSecretText, masked, redact } from './redact.ts';
 
 const mostOfValue = 500; // characters in a list
 const mostItems = 500;
@@ -25,7 +25,7 @@ function areaOf(name: string): Storage {
 /** A value in a list: the beginning, or its size alone where it reads like a secret. */
 function listed(key: string, value: string): Record<string, unknown> {
   if (isSecretName(key) || isSecretText(value)) return { key, value: masked(value), secret: true };
-  const told = redactText(value);
+  const told = redact(value);
   if (told.length <= mostOfValue) return { key, value: told };
   return { key, value: `${told.slice(0, mostOfValue)}…`, characters: value.length };
 }
@@ -90,7 +90,7 @@ export const storage = defineTool({
     database: s.optional(s.string()),
     store: s.optional(s.string()),
     limit: s.optional(s.integer('Records. Default 20.', { minimum: 1, maximum: 500 })),
-    frame: s.optional(s.string('Any reference in the frame, such as f1e1.')),
+    frame: s.optional(s.string('Reference of the frame, or any in it, such as f1e1.')),
   }),
   async handle({ action, area = 'local', key, value, contains, database, store, limit = 20 }) {
     if (area !== 'indexedDB') return inArea({ action, area, key, value, contains });

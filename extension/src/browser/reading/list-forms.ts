@@ -1,4 +1,5 @@
 import { listPart } from '@tabrelay/plugin-sdk/paging';
+import { redact } from '../dev/redact.ts';
 import { buttons, type Field, fieldSelector, maxFields, readField } from './fields.ts';
 import { attribute, closest } from './members.ts';
 import { address, cut, here } from './page.ts';
@@ -18,7 +19,7 @@ export function listForms({ offset, limit }: Reading, room: Room) {
       form === null
         ? ''
         : cut(attribute(form, 'aria-label') || attribute(form, 'name') || attribute(form, 'id'), 200),
-    action: form === null ? '' : address(attribute(form, 'action') || location.href),
+    action: form === null ? '' : redact(address(attribute(form, 'action') || location.href)),
     buttons: form === null ? [] : buttons(form).slice(0, 30),
     fields,
   }));

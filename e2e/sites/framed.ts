@@ -1,0 +1,53 @@
+// A page with frames of sites about which a person has said different things, and frames in these.
+import type { Closing } from '../stage/closing.ts';
+import { openSite } from './own-pages.ts';
+
+export const states = ['off', 'ask', 'auto', 'excluded'] as const;
+export type State = (typeof states)[number];
+
+/** What a page has: words that nobody else has, and something of each kind that tools can be used on. */
+export const having = (words: string, more = '') => `<!doctype html><title>Title ${words}</title>
+<style>html { background: ${colours[words.split('-')[1] ?? ''] ?? '#fff'} }</style>
+<p>Words ${words}</p><button onclick="globalThis.touched = 'click'">Press ${words}</button>
+<input aria-label="Field ${words}" oninput="globalThis.touched = 'input'">
+<label>File ${words} <input type="file" onchange="globalThis.touched = 'file'"></label>
+<script>localStorage.kept = 'Stored ${words}'; console.error('Logged ${words}');</script>${more}`;
+
+/** The background of the frames of each state, which a picture has or has not. */
+export const colours: Record<string, string> = {
+  off: '#f00000',
+  ask: '#00f000',
+  auto: '#0000f0',
+  excluded: '#f0f000',
+};
+
+export interface Framed {
+  top: string; // address of the page
+  origin: string;
+  site: Record<State, string>; // origin of each foreign frame
+  inner: Record<State, string>; // address of what it shows
+}
+
+/** The addresses that the configuration leaves out. */
+export const excludePatterns = ['*://*/excluded*'];
+
+const frame = (title: string, url: string, size: string) =>
+  `<iframe title="${title}" src="${url}" width="${size}" height="90"></iframe>`;
+
+export async function openFramed(closing: Closing): Promise<Framed> {
+  const pages: Record<string, string> = { same: having('same-auto'), excluded: having('same-excluded') };
+  const origin = await openSite(closing, pages);
+  const site: Record<State, string> = { off: '', ask: '', auto: '', excluded: '' };
+  const inner = { ...site };
+  let frames = frame('Same', '/same', '300') + frame('Same excluded', '/excluded', '300');
+  for (const state of states) {
+    const path = state === 'excluded' ? 'excluded-inner' : 'inner';
+    const nested = frame(`Nested ${state}`, `${origin}/nested-${state}`, '300');
+    pages[`nested-${state}`] = having(`nested-${state}`);
+    site[state] = await openSite(closing, { [path]: having(`foreign-${state}`, nested) });
+    inner[state] = `${site[state]}/${path}`;
+    frames += frame(`Foreign ${state}`, inner[state], '600');
+  }
+  pages.page = having('top', frames);
+  return { top: `${origin}/page`, origin, site, inner };
+}

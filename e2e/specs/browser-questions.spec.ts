@@ -1,0 +1,308 @@
+// What a person is asked about an act of the browser's tools, and that what they allowed is what is done: the page, the
+// relay, the terminal and the client of an agent, as they are.
+import { z } from 'zod';
+import { openSite } from '../sites/own-pages.ts';
+import { Acting } from '../stage/acting.ts';
+import { askedAgent, picks } from '../stage/asked-agent.ts';
+import { expect, openStage, type Stage, type StageOptions, test, visit } from '../stage/test.ts';
+
+const Pending = z.object({
+  approvals: z.array(
+    z.looseObject({
+      id: z.string(),
+      sentence: z.string(),
+      lead: z.string().optional(),
+      deeds: z.array(z.string()).optional(),
+      choices: z.array(z.string()),
+    }),
+  ),
+});
+
+/** The one question that waits, once it does. */
+async function question({ relay }: Stage) {
+  const pending = async () =>
+    Pending.parse(JSON.parse(await relay.tabrelay('permit', 'pending', '--json'))).approvals;
+  await expect.poll(async () => (await pending()).length, { message: 'a question waits' }).toBe(1);
+  const [only] = await pending();
+  if (only === undefined) throw new Error('there is no question');
+  return only;
+}
+
+const looking = { browser__snapshot: 'auto', browser__find: 'auto' };
+
+const asking = (closing: Stage['closing'], config: StageOptions['config'] = {}) =>
+  openStage(closing, { guarded: true, config: { permissions: looking, ...config } });
+
+const bank = `<!doctype html><title>Acme Bank</title><h1>Pay</h1>
+  <form id="form" action="/pay" method="post"><label>Amount <input id="amount" name="amount"></label>
+    <label>To <input id="to" name="to"></label>
+    <label>Delivery <select id="delivery"><option>Standard<option>Express</select></label>
+    <label><input type="checkbox" id="news"> Newsletter</label>
+    <label>Password <input type="password" id="password"></label>
+    <label>Attachment <input type="file" id="file"></label>
+    <button id="pay">Pay now</button></form>
+  <button id="cancel" aria-label="Cancel">Delete my account</button>
+  <ul><li draggable="true" id="a">card A</li><li draggable="true" id="b">card B</li></ul>
+  <button id="draft">Save draft</button><button id="like">Like (3)</button>
+  <script>
+    window.pressed = [];
+    addEventListener('submit', (event) => { event.preventDefault(); pressed.push('submit ' + event.target.action); });
+    for (const one of document.querySelectorAll('button[id]:not(#pay)'))
+      one.onclick = () => pressed.push(one.textContent);
+  </script>`;
+
+test('a question says what will be done to what', async ({ closing }) => {
+  const stage = await asking(closing);
+  const site = await openSite(closing, { bank });
+  await visit(stage, `${site}/bank`);
+  const agent = new Acting(stage.agent);
+  const ref = (words: string) => agent.ref(words);
+  const host = new URL(site).origin;
+  const asks = async (tool: string, args: Record<string, unknown>, deeds: string[]) => {
+    const call = stage.agent.call(`browser__${tool}`, args);
+    const asked = await question(stage);
+    expect(asked.deeds).toEqual(deeds);
+    expect(asked.sentence).toContain(deeds[0]);
+    expect(asked.sentence).not.toMatch(/\be\d+\b/);
+    const shown = (await stage.relay.tabrelay('permit', 'pending')).replaceAll(/\s+/g, ' ');
+    for (const one of deeds) expect(shown).toContain(one);
+    await stage.relay.person('permit', 'deny', asked.id);
+    expect((await call).text).toContain('APPROVAL_DENIED');
+    return asked;
+  };
+  const [pay, amount, to] = [
+    await ref('button "Pay now"'),
+    await ref('textbox "Amount"'),
+    await ref('textbox "To"'),
+  ];
+  const sends = `which sends its form to ${host}/pay`;
+  await asks('click', { ref: pay }, [`Click button "Pay now", ${sends}`]);
+  await asks('click', { ref: await ref('button "Cancel"') }, [
+    'Click button "Cancel", which shows "Delete my account"',
+  ]);
+  await asks('fill', { fields: [{ ref: amount, value: 500 }] }, ['Amount ← 500']);
+  await asks('press', { ref: to, keys: 'Enter' }, [`Press Enter in textbox "To", ${sends}`]);
+  await stage.page.focus('#to');
+  await asks('press', { keys: 'Enter' }, [`Press Enter in textbox "To", ${sends}`]);
+  const [a, b] = [await ref('listitem "card A"'), await ref('listitem "card B"')];
+  await asks('pointer', { action: 'drag', ref: a, to: b, at: 'after' }, [
+    'Drag listitem "card A" after listitem "card B"',
+  ]);
+  const upload = { ref: await ref('file "Attachment"'), files: [{ name: 'cv.pdf', text: 'x' }] };
+  await asks('upload', upload, ['Upload cv.pdf to Attachment']);
+  const several = {
+    steps: [
+      { tool: 'fill', fields: [{ ref: await ref('combobox "Delivery"'), value: 'Express' }] },
+      { tool: 'fill', fields: [{ ref: await ref('checkbox "Newsletter"'), value: true }] },
+      { tool: 'click', ref: pay, dialogs: 'accept' },
+      { tool: 'click', ref: 'button "Confirm"' },
+    ],
+  };
+  await asks('act', several, [
+    'Choose "Express" in combobox "Delivery"',
+    'Check checkbox "Newsletter"',
+    `Click button "Pay now", ${sends}, and say yes to what the page asks then`,
+    `Click what the agent calls "button 'Confirm'", which is not in the page yet`,
+  ]);
+  const secret = await asks(
+    'fill',
+    { fields: [{ ref: await ref('password "Password"'), value: 'hunter2-secret' }] },
+    ['Password ← ••••'],
+  );
+  expect(secret.choices).toEqual(['once']);
+  expect(JSON.stringify(secret)).not.toContain('hunter2');
+
+  const rows = await stage.relay.tabrelay('audit', '--json');
+  expect(rows).toContain('Click button \\"Pay now\\"');
+  expect(rows).toContain('Click button \\"Cancel\\", which shows \\"Delete my account\\"');
+  expect(rows).not.toContain('hunter2');
+});
+
+test('nothing that cannot be done is asked about', async ({ closing }) => {
+  const stage = await asking(closing);
+  const site = await openSite(closing, { bank });
+  await visit(stage, `${site}/bank`);
+  const agent = new Acting(stage.agent);
+  const ref = await agent.ref('button "Save draft"');
+  await stage.page.evaluate(() => document.querySelector('#draft')?.remove());
+  expect(await agent.failure('click', { ref })).toMatchObject({ code: 'REF_GONE', outcome: 'not_executed' });
+  expect(await agent.failure('click', { ref: 'button "Nowhere"' })).toMatchObject({
+    outcome: 'not_executed',
+  });
+});
+
+const changes: [what: string, script: string, code: string | undefined][] = [
+  ['is called otherwise', "draft.textContent = 'Delete my account'", 'TARGET_CHANGED'],
+  [
+    'shows something else under its name',
+    "draft.ariaLabel = 'Save draft'; draft.textContent = 'Delete all'",
+    'TARGET_CHANGED',
+  ],
+  ['is of another form', "draft.setAttribute('form', 'form')", 'TARGET_CHANGED'],
+  ['is another kind of thing', "draft.setAttribute('role', 'switch')", 'TARGET_CHANGED'],
+  ['is replaced', 'draft.outerHTML = draft.outerHTML', 'REF_GONE'],
+  ['gets a dot behind it', "draft.textContent = ' Save  draft… '", undefined],
+];
+
+for (const [what, script, code] of changes)
+  test(`what was allowed is not done where the target ${what}: ${code ?? 'it is done'}`, async ({
+    closing,
+  }) => {
+    const stage = await asking(closing);
+    const site = await openSite(closing, { bank });
+    await visit(stage, `${site}/bank`);
+    const agent = new Acting(stage.agent);
+    const call = stage.agent.call('browser__click', { ref: await agent.ref('button "Save draft"') });
+    const asked = await question(stage);
+    await stage.page.evaluate(script);
+    await stage.relay.person('permit', 'allow', asked.id);
+    const answer = await call;
+    expect(answer.failed, answer.text).toBe(code !== undefined);
+    if (code !== undefined)
+      expect({ code: answer.code, ...answer.facts }).toMatchObject({ code, outcome: 'not_executed' });
+    expect(await stage.page.evaluate('pressed.length')).toBe(code === undefined ? 1 : 0);
+  });
+
+test('a form that is sent elsewhere, and a counter, while the question is open', async ({ closing }) => {
+  const stage = await asking(closing);
+  const site = await openSite(closing, { bank });
+  await visit(stage, `${site}/bank`);
+  const agent = new Acting(stage.agent);
+  const allowed = async (words: string, script: string) => {
+    const call = stage.agent.call('browser__click', { ref: await agent.ref(words) });
+    const asked = await question(stage);
+    await stage.page.evaluate(script);
+    await stage.relay.person('permit', 'allow', asked.id);
+    return call;
+  };
+  expect((await allowed('button "Like (3)"', "like.textContent = 'Like (4)'")).failed).toBe(false);
+  const paid = await allowed('button "Pay now"', "form.action = 'https://evil.example/pay'");
+  expect(paid.code).toBe('TARGET_CHANGED');
+  expect(paid.text).toContain('https://evil.example/pay');
+  expect(await stage.page.evaluate('pressed')).toEqual(['Like (4)']);
+});
+
+test('words of the agent hold to what the person was shown, too', async ({ closing }) => {
+  const stage = await asking(closing);
+  const site = await openSite(closing, { bank });
+  await visit(stage, `${site}/bank`);
+  const call = stage.agent.call('browser__click', { ref: 'button "Save draft"' });
+  const asked = await question(stage);
+  expect(asked.deeds).toEqual(['Click button "Save draft"']);
+  await stage.page.evaluate("draft.ariaLabel = 'Save draft'; draft.textContent = 'Delete my account'");
+  await stage.relay.person('permit', 'allow', asked.id);
+  const answer = await call;
+  expect(answer.code, answer.text).toBe('TARGET_CHANGED');
+  expect(answer.text).toContain('when the person was asked');
+  expect(await stage.page.evaluate('pressed')).toEqual([]);
+});
+
+test('a later step is done only to what was allowed, and what was told', async ({ closing }) => {
+  const stage = await asking(closing);
+  const site = await openSite(closing, { bank });
+  await visit(stage, `${site}/bank`);
+  const agent = new Acting(stage.agent);
+  const steps = async () => [
+    { tool: 'click', ref: await agent.ref('button "Save draft"') },
+    { tool: 'click', ref: await agent.ref('button "Like (3)"') },
+  ];
+  await stage.page.evaluate(
+    "draft.onclick = () => { pressed.push('draft'); like.textContent = 'Send all'; }",
+  );
+  const call = stage.agent.call('browser__act', { steps: await steps() });
+  await stage.relay.person('permit', 'allow', (await question(stage)).id);
+  const answer = await call;
+  expect(answer.code).toBe('TARGET_CHANGED');
+  expect(answer.text).toContain('Step 2 of 2 (click) failed, after the steps before it were done');
+  expect(await stage.page.evaluate('pressed')).toEqual(['draft']);
+});
+
+test('without a question an act is done only to what the agent was told', async ({
+  sharedStage: stage,
+  closing,
+}) => {
+  const site = await openSite(closing, { bank });
+  await visit(stage, `${site}/bank`);
+  const agent = new Acting(stage.agent);
+  const ref = await agent.ref('button "Save draft"');
+  await stage.page.evaluate("draft.textContent = 'Delete my account'");
+  const failure = await agent.failure('click', { ref });
+  expect(failure).toMatchObject({ code: 'TARGET_CHANGED', outcome: 'not_executed' });
+  expect(failure.text).toContain('was told as button "Save draft" is button "Delete my account" now');
+  expect(await stage.page.evaluate('pressed')).toEqual([]);
+  await agent.look({ full: true });
+  const done = await agent.do('click', { ref });
+  expect(done).toMatchObject({ on: `button "Delete my account" [${ref}]` });
+  const cancel = await agent.do('click', { ref: await agent.ref('button "Cancel"') });
+  expect(cancel).toMatchObject({ on: expect.stringContaining('which shows "Delete my account"') });
+  const rows = await stage.relay.tabrelay('audit', '--json');
+  expect(rows).toContain('which shows \\"Delete my account\\"');
+});
+
+test('a client that asks its person shows the same, and a missed question is for the same target', async ({
+  closing,
+}) => {
+  const stage = await asking(closing, { approvals: { timeoutMs: 2000 } });
+  const site = await openSite(closing, { bank });
+  await visit(stage, `${site}/bank`);
+  const heard: string[] = [];
+  const agent = new Acting(
+    await askedAgent(stage.relay, closing, (message) => {
+      heard.push(message);
+      return heard.length === 1 ? picks('Allow once') : { action: 'cancel' };
+    }),
+  );
+  const ref = await agent.ref('button "Save draft"');
+  expect((await agent.do('click', { ref })).outcome).toBe('executed');
+  expect(heard[0]).toContain('Click button "Save draft"');
+
+  expect((await agent.failure('click', { ref })).code).toBe('APPROVAL_TIMEOUT');
+  const Missed = z.object({ missed: z.array(z.looseObject({ id: z.string(), sentence: z.string() })) });
+  const { missed } = Missed.parse(JSON.parse(await stage.relay.tabrelay('permit', 'pending', '--json')));
+  expect(missed[0]?.sentence).toContain('Click button "Save draft"');
+  await stage.relay.person('permit', 'allow', missed[0]?.id ?? '');
+  await stage.page.evaluate("draft.textContent = 'Delete my account'");
+  expect((await agent.failure('click', { ref })).code, 'the agent knows nothing of it').toBe(
+    'TARGET_CHANGED',
+  );
+  await agent.look({ full: true });
+  expect((await agent.failure('click', { ref })).code, 'it is asked about anew').toBe('APPROVAL_TIMEOUT');
+  expect(heard.at(-1)).toContain('Click button "Delete my account"');
+  await stage.page.evaluate("draft.textContent = 'Save draft'");
+  await agent.look({ full: true });
+  expect((await agent.do('click', { ref })).outcome, 'which was allowed').toBe('executed');
+});
+
+test('what is allowed for the session needs no question, and holds to what was told', async ({ closing }) => {
+  const stage = await asking(closing);
+  const site = await openSite(closing, { bank });
+  await visit(stage, `${site}/bank`);
+  const agent = new Acting(stage.agent);
+  const ref = await agent.ref('button "Save draft"');
+  const call = stage.agent.call('browser__click', { ref });
+  await stage.relay.person('permit', 'allow', (await question(stage)).id, '--for', 'session');
+  expect((await call).failed).toBe(false);
+  expect((await agent.do('click', { ref })).outcome).toBe('executed');
+  await stage.page.evaluate("draft.textContent = 'Delete my account'");
+  expect((await agent.failure('click', { ref })).code).toBe('TARGET_CHANGED');
+});
+
+test('a frame is named, and one that shows another document gets nothing', async ({ closing }) => {
+  const stage = await asking(closing);
+  const inner = await openSite(closing, { bank });
+  const site = await openSite(closing, {
+    forum: `<!doctype html><title>Forum</title><iframe id="f" src="${inner}/bank" width="600" height="600"></iframe>`,
+  });
+  await visit(stage, `${site}/forum`);
+  const agent = new Acting(stage.agent);
+  const ref = await agent.ref('button "Save draft"');
+  const call = stage.agent.call('browser__click', { ref });
+  const asked = await question(stage);
+  expect(asked.sentence).toContain(`in ${inner}, a frame of ${site}: Click button "Save draft"`);
+  await stage.page.evaluate("f.src = f.src + '?again'");
+  await expect.poll(() => stage.page.frames()[1]?.url()).toContain('again');
+  await stage.relay.person('permit', 'allow', asked.id);
+  const answer = await call;
+  expect(answer.failed, answer.text).toBe(true);
+  expect(answer.facts.outcome).toBe('not_executed');
+});

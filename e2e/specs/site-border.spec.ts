@@ -1,0 +1,171 @@
+// Where a call leads: an agent loads no page of a site that is off, and is told no more of any page than it may know.
+import { once } from 'node:events';
+import { createServer, type RequestListener } from 'node:http';
+import { z } from 'zod';
+import { Acting } from '../stage/acting.ts';
+import type { Closing } from '../stage/closing.ts';
+import { portOf } from '../stage/port.ts';
+import { expect, openStage, type Stage, test, visit } from '../stage/test.ts';
+
+const Tabs = z.object({
+  tabs: z.array(z.object({ url: z.string(), title: z.string() })),
+  hidden: z.number().optional(),
+});
+
+/** A site on an origin of its own, and what was asked of it. */
+async function site(closing: Closing, answer: RequestListener) {
+  const asked: string[] = [];
+  const server = createServer((request, response) => {
+    if (request.url !== '/favicon.ico') asked.push(request.url ?? '');
+    response.setHeader('content-type', 'text/html');
+    answer(request, response);
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  closing.defer(async () => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return { url: `http://127.0.0.1:${portOf(server.address())}`, asked };
+}
+
+const serviceWorker = `
+addEventListener('install', () => skipWaiting());
+addEventListener('activate', (event) => event.waitUntil(clients.claim()));
+addEventListener('fetch', (event) => event.respondWith(fetch(event.request.url + '?by-the-service-worker')));`;
+
+const links = (to: Record<string, string>) =>
+  Object.entries(to)
+    .map(([name, address]) => `<p><a href="${address}">${name}</a>`)
+    .join('');
+
+/** A forum, where everything may be done, with ways to a bank that is off and a shop that is asked about. */
+async function openGround(closing: Closing) {
+  const bank = await site(closing, ({ url = '' }, response) => {
+    if (url.startsWith('/on')) return response.writeHead(302, { location: `${forum.url}/end` }).end();
+    if (url === '/worker.js') return response.setHeader('content-type', 'text/javascript').end(serviceWorker);
+    if (url === '/enrol')
+      return response.end(`<title>Balance</title><script>
+navigator.serviceWorker.register('/worker.js').then(() => navigator.serviceWorker.ready).then(() => { document.title = 'Ready'; });
+</script>`);
+    return response.end('<title>Balance 4711</title><p>Secret words of the bank');
+  });
+  const shop = await site(closing, (_, response) => response.end('<title>Shop</title><p>Words of the shop'));
+  const forum = await site(closing, ({ url = '' }, response) => {
+    const away = new URL(url, 'http://forum').searchParams.get('away');
+    if (away !== null) return response.writeHead(302, { location: away }).end();
+    if (url === '/script')
+      return response.end(`<title>Script</title><script>location = '${bank.url}/by-script'</script>`);
+    if (url === '/meta')
+      return response.end(
+        `<title>Meta</title><meta http-equiv="refresh" content="0;url=${bank.url}/by-meta">`,
+      );
+    return response.end(`<title>Forum</title><p>Words of the forum${links({
+      'To the bank': `${bank.url}/private?token=1`,
+      'To the shop': `${shop.url}/cart?token=1`,
+      'To the forum': `${forum.url}/thread?page=2`,
+      'By a redirect': `/go?away=${encodeURIComponent(`${bank.url}/private`)}`,
+    })}<p><button onclick="window.open('${bank.url}/private?token=1')">Open the bank</button>
+<button onclick="window.open('${shop.url}/cart?token=1')">Open the shop</button>`);
+  });
+  const permissions = { default: 'auto', [bank.url]: 'off', [shop.url]: 'ask' };
+  const stage = await openStage(closing, { guarded: true, config: { permissions } });
+  return { stage, bank, shop, forum };
+}
+
+const openTabs = async ({ agent }: Stage) => Tabs.parse((await agent.call('browser__list_tabs')).value);
+
+test('no address, redirect or script of a page takes a tab to a site that is off', async ({ closing }) => {
+  const { stage, bank, forum } = await openGround(closing);
+  const { agent, browser } = stage;
+  await visit(stage, `${forum.url}/`);
+  const away = (to: string) => `${forum.url}/go?away=${encodeURIComponent(to)}`;
+  const before = browser.pages().length;
+  for (const [address, outcome] of [
+    [`${bank.url}/pay`, 'not_executed'],
+    [away(`${bank.url}/on`), 'executed'],
+    [away(away(`${bank.url}/on`)), 'executed'],
+    [`${forum.url}/script`, 'executed'],
+    [`${forum.url}/meta`, 'executed'],
+  ] as const) {
+    const opened = await agent.call('browser__open_tab', { url: address });
+    expect([opened.code, opened.facts.outcome], address).toEqual(['PERMISSION_DENIED', outcome]);
+    expect(opened.text, address).toContain(bank.url);
+    await expect.poll(() => browser.pages().length, { message: address }).toBe(before);
+    await visit(stage, `${forum.url}/`);
+    const gone = await agent.call('browser__navigate', { to: address });
+    expect([gone.code, gone.facts.outcome], address).toEqual(['PERMISSION_DENIED', outcome]);
+    expect(gone.text, address).toContain(bank.url);
+  }
+  expect(bank.asked).toEqual([]);
+  // What is not off is reached as ever, and the person goes where they like.
+  expect((await agent.call('browser__open_tab', { url: away(`${forum.url}/end`) })).value).toMatchObject({
+    url: `${forum.url}/end`,
+    title: 'Forum',
+  });
+  await stage.page.goto(`${bank.url}/by-the-person`);
+  expect(bank.asked).toEqual(['/by-the-person']);
+});
+
+test('a service worker of a site that is off is not asked either', async ({ closing }) => {
+  const { stage, bank, forum } = await openGround(closing);
+  await stage.page.goto(`${bank.url}/enrol`);
+  await expect.poll(() => stage.page.title()).toBe('Ready');
+  await visit(stage, `${forum.url}/`);
+  const asked = bank.asked.length;
+  const to = `${forum.url}/go?away=${encodeURIComponent(`${bank.url}/private`)}`;
+  for (const [tool, args] of [
+    ['browser__open_tab', { url: to }],
+    ['browser__navigate', { to }],
+  ] as const) {
+    const ended = await stage.agent.call(tool, args);
+    expect([ended.code, ended.text], tool).toEqual(['PERMISSION_DENIED', expect.stringContaining(bank.url)]);
+  }
+  expect(bank.asked.length).toBe(asked);
+});
+
+test('an act tells of the page it led to what the agent may know', async ({ closing }) => {
+  const { stage, bank, shop, forum } = await openGround(closing);
+  const acting = new Acting(stage.agent);
+  const click = async (name: string) => {
+    await visit(stage, `${forum.url}/`);
+    return stage.agent.call('browser__click', { ref: await acting.ref(name) });
+  };
+  for (const way of ['link "To the bank"', 'link "By a redirect"']) {
+    const toBank = await click(way);
+    expect(toBank.value, way).toMatchObject({ url: bank.url, note: expect.stringContaining('off') });
+    for (const secret of ['4711', 'Secret', '/private', '"page"'])
+      expect(toBank.text, way).not.toContain(secret);
+  }
+  const toShop = await click('link "To the shop"');
+  expect(toShop.value).toMatchObject({ url: `${shop.url}/cart`, title: 'Shop' });
+  expect(toShop.text).toContain('browser__snapshot');
+  for (const secret of ['Words of the shop', 'token']) expect(toShop.text).not.toContain(secret);
+  const toForum = await click('link "To the forum"');
+  expect(toForum.value).toMatchObject({ url: `${forum.url}/thread?page=2`, title: 'Forum' });
+  expect(toForum.text).toContain('Words of the forum');
+  const opened = await click('button "Open the bank"');
+  expect(opened.value).toMatchObject({ opened: [{ url: bank.url }] });
+  expect(opened.text).not.toContain('/private');
+  const alsoOpened = await click('button "Open the shop"');
+  expect(alsoOpened.value).toMatchObject({ opened: [{ url: `${shop.url}/cart` }] });
+  // The tabs that are there now are told in the same way.
+  const { tabs, hidden } = await openTabs(stage);
+  expect(hidden).toBe(1);
+  expect(tabs.some(({ url }) => url.startsWith(bank.url))).toBe(false);
+  expect(tabs.some(({ url }) => url.startsWith(shop.url))).toBe(true);
+});
+
+test('the history of a tab leads to no site that is off', async ({ closing }) => {
+  const { stage, bank, shop, forum } = await openGround(closing);
+  const { agent } = stage;
+  await stage.page.goto(`${bank.url}/private`);
+  await visit(stage, `${forum.url}/`);
+  const back = await agent.call('browser__navigate', { to: 'back' });
+  expect(back.code).toBe('PERMISSION_DENIED');
+  expect(back.text).toContain(bank.url);
+  for (const secret of ['4711', '/private']) expect(back.text).not.toContain(secret);
+  await stage.page.goto(`${shop.url}/cart?token=1`);
+  await visit(stage, `${forum.url}/`);
+  const toShop = await agent.call('browser__navigate', { to: 'back' });
+  expect(toShop.value).toMatchObject({ url: `${shop.url}/cart`, title: 'Shop' });
+});

@@ -1,0 +1,338 @@
+// What the person says of sites holds for every tool that sees or uses pages, wherever it meets their documents. The
+// cells are made of the list of tools: one without a row of what it is called with fails.
+import { z } from 'zod';
+import { colours, excludePatterns, type Framed, openFramed, type State, states } from '../sites/framed.ts';
+import type { Agent } from '../stage/agent.ts';
+import { askedAgent, picks } from '../stage/asked-agent.ts';
+import { read } from '../stage/resources.ts';
+import { expect, type Stage, test, visit } from '../stage/test.ts';
+
+test.describe.configure({ mode: 'default' });
+test.use({
+  groundOptions: {
+    plugins: { 'browser-dev': { enabled: true } },
+    config: { resources: { tabs: { excludePatterns } } },
+  },
+});
+
+/** References to what a document has, or to the line of its frame alone. */
+interface Refs {
+  frame: string;
+  button: string;
+  field: string;
+  file: string;
+}
+
+type Args = Record<string, unknown>;
+
+/** How a tool is called. */
+interface Row {
+  whole?: Args; // to look at all of the tab
+  into?: (refs: Refs) => Args; // to look at, or act in, one document
+  page?: Args; // it is about the tab's own page, and tells nothing of frames
+  elsewhere?: string; // which test has what it does
+}
+
+const rows: Record<string, Row> = {
+  browser__snapshot: { whole: { full: true, maxTokens: 9000 }, into: ({ frame }) => ({ ref: frame }) },
+  browser__find: { whole: { text: 'Words' } },
+  browser__read: { whole: { what: 'text' }, into: ({ frame }) => ({ what: 'text', ref: frame }) },
+  browser__wait: {
+    whole: { text: 'Words nowhere', timeoutMs: 300 },
+    into: ({ button }) => ({ ref: button, timeoutMs: 2000 }),
+  },
+  browser__screenshot: { whole: {}, into: ({ frame }) => ({ ref: frame }) },
+  browser__click: { into: ({ button }) => ({ ref: button }) },
+  browser__fill: { into: ({ field }) => ({ fields: [{ ref: field, value: 'tea' }] }) },
+  browser__press: { into: ({ field }) => ({ ref: field, text: 'x' }) },
+  browser__pointer: { into: ({ button }) => ({ action: 'hover', ref: button }) },
+  browser__upload: {
+    into: ({ file }) => ({ ref: file, files: [{ name: 'a.txt', text: 'a' }] }),
+  },
+  browser__act: { into: ({ button }) => ({ steps: [{ tool: 'click', ref: button }] }) },
+  browser__evaluate: { page: { code: '1 + 1' }, into: ({ frame }) => ({ frame, code: 'document.title' }) },
+  browser__console: { page: {}, into: ({ frame }) => ({ frame }) },
+  browser__storage: { page: { action: 'list' }, into: ({ frame }) => ({ frame, action: 'list' }) },
+  browser__performance: { page: {}, into: ({ frame }) => ({ frame }) },
+  browser__network: { page: {} },
+  browser__cookies: { page: { action: 'list' } },
+  browser__downloads: { page: {} },
+  browser__list_tabs: { page: {} },
+  browser__navigate: { elsewhere: 'leading to another site' },
+  browser__open_tab: { elsewhere: 'leading to another site' },
+  browser__close_tab: { elsewhere: 'leading to another site' },
+  browser__pdf: { elsewhere: 'trusted-input.spec.ts: it needs the debugger' },
+  browser__emulate: { elsewhere: 'trusted-input.spec.ts: it needs the debugger' },
+};
+
+/** Which documents there are: where they stand, and how their words begin. */
+const places = ['foreign', 'nested'] as const;
+
+/** What is to come back of a document, by where it stands and what is said of the site of the frame there. */
+const open: Record<(typeof places)[number], Record<State, boolean>> = {
+  foreign: { off: false, ask: false, auto: true, excluded: false },
+  // of the page's own site, in a frame of another: what is around it may not be off
+  nested: { off: false, ask: true, auto: true, excluded: false },
+};
+
+const refsIn = (seen: string, words: string, frame: string): Refs => {
+  const ref = (role: string, name: string) =>
+    new RegExp(`${role} "${name}"[^\\n[]*\\[([a-z0-9]+)\\]`).exec(seen)?.[1] ?? '';
+  return {
+    frame: ref('frame', frame),
+    button: ref('button', `Press ${words}`),
+    field: ref('textbox', `Field ${words}`),
+    file: ref('file', `File ${words}`),
+  };
+};
+
+const title = (place: string, state: State) => `${place === 'foreign' ? 'Foreign' : 'Nested'} ${state}`;
+
+/** The page, with references into all of its documents that were given before anything was said of their sites. */
+async function seen(stage: Stage, agent: Agent, framed: Framed) {
+  await visit(stage, framed.top);
+  const whole = (await agent.call('browser__snapshot', { full: true, maxTokens: 9000 })).text;
+  const refs = (place: string, state: State) => refsIn(whole, `${place}-${state}`, title(place, state));
+  return { whole, refs };
+}
+
+async function say(stage: Stage, { site }: Framed): Promise<void> {
+  await stage.relay.tabrelay('permit', 'set', site.off, 'off');
+  await stage.relay.tabrelay('permit', 'set', site.ask, 'ask');
+}
+
+test('no tool without a row', async ({ sharedStage: stage }) => {
+  const tools = (await stage.agent.tools()).filter((name) => name.startsWith('browser__'));
+  expect(tools.toSorted()).toEqual(Object.keys(rows).toSorted());
+  for (const [name, row] of Object.entries(rows))
+    expect(Object.keys(row).length, `${name} has something to be tried`).toBeGreaterThan(0);
+});
+
+test('looks leave closed frames out, and say so', async ({ sharedStage: stage, closing }) => {
+  const framed = await openFramed(closing);
+  await seen(stage, stage.agent, framed);
+  await say(stage, framed);
+  for (const [tool, { whole }] of Object.entries(rows)) {
+    if (whole === undefined) continue;
+    const answer = await stage.agent.call(tool, whole);
+    const told = answer.texts.join('\n');
+    for (const place of places)
+      for (const state of states) {
+        if (!open[place][state]) expect(told, tool).not.toContain(`${place}-${state}`);
+        if (state !== 'auto') expect(told, tool).not.toContain(framed.inner[state]);
+      }
+    expect(told, tool).toContain(`${framed.site.off} not readable: off`);
+    expect(told, tool).toContain(`${framed.site.ask} not readable: ask`);
+    expect(told, tool).toContain(`${framed.site.excluded} not readable: off`);
+    expect(told, tool).not.toContain('same-excluded');
+    expect(told, tool).not.toContain(`${framed.site.auto} not readable`);
+  }
+  const whole = (await stage.agent.call('browser__snapshot', { full: true, maxTokens: 9000 })).text;
+  for (const words of ['Words top', 'Words same-auto', 'Words foreign-auto', 'Words nested-auto'])
+    expect(whole).toContain(words);
+});
+
+test('what is about the page alone tells nothing of closed frames', async ({
+  sharedStage: stage,
+  closing,
+}) => {
+  const framed = await openFramed(closing);
+  await stage.agent.call('browser__network', {});
+  await stage.agent.call('browser__console', {});
+  await say(stage, framed);
+  await visit(stage, framed.top);
+  for (const [tool, { page }] of Object.entries(rows)) {
+    if (page === undefined) continue;
+    const answer = await stage.agent.call(tool, page);
+    expect(
+      answer.failed && !['BROWSER_PERMISSION_MISSING'].includes(String(answer.code)),
+      `${tool} ${answer.text}`,
+    ).toBe(false);
+    for (const words of ['foreign-off', 'foreign-ask', 'nested-off', 'same-excluded'])
+      expect(answer.texts.join('\n'), tool).not.toContain(words);
+  }
+  const { requests } = z
+    .object({ requests: z.array(z.object({ url: z.string() })) })
+    .parse((await stage.agent.call('browser__network', {})).value);
+  const urls = requests.map(({ url }) => url);
+  expect(urls).toContain(framed.inner.auto);
+  for (const url of [
+    framed.inner.off,
+    framed.inner.ask,
+    framed.inner.excluded,
+    `${framed.origin}/nested-off`,
+  ])
+    expect(urls).not.toContain(url);
+});
+
+test('a call that goes into a frame is for the site of that frame', async ({
+  sharedStage: stage,
+  closing,
+}) => {
+  test.setTimeout(240_000);
+  const framed = await openFramed(closing);
+  const questions: string[] = [];
+  const agent = await askedAgent(stage.relay, closing, (question) => {
+    questions.push(question);
+    return picks('Deny');
+  });
+  const { refs } = await seen(stage, agent, framed);
+  await say(stage, framed);
+  for (const [tool, { into }] of Object.entries(rows)) {
+    if (into === undefined) continue;
+    for (const place of places)
+      for (const state of states) {
+        const of = refs(place, state);
+        const args = into(of);
+        if (JSON.stringify(args).includes('""')) {
+          expect(['excluded'], 'only what was never seen has no reference').toContain(state);
+          continue;
+        }
+        questions.length = 0;
+        const cell = `${tool} ${place} ${state}`;
+        const answer = await agent.call(tool, args);
+        // The line of a nested frame stands in the document around it, which a reference to it is looked up in.
+        const at = args.ref === of.frame ? 'foreign' : place;
+        if (open[at][state]) {
+          expect(['PERMISSION_DENIED', 'APPROVAL_DENIED', 'SITE_CLOSED'], cell).not.toContain(answer.code);
+          expect(answer.failed, `${cell}: ${answer.text}`).toBe(false);
+          expect(questions, cell).toEqual([]);
+          continue;
+        }
+        expect(answer.failed, `${cell}: ${answer.text}`).toBe(true);
+        expect(answer.text, cell).toContain(framed.site[state]);
+        expect(answer.text, cell).not.toContain(`Words ${place}`);
+        if (state === 'ask') {
+          expect(answer.code, cell).toBe('APPROVAL_DENIED');
+          expect(questions, cell).toHaveLength(1);
+          expect(questions[0], cell).toContain(framed.site.ask.replace('https://', ''));
+          expect(questions[0], cell).toContain(`a frame of ${framed.origin}`);
+        } else {
+          expect(answer.code, cell).toBe('PERMISSION_DENIED');
+          expect(questions, cell).toEqual([]);
+        }
+      }
+  }
+  for (const frame of stage.page.frames()) {
+    const url = frame.url();
+    if (
+      [framed.inner.off, framed.inner.ask, framed.inner.excluded, `${framed.origin}/nested-off`].includes(url)
+    )
+      expect(await frame.evaluate('globalThis.touched'), url).toBeUndefined();
+  }
+});
+
+test('a site that is asked about is open once the person says so', async ({
+  sharedStage: stage,
+  closing,
+}) => {
+  const framed = await openFramed(closing);
+  const agent = await askedAgent(stage.relay, closing, (question) => {
+    expect(question).toContain(framed.site.ask);
+    return picks('Allow once');
+  });
+  const { refs } = await seen(stage, agent, framed);
+  await say(stage, framed);
+  const of = refs('foreign', 'ask');
+  const looked = await agent.call('browser__snapshot', { ref: of.frame });
+  expect(looked.text).toContain('Words foreign-ask');
+  expect((await agent.call('browser__click', { ref: of.button })).failed).toBe(false);
+  const again = (await agent.call('browser__snapshot', { full: true, maxTokens: 9000 })).text;
+  expect(again, 'it was for those calls alone').not.toContain('Words foreign-ask');
+  const audit = await stage.relay.tabrelay('audit', '--json');
+  const asked = z
+    .object({ entries: z.array(Row) })
+    .parse(JSON.parse(audit))
+    .entries.filter(({ tool, detail = '' }) => tool === 'browser__click' && detail.includes('a frame of'));
+  expect(asked[0]).toMatchObject({ origin: framed.site.ask, detail: expect.stringContaining(framed.origin) });
+});
+
+test('pictures show closed frames black, wherever they are', async ({ sharedStage: stage, closing }) => {
+  const framed = await openFramed(closing);
+  await seen(stage, stage.agent, framed);
+  const before = await coloursIn(stage, await picture(stage.agent, {}));
+  for (const state of states) expect(before[state], state).toBe(state !== 'excluded');
+  await say(stage, framed);
+  for (const args of [{}, { full: true }]) {
+    const shown = await coloursIn(stage, await picture(stage.agent, args));
+    expect(shown).toEqual({ off: false, ask: false, auto: true, excluded: false });
+  }
+  // Moved about and turned, and one that is new in every frame of the picture.
+  await stage.page.evaluate(() => {
+    const all = Array.from(document.querySelectorAll('iframe'));
+    const turn = (at: number) => {
+      for (const [n, frame] of all.entries())
+        frame.style.transform = `rotate(${at / 7 + n}deg) translate(${(at / 3) % 90}px, 0)`;
+      requestAnimationFrame(turn);
+    };
+    requestAnimationFrame(turn);
+  });
+  const moving = await coloursIn(stage, await picture(stage.agent, {}));
+  expect(moving).toMatchObject({ off: false, ask: false, excluded: false });
+  const back = stage.page.frames().find((frame) => frame.url() === framed.inner.off);
+  expect(
+    await back?.evaluate(() => getComputedStyle(document.querySelector('p') ?? document.body).visibility),
+    'the person sees it as before',
+  ).toBe('visible');
+});
+
+test('resources leave closed frames out, and say so', async ({ sharedStage: stage, closing }) => {
+  const framed = await openFramed(closing);
+  await visit(stage, framed.top);
+  await say(stage, framed);
+  const { resources } = await stage.agent.client.listResources();
+  const uri = resources.find(({ description = '' }) => description.startsWith(framed.top))?.uri ?? '';
+  const told = JSON.stringify(await read(stage, uri));
+  for (const words of ['foreign-off', 'foreign-ask', 'foreign-excluded', 'nested-off', 'same-excluded'])
+    expect(told).not.toContain(words);
+  for (const words of ['Words top', 'Words same-auto', 'Words foreign-auto', 'Words nested-auto'])
+    expect(told).toContain(words);
+  expect(told).toContain(`${framed.site.off} not readable: off`);
+  expect(told).toContain(`${framed.site.ask} not readable: ask`);
+});
+
+const Row = z.object({
+  tool: z.string().optional(),
+  origin: z.string().optional(),
+  detail: z.string().optional(),
+});
+
+const Picture = z.object({
+  content: z.array(z.object({ data: z.string().optional(), mimeType: z.string().optional() })),
+});
+
+async function picture(agent: Agent, args: Args): Promise<string> {
+  const result = await agent.client.callTool({ name: 'browser__screenshot', arguments: args });
+  const image = Picture.parse(result).content.find(({ data }) => data !== undefined);
+  return `data:${image?.mimeType};base64,${image?.data}`;
+}
+
+/** Which of the frames' colours a picture has. */
+async function coloursIn(stage: Stage, url: string): Promise<Record<string, boolean>> {
+  const page = await stage.browser.newPage();
+  const found = await page.evaluate(
+    async ([source, wanted]) => {
+      const image = new Image();
+      image.src = source;
+      await image.decode();
+      const canvas = new OffscreenCanvas(image.width, image.height);
+      const drawing = canvas.getContext('2d');
+      drawing?.drawImage(image, 0, 0);
+      const { data } = drawing?.getImageData(0, 0, image.width, image.height) ?? { data: [] };
+      const has = (colour: string) => {
+        const [r = 0, g = 0, b = 0] = [1, 3, 5].map((at) => Number.parseInt(colour.slice(at, at + 2), 16));
+        let n = 0;
+        for (let i = 0; i < data.length; i += 4) {
+          const off = [r - (data[i] ?? 0), g - (data[i + 1] ?? 0), b - (data[i + 2] ?? 0)];
+          if (off.every((one) => Math.abs(one) < 24)) n++;
+        }
+        return n > 20;
+      };
+      return Object.fromEntries(Object.entries(wanted).map(([state, colour]) => [state, has(colour)]));
+    },
+    [url, colours] as const,
+  );
+  await page.close();
+  await stage.page.bringToFront();
+  return found;
+}

@@ -1,0 +1,32 @@
+// The flags of the test browser. The test driver has some fifty of its own (chromiumSwitches in playwright-core), which
+// take away what a person's Chrome has: the back/forward cache, slow timers in the background, the popup blocker. None
+// of them is given: these are all, each with the reason why it cannot go. docs/proofs.md shows both side by side.
+
+/** All flags for a profile with the extension; extra are those of a test. */
+export function browserFlags(profile: string, extension: string, extra: readonly string[] = []): string[] {
+  return [
+    // How a person's Chrome is told as well, by another way: the icon that they start, the page "Extensions".
+    `--user-data-dir=${profile}`,
+    `--load-extension=${extension}`,
+    // So that nothing else of the machine is loaded, and that the extension stays enabled without developer mode.
+    `--disable-extensions-except=${extension}`,
+    // The driver speaks to the browser here.
+    '--remote-debugging-pipe',
+    // There is no screen. This is the whole browser without its windows, not the old headless one.
+    '--headless=new',
+    '--disable-gpu',
+    // Root has no sandbox in Chromium.
+    ...(process.getuid?.() === 0 ? ['--no-sandbox'] : []),
+    // Nobody answers the questions of a first start, or those of a keyring.
+    '--no-first-run',
+    '--no-default-browser-check',
+    '--password-store=basic',
+    '--use-mock-keychain',
+    // A test asks nobody outside of the machine, and has no account.
+    '--disable-background-networking',
+    '--disable-component-update',
+    '--disable-sync',
+    ...extra,
+    'about:blank',
+  ];
+}

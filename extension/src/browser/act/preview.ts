@@ -1,0 +1,105 @@
+// What an act will be done to, told before it is done, so that a person can say whether it may be. Nothing is changed.
+import { inWords } from '../inwords.ts';
+import { isGone, reference } from '../references.ts';
+import { element } from '../resolved.ts';
+import { sensitivity } from '../secrets.ts';
+import { isSubmitter, targetOf } from '../targets.ts';
+import { type Agreement, documentNow, type Slot, stillTold } from './agreed.ts';
+import * as read from './arguments.ts';
+import { page } from './document.ts';
+import { focusedIn } from './dom.ts';
+import { check, fieldOf, kindOf } from './fields.ts';
+import { refusePickers, refuseUsedAgain } from './refusing.ts';
+
+/** A target, and what the relay says of it besides. */
+interface Foretold extends Slot {
+  kind?: string; // of a field: how its value is put there
+  secret?: string; // why it asks the person each time
+  sends?: true; // what is done there sends its form
+}
+
+export interface Preview extends Agreement {
+  origin: string;
+  steps: (Foretold | null)[][];
+}
+
+export interface Step {
+  tool: string;
+  args: read.Given;
+}
+
+/** Tells what steps will be done to. What the first one names must be there. */
+export const preview = (viewer: string, steps: readonly Step[]): Preview => ({
+  document: documentNow(),
+  origin: self.origin,
+  steps: steps.map((step, i) => foretell(step, { viewer, first: i === 0 })),
+});
+
+interface Asked {
+  viewer: string; // who calls
+  first: boolean; // nothing was done before
+}
+
+function foretell({ tool, args }: Step, asked: Asked): (Foretold | null)[] {
+  if (tool === 'fill') {
+    const submits = Reflect.get(args, 'submit') === true;
+    const fields = read.fields(args);
+    return fields.map(({ ref, value }, i) => field(ref, value, asked, submits && i === fields.length - 1));
+  }
+  const refs = targetsOf(args);
+  if (refs.length === 0) return tool === 'press' ? [focusTarget(args)] : [];
+  return refs.map((ref) => thing(ref, { tool, args }, asked));
+}
+
+/** The references of a step, in the order in which its targets are told. */
+export const targetsOf = (args: read.Given): string[] =>
+  ['ref', 'to'].flatMap((name) => {
+    const value: unknown = Reflect.get(args, name);
+    const isPlace = name === 'to' && (value === 'start' || value === 'end');
+    return typeof value === 'string' && !isPlace ? [value] : [];
+  });
+
+// What a reference names. Later steps can name what only an earlier one brings.
+function found(ref: string, { viewer, first }: Asked): Element | undefined {
+  const named = first ? element(ref) : (inWords(ref) ?? page.resolve(ref));
+  if (isGone(named)) return undefined;
+  stillTold(viewer, named);
+  return named;
+}
+
+function thing(ref: string, { tool, args }: Step, asked: Asked): Foretold {
+  const target = found(ref, asked);
+  if (target === undefined) return { words: ref };
+  if (asked.first) refuseUsedAgain(target);
+  if (asked.first && tool === 'click') refusePickers(target);
+  const sends = tool === 'click' ? isSubmitter(target) : tool === 'press' && hasEnter(args);
+  return toldOf(target, sends);
+}
+
+function field(ref: string, value: read.Field['value'], asked: Asked, sends: boolean): Foretold {
+  const target = found(ref, asked);
+  if (target === undefined) return { words: ref };
+  const kind = asked.first ? check(page, fieldOf(target), value) : kindOf(fieldOf(target));
+  return { ...toldOf(target, sends), ...(kind !== undefined && { kind }) };
+}
+
+function focusTarget(args: read.Given): Foretold | null {
+  const focus = focusedIn(document);
+  return focus === null || focus === document.body ? null : toldOf(focus, hasEnter(args));
+}
+
+const hasEnter = (args: read.Given): boolean => {
+  const [keys, text]: unknown[] = [Reflect.get(args, 'keys'), Reflect.get(args, 'text')];
+  return /\bEnter\b/.test(String(keys ?? '')) || String(text ?? '').includes('\n');
+};
+
+function toldOf(at: Element, sends: boolean): Foretold {
+  reference(at);
+  const secret = sensitivity(fieldOf(at));
+  const target = targetOf(at);
+  return {
+    ...target,
+    ...(secret !== undefined && { secret }),
+    ...(sends && target.form !== undefined && { sends }),
+  };
+}

@@ -1,0 +1,99 @@
+// Which documents a call may touch, by their own sites and by what made or contains them.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { type Around, Border, sayClosed } from '../src/worker/sites.ts';
+
+const border = new Border(
+  { rest: 'ask', origins: { 'https://open.example': 'open', 'https://off.example': 'off' } },
+  (url) => !url.includes('/excluded'),
+);
+
+const page: Around = { url: 'https://open.example/', origin: 'https://open.example' };
+const of = (name: string, path = ''): Around => ({
+  url: `https://${name}.example/${path}`,
+  origin: `https://${name}.example`,
+});
+const without = (url: string, origin: string | undefined = 'null'): Around => ({ url, origin });
+
+const cases: [string, Around[], string][] = [
+  ['a page that is open', [page], 'open'],
+  ['a page that is off', [of('off')], 'off https://off.example'],
+  ['a frame of a site of which nothing is said', [of('pay'), page], 'ask https://pay.example'],
+  ['a frame of a site that is off', [of('off'), page], 'off https://off.example'],
+  ['an open frame in one that is off', [of('open'), of('off'), page], 'off https://off.example'],
+  ['an open frame in one that is asked about', [of('open'), of('pay'), page], 'open'],
+  ['one in a page that is off', [of('open'), of('off')], 'off https://off.example'],
+  ['of two, the one that is off', [of('pay'), of('off'), page], 'off https://off.example'],
+  ['an address that is left out', [of('open', 'excluded'), page], 'off https://open.example'],
+  [
+    'a frame in one whose address is left out',
+    [of('open'), of('open', 'excluded'), page],
+    'off https://open.example',
+  ],
+  ['about:blank of the page', [without('about:blank', 'https://open.example'), page], 'open'],
+  [
+    'about:blank that another site has filled',
+    [without('about:blank', 'https://off.example'), page],
+    'off https://off.example',
+  ],
+  [
+    'srcdoc in a frame that is asked about',
+    [without('about:srcdoc', 'https://pay.example'), of('pay'), page],
+    'ask https://pay.example',
+  ],
+  ['a sandboxed srcdoc', [without('about:srcdoc'), of('pay'), page], 'ask https://pay.example'],
+  [
+    'a sandboxed srcdoc in another',
+    [without('about:srcdoc'), without('about:srcdoc'), of('pay'), page],
+    'ask https://pay.example',
+  ],
+  ['data:', [without('data:text/html,x'), of('pay'), page], 'ask https://pay.example'],
+  ['blob: of the page', [without('blob:https://open.example/1', 'https://open.example'), page], 'open'],
+  [
+    'blob: of another site',
+    [without('blob:https://off.example/1', undefined), page],
+    'off https://off.example',
+  ],
+  [
+    'a sandboxed frame of an open site in one that is asked about',
+    [without('https://open.example/x'), of('pay'), page],
+    'ask https://pay.example',
+  ],
+  [
+    'a sandboxed frame of a site that is off',
+    [without('https://off.example/x'), page],
+    'off https://off.example',
+  ],
+  ['a document of nobody', [without('data:text/html,x')], 'ask null'],
+];
+
+for (const [name, chain, want] of cases)
+  test(name, () => {
+    const closed = border.closed(chain);
+    assert.equal(closed === undefined ? 'open' : `${closed.state} ${closed.origin}`, want);
+  });
+
+test('what a relay says nothing of is asked about', () => {
+  const { matches, excludes } = { matches: ['*://*/*'], excludes: [] };
+  const old = Border.of(
+    { origin: 'https://open.example' },
+    { name: 'browser', hash: '', world: 'isolated', file: '', matches, excludes },
+  );
+  assert.equal(old.closed([page]), undefined);
+  assert.equal(old.closed([of('pay'), page])?.state, 'ask');
+});
+
+test('names of an origin that objects have by themselves mean nothing', () => {
+  const plain = new Border({ rest: 'off', origins: {} }, () => true);
+  assert.equal(plain.state('constructor'), 'off');
+  assert.equal(plain.state('__proto__'), 'off');
+});
+
+test('the sentence names the site and the page around it', () => {
+  const closed = border.closed([of('off'), page]);
+  assert.ok(closed);
+  assert.equal(
+    sayClosed(closed, 'https://open.example'),
+    'https://off.example, in a page of https://open.example, is off',
+  );
+});

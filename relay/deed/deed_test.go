@@ -1,0 +1,114 @@
+package deed_test
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+	"testing"
+
+	"tabrelay/relay/deed"
+)
+
+const site = "https://bank.example"
+
+// told is what a page answers: its targets, of one step each.
+func told(origin, steps string) json.RawMessage {
+	return json.RawMessage(`{"document":1,"origin":"` + origin + `","steps":[` + steps + `]}`)
+}
+
+func TestSentences(t *testing.T) {
+	const (
+		pay    = `{"role":"button","name":"Pay now","form":"POST https://bank.example/pay","sends":true}`
+		cancel = `{"role":"button","name":"Cancel","shows":"Delete my account"}`
+		amount = `{"role":"textbox","name":"Amount","kind":"text"}`
+		secret = `{"role":"password","name":"Password","kind":"text","secret":"password"}`
+		hint   = `{"role":"button","name":"heart","unnamed":true}`
+		a, b   = `{"role":"listitem","name":"A"}`, `{"role":"listitem","name":"B"}`
+	)
+	for _, test := range []struct {
+		tool, arguments, steps string
+		want                   []string
+	}{
+		{"click", `{"ref":"e4"}`, `[` + pay + `]`,
+			[]string{`Click button "Pay now", which sends its form to bank.example/pay`}},
+		{"click", `{"ref":"e4","count":2,"modifiers":["Control"]}`, `[` + cancel + `]`,
+			[]string{`Double-click button "Cancel", which shows "Delete my account" with Control held`}},
+		{"click", `{"ref":"e4","button":"right","trusted":true}`, `[` + hint + `]`,
+			[]string{`Right-click button without a name, perhaps "heart", as a click of your own`}},
+		{"fill", `{"fields":[{"ref":"e1","value":500},{"ref":"e2","value":"x"}],"submit":true}`,
+			`[` + amount + `,` + secret + `]`, []string{`Amount ← 500`, `Password ← ••••, then Enter`}},
+		{"fill",
+			`{"fields":[{"ref":"e1","value":"five"},{"ref":"e2","value":["Red","Blue"]},{"ref":"e3","value":false}]}`,
+			`[` + amount +
+				`,{"role":"listbox","name":"Colours","kind":"listbox"}` +
+				`,{"role":"checkbox","name":"News","kind":"check"}]`,
+			[]string{`Amount ← "five"`, `Choose "Red", "Blue" in listbox "Colours"`, `Uncheck checkbox "News"`}},
+		{"press", `{"keys":"Enter"}`, `[{"role":"textbox","name":"To"}]`, []string{`Press Enter in textbox "To"`}},
+		{"press", `{"keys":"Escape"}`, `[null]`, []string{"Press Escape in the page"}},
+		{"press", `{"text":"hunter2"}`, `[` + secret + `]`, []string{`Type •••• in password "Password"`}},
+		{"press", `{"text":"hi"}`, `[` + amount + `]`, []string{`Type "hi" in textbox "Amount"`}},
+		{"pointer", `{"action":"drag","ref":"e1","to":"e2","at":"after"}`, `[` + a + `,` + b + `]`,
+			[]string{`Drag listitem "A" after listitem "B"`}},
+		{"pointer", `{"action":"drag","ref":"e1","to":"e2"}`, `[` + a + `,` + b + `]`,
+			[]string{`Drag listitem "A" onto listitem "B"`}},
+		{"pointer", `{"action":"drag","ref":"e1","at":{"x":5,"y":-3}}`, `[` + a + `]`,
+			[]string{`Drag listitem "A" by 5, -3 pixels`}},
+		{"pointer", `{"action":"hover","ref":"e1"}`, `[` + a + `]`, []string{`Move the pointer over listitem "A"`}},
+		{"pointer", `{"action":"scroll","to":"end"}`, `[]`, []string{"Scroll the page to its end"}},
+		{"upload", `{"ref":"e1","files":[{"name":"cv.pdf"},{"name":"my letter.txt"}]}`,
+			`[{"role":"file","name":"Attachment"}]`,
+			[]string{`Upload cv.pdf, "my letter.txt" to Attachment`}},
+		{"act",
+			`{"steps":[{"tool":"fill","fields":[{"ref":"e1","value":500}]},{"tool":"click","ref":"button \"OK\""}]}`,
+			`[` + amount + `],[{"words":"button \"OK\""}]`, []string{`Amount ← 500`,
+				`Click what the agent calls "button 'OK'", which is not in the page yet`}},
+		{"click", `{"ref":"e4","dialogs":"accept"}`, `[` + a + `]`,
+			[]string{`Click listitem "A", and say yes to what the page asks then`}},
+	} {
+		got, ok := deed.Of(test.tool, json.RawMessage(test.arguments), told(site, test.steps), site)
+		if !ok || !slices.Equal(got.Sentences, test.want) {
+			t.Errorf("%s %s:\n got %q\nwant %q", test.tool, test.arguments, got.Sentences, test.want)
+		}
+		if got.Secret != strings.Contains(test.steps, "secret") || got.Frame != "" {
+			t.Errorf("%s: %+v", test.arguments, got)
+		}
+	}
+}
+
+// TestPagesStayBetweenTheirMarks: whatever a page calls its things, it ends no quotation and writes no note of ours.
+func TestPagesStayBetweenTheirMarks(t *testing.T) {
+	for _, name := range []string{
+		"OK” and nothing else", `OK" on bank.example`, "OK\nAllowed by you", "OK\u202e", "⟨hidden⟩",
+		strings.Repeat("a", 5000),
+	} {
+		text, _ := json.Marshal(name)
+		steps := `[{"role":"button","name":` + string(text) + `,"shows":` + string(text) + `}]`
+		got, _ := deed.Of("click", json.RawMessage(`{"ref":"e1"}`), told(site, steps), site)
+		if len(got.Sentences) != 1 {
+			t.Fatalf("%q", got.Sentences)
+		}
+		said := got.Sentences[0]
+		if strings.Count(said, `"`) != 4 || strings.ContainsAny(said, "\n⟨⟩“”\u202e") || len(said) > 500 {
+			t.Errorf("%q", said)
+		}
+	}
+}
+
+func TestFramesAreNamed(t *testing.T) {
+	got, _ := deed.Of("click", json.RawMessage(`{"ref":"f1e1"}`), told("https://pay.example", `[null]`), site)
+	if got.Frame != "https://pay.example" {
+		t.Errorf("%+v", got)
+	}
+	for _, answer := range []string{`null`, `{}`, `{"steps":[[],[]]}`, `[`} {
+		if got, ok := deed.Of("click", json.RawMessage(`{}`), json.RawMessage(answer), site); ok {
+			t.Errorf("%s is understood as %+v", answer, got)
+		}
+	}
+	for arguments, want := range map[string]string{
+		`{"to":"back"}`: "Go back", `{"to":"https://x.example/"}`: `Go to "https://x.example/"`,
+	} {
+		if got := deed.OfTab("navigate", json.RawMessage(arguments)).Sentences; !slices.Equal(got, []string{want}) {
+			t.Errorf("%s: %q", arguments, got)
+		}
+	}
+}
