@@ -4,16 +4,22 @@ import { atOnce } from './moment.ts';
 import { calledLast } from './references.ts';
 import { aside, type Target } from './targets.ts';
 
+interface Told {
+  last: Target;
+  duringCall: number; // in which it was answered
+  before?: Target; // what earlier calls were answered
+}
+
 interface Knowledge {
-  known: WeakMap<Element, Target>;
-  answered: Map<Element, Target>; // in answers since its last call
+  calls: number;
+  told: WeakMap<Element, Told>;
 }
 
 const viewers = new Map<string, Knowledge>();
 const mostViewers = 12;
 
 function knowledgeOf(viewer: string): Knowledge {
-  const found = viewers.get(viewer) ?? { known: new WeakMap(), answered: new Map() };
+  const found = viewers.get(viewer) ?? { calls: 0, told: new WeakMap() };
   viewers.delete(viewer);
   viewers.set(viewer, found);
   for (const oldest of viewers.keys()) {
@@ -27,23 +33,27 @@ const references = /(?<!\\)\[((?:f\d+)?e\d+)\]/g;
 
 /** A viewer is answered with these lines, which were written just now. */
 export function tellTargets(viewer: string, lines: readonly string[]): void {
-  const { answered } = knowledgeOf(viewer);
+  const { calls, told } = knowledgeOf(viewer);
   atOnce(() => {
     for (const text of lines)
       for (const [, ref = ''] of text.matchAll(references)) {
-        const last = calledLast(ref);
-        if (last !== undefined) answered.set(last.element, { ...last.called, ...aside(last.element) });
+        const named = calledLast(ref);
+        if (named === undefined) continue;
+        const before = toldTarget(viewer, named.element);
+        const last = { ...named.called, ...aside(named.element) };
+        told.set(named.element, { last, duringCall: calls, ...(before !== undefined && { before }) });
       }
   });
 }
 
 /** A viewer calls, and knows what it was answered before. */
 export function viewerCalls(viewer: string): void {
-  const { known, answered } = knowledgeOf(viewer);
-  for (const [element, target] of answered) known.set(element, target);
-  answered.clear();
+  knowledgeOf(viewer).calls++;
 }
 
-/** What a viewer was told of an element last; undefined: nothing. */
-export const toldTarget = (viewer: string, element: Element): Target | undefined =>
-  viewers.get(viewer)?.known.get(element);
+/** What a viewer knew of an element when its call began; undefined: nothing. */
+export function toldTarget(viewer: string, element: Element): Target | undefined {
+  const knowledge = viewers.get(viewer);
+  const told = knowledge?.told.get(element);
+  return told !== undefined && told.duringCall === knowledge?.calls ? told.before : told?.last;
+}
