@@ -2,9 +2,11 @@
 // surfaces for them have no handle in Playwright, so their events are dispatched in the worker, as Chrome does it.
 
 import type { BrowserContext } from '@playwright/test';
+import { openSite } from '../sites/own-pages.ts';
+import { Acting } from '../stage/acting.ts';
 import { allowNotifications, workerOf } from '../stage/notifications.ts';
 import { badge, openPanel, questions } from '../stage/side-panel.ts';
-import { expect, openStage, type Stage, test } from '../stage/test.ts';
+import { expect, openStage, type Stage, test, visit } from '../stage/test.ts';
 
 const config = { permissions: { demo: 'ask' } };
 
@@ -59,6 +61,35 @@ test('a notification denies the question that it shows, and no other one', async
   await expect.poll(() => shown(browser)).toEqual([]);
   await questions(panel).getByRole('button', { name: 'Allow once' }).click();
   expect((await second).failed).toBe(false);
+});
+
+test('a notification about an act says what will be done to what, and where', async ({ closing }) => {
+  const stage = await openStage(closing, {
+    guarded: true,
+    config: { permissions: { browser__snapshot: 'auto' } },
+    beforeBrowser: allowNotifications,
+  });
+  const site = await openSite(closing, {
+    shop: '<!doctype html><title>Shop</title><button>Pay now</button>',
+  });
+  await visit(stage, `${site}/shop`);
+  const ref = await new Acting(stage.agent).ref('button "Pay now"');
+  const worker = await workerOf(stage.browser);
+  await worker.evaluate(() => {
+    const { create } = chrome.notifications;
+    Reflect.set(chrome.notifications, 'create', (id: string, given: { message: string }) => {
+      Reflect.set(globalThis, 'told', given.message);
+      return Reflect.apply(create, chrome.notifications, [id, given]);
+    });
+  });
+  const call = stage.agent.call('browser__click', { ref });
+  await expect
+    .poll(() => worker.evaluate(() => Reflect.get(globalThis, 'told')))
+    .toBe(`Click button "Pay now" on ${site}? It can change something.`);
+  await expect.poll(() => shown(stage.browser)).toHaveLength(1);
+  const [notification = ''] = await shown(stage.browser);
+  await press(stage.browser, notification, 0);
+  expect((await call).code).toBe('APPROVAL_DENIED');
 });
 
 test('who denies a question that is over is told so, and nothing else is answered', async ({ closing }) => {

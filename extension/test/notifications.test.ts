@@ -19,7 +19,7 @@ test('words of others become one plain, short line', () => {
   assert.equal(plain('a b c d', 4), 'a b…');
 });
 
-test('a notification says tool, site and risk, and nothing else', () => {
+test('a notification about any other call says tool, site and risk', () => {
   const asked = { title: 'Delete "all"\n', origin: 'https://shop.example', risk: 'destroys' };
   assert.equal(
     questionText(asked),
@@ -31,6 +31,16 @@ test('a notification says tool, site and risk, and nothing else', () => {
   const text = questionText({ title: 'Read', origin: long });
   assert.ok(text.endsWith('.evil.example.') && text.includes(' at …aa') && !text.includes('tabrelay'), text);
   assert.ok(questionText({ title: 'x'.repeat(500), origin: 'y'.repeat(500) }).length < 200);
+});
+
+test('a notification about an act says what will be done to what, and where', () => {
+  const act = { title: 'Click', origin: 'https://shop.example', risk: 'changes' };
+  assert.equal(
+    questionText({ ...act, brief: 'Click button "Pay now" on shop.example?' }),
+    'Click button "Pay now" on shop.example? It can change something.',
+  );
+  assert.equal(questionText({ ...act, brief: 'a\n\u202eb' }), 'a b It can change something.');
+  assert.ok(questionText({ ...act, brief: 'x'.repeat(5000) }).length < 450);
 });
 
 test('how many questions wait', () => {

@@ -100,6 +100,7 @@ type Approval struct {
 	Sentence      string          `json:"sentence"`         // the question in one line
 	Lead          string          `json:"lead,omitempty"`   // the same without what it lists, which is in Deeds
 	Deeds         []string        `json:"deeds,omitempty"`  // what an act will do, a sentence for each thing
+	Brief         string          `json:"brief,omitempty"`  // what an act will do and where, for a notification
 	Covers        string          `json:"covers,omitempty"` // what an answer for the session allows
 	Choices       []string        `json:"choices"`          // for how long it can be allowed; the first is asked
 	First         bool            `json:"first"`            // of this client since the relay started

@@ -400,3 +400,39 @@ func TestWhatWaitsIsBounded(t *testing.T) {
 		}
 	})
 }
+
+// A notification says what an act will do and where, in few characters: no words of a page go on behind their quotation
+// mark, and a long site ends as it does.
+func TestActsInBrief(t *testing.T) {
+	pay, long := `Click button "Pay now"`, `Click button "`+strings.Repeat("Pay ", 60)+`"`
+	for _, test := range []struct {
+		q     call.Approval
+		frame string
+		want  string
+	}{
+		{call.Approval{Origin: "https://shop.example", Deeds: []string{pay}}, "",
+			`Click button "Pay now" on shop.example?`},
+		{call.Approval{Origin: "http://127.0.0.1:8000", Deeds: []string{"Amount ← 500"}}, "",
+			"Amount ← 500 on http://127.0.0.1:8000?"},
+		{call.Approval{Origin: "https://forum.example", Deeds: []string{pay}}, "https://pay.example",
+			`Click button "Pay now" in pay.example, a frame of forum.example?`},
+		{call.Approval{Origin: "https://pay.example", Within: "https://forum.example", Deeds: []string{pay}}, "",
+			`Click button "Pay now" in pay.example, a frame of forum.example?`},
+		{call.Approval{Origin: "https://forum.example", Deeds: []string{pay}}, "null",
+			`Click button "Pay now" in a frame of forum.example that has no site of its own?`},
+		{call.Approval{Origin: "https://shop.example", Deeds: []string{"To ← \"Bob\"", "Amount ← 500", pay}}, "",
+			`3 things on shop.example: 1. To ← "Bob"; 2. Amount ← 500; 3. Click button "Pay now"?`},
+		{call.Approval{Origin: "https://shop.example", Deeds: []string{pay, pay, pay, pay, pay}}, "",
+			`5 things on shop.example: 1. ` + pay + `; 2. ` + pay + `; 3. ` + pay + `; and 2 more?`},
+		{call.Approval{Origin: "https://shop.example", Deeds: []string{long}}, "",
+			`Click button "` + strings.Repeat("Pay ", 26) + `Pa…" on shop.example?`},
+		{call.Approval{Origin: "https://shop.example." + strings.Repeat("a", 90) + ".evil.example",
+			Deeds: []string{pay}}, "", pay + " on …" + strings.Repeat("a", 46) + ".evil.example?"},
+		{call.Approval{Origin: "https://shop.example"}, "", ""},
+	} {
+		a := call.Access{Deeds: call.Deeds{Frame: test.frame}}
+		if got := inBrief(&a, test.q); got != test.want {
+			t.Errorf("got  %s\nwant %s", got, test.want)
+		}
+	}
+}

@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"tabrelay/relay/call"
+	"tabrelay/relay/clip"
 	"tabrelay/relay/fault"
 	"tabrelay/relay/plugin"
 	"tabrelay/relay/untrusted"
@@ -131,15 +132,7 @@ func lead(a *call.Access, q call.Approval) string {
 	if q.Called != "" {
 		who += ", which calls itself “" + q.Called + "”,"
 	}
-	place := " on " + site(q.Origin)
-	switch frame := a.Deeds.Frame; {
-	case q.Within != "":
-		place = " in " + site(q.Origin) + frameOf(q)
-	case frame == "null":
-		place = " in a frame of " + site(q.Origin) + " that has no site of its own"
-	case frame != "":
-		place = " in " + site(frame) + ", a frame of " + site(q.Origin)
-	}
+	place := whereDone(a, q, site)
 	switch n := len(a.Deeds.Sentences); n {
 	case 0:
 		return ""
@@ -148,6 +141,64 @@ func lead(a *call.Access, q call.Approval) string {
 	default:
 		return "May " + who + " do these " + strconv.Itoa(n) + " things" + place + "?"
 	}
+}
+
+// whereDone is the site, or the frame of another one, in which an act is done.
+func whereDone(a *call.Access, q call.Approval, site func(origin string) string) string {
+	switch frame := a.Deeds.Frame; {
+	case q.Within != "":
+		return " in " + site(q.Origin) + ", a frame of " + site(q.Within)
+	case frame == "null":
+		return " in a frame of " + site(q.Origin) + " that has no site of its own"
+	case frame != "":
+		return " in " + site(frame) + ", a frame of " + site(q.Origin)
+	}
+	return " on " + site(q.Origin)
+}
+
+const (
+	mostOfOne  = 120 // characters of the only thing that is done, where there is little room
+	mostOfEach = 60  // of each of several
+	mostOfSite = 60
+	mostBrief  = 3 // things that are named
+)
+
+// inBrief is what an act does and where, where there is little room; empty where that is not known.
+func inBrief(a *call.Access, q call.Approval) string {
+	place := whereDone(a, q, endOfSite)
+	switch n := len(q.Deeds); {
+	case n == 0:
+		return ""
+	case n == 1:
+		return shortened(q.Deeds[0], mostOfOne) + place + "?"
+	default:
+		each := make([]string, min(n, mostBrief))
+		for i := range each {
+			each[i] = fmt.Sprintf("%d. %s", i+1, shortened(q.Deeds[i], mostOfEach))
+		}
+		if n > mostBrief {
+			each = append(each, fmt.Sprintf("and %d more", n-mostBrief))
+		}
+		return fmt.Sprintf("%d things%s: %s?", n, place, strings.Join(each, "; "))
+	}
+}
+
+// shortened cuts what is done so that no words of a page seem to go on behind their quotation mark.
+func shortened(deed string, most int) string {
+	short := clip.Runes(deed, most)
+	if strings.Count(short, `"`)%2 != 0 {
+		short += `"`
+	}
+	return short
+}
+
+// endOfSite is a site, and of a long one the end, which says whose it is: anybody may begin theirs as they like.
+func endOfSite(origin string) string {
+	all := []rune(site(origin))
+	if len(all) <= mostOfSite {
+		return string(all)
+	}
+	return "…" + string(all[len(all)-mostOfSite+1:])
 }
 
 const (

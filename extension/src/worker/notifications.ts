@@ -9,6 +9,7 @@ const resultId = 'result';
 const atOnce = 3; // the icon counts the others
 const maxOrigin = 60;
 const maxSentence = 240;
+const maxBrief = 400; // the relay's own bounds are less
 
 const isQuestions = shape({
   approvals: listOf(
@@ -17,6 +18,7 @@ const isQuestions = shape({
       client: isText,
       agent: optional(isText), // the delegated agent that calls for the client
       title: isText,
+      brief: optional(isText), // what an act will do and where, as the relay says it
       origin: optional(isText),
       risk: optional(isText),
     }),
@@ -133,10 +135,12 @@ function shortOrigin(origin: string): string {
 /** What is asked, in one or two sentences. Every word of it that others chose is made plain and short. */
 export function questionText(q: {
   title: string;
+  brief?: string | undefined;
   origin?: string | undefined;
   risk?: string | undefined;
 }): string {
   const where = q.origin === undefined || q.origin === '' ? '' : ` at ${shortOrigin(q.origin)}`;
+  const asked = q.brief ? plain(q.brief, maxBrief) : `It wants to run “${plain(q.title)}”${where}.`;
   const risk = risks.get(q.risk ?? '');
-  return `It wants to run “${plain(q.title)}”${where}.${risk === undefined ? '' : ` ${risk}`}`;
+  return risk === undefined ? asked : `${asked} ${risk}`;
 }
