@@ -77,6 +77,7 @@ bench: build node_modules/.package-lock.json peers applications ## the numbers o
 	node --import tsx e2e/bench/errands.ts
 	node --import tsx e2e/bench/looks.ts
 	node --import tsx e2e/bench/browser.ts
+	node --import tsx e2e/bench/questions.ts
 
 trace: generate node_modules/.package-lock.json ## the functions that one call executes (LIST=1: by name)
 	LIST=$(LIST) node --import tsx e2e/bench/trace-call.ts
