@@ -138,11 +138,11 @@ func (l *loop) settle(e *expected, done provider.Completion, answered, begun boo
 	default:
 		spent.Requests, spent.Unpriced = 1, 1
 	}
-	l.options.Costs.free(e, u, told)
 	if counted {
 		l.session.spend(spent)
-		l.options.Costs.add(l.options.ID, spent)
+		l.options.Costs.add(l.options.ID, spent) // before free: a request that waits must not see the money in neither
 	}
+	l.options.Costs.free(e, u, told)
 }
 
 // free gives back what was held.
