@@ -3,6 +3,7 @@
 import { whenDisconnected } from '../ports.ts';
 export interface Line {
   post(message: unknown): void; // lost while there is no port
+  close(): void; // for good
 }
 
 interface Listener {
@@ -96,6 +97,9 @@ export function openLine(listener: Listener): Line {
       } catch {
         // The port broke in this moment; onDisconnect follows, and what matters is sent again on the next port.
       }
+    },
+    close() {
+      port?.disconnect();
     },
   };
 }

@@ -114,6 +114,11 @@ class Resident {
     this.#mark.drop();
   }
 
+  /** The document will not come back, and has said all. */
+  close(): void {
+    this.#line.close();
+  }
+
   #find(order: CallOrder): Start | undefined {
     // Never one world for the other: what the main world offers, a page could have offered.
     if (order.main !== true) {
@@ -208,7 +213,14 @@ function installBridge(): void {
   const { dom } = chrome; // as long as this world has it
   hideInterfaces();
   bridge.tellDialogs();
-  addEventListener('pagehide', () => bridge.leave());
+  // A page can say that it goes away, but only Chrome is believed.
+  addEventListener('pagehide', ({ isTrusted }) => {
+    if (isTrusted) bridge.leave();
+  });
+  // Chrome keeps the port of a document that a javascript: address replaces. Calls end as the listener above returns.
+  addEventListener('pagehide', ({ isTrusted, persisted }) => {
+    if (isTrusted && !persisted) bridge.close();
+  });
   const registration = {
     register: (about: unknown, definition: unknown, enter: unknown) =>
       bridge.register(about, definition, enter),

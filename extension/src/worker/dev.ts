@@ -11,7 +11,7 @@ const mostDocuments = 1000; // that are remembered
 
 /** The main-world scripts of these tools, and the tabs whose console is captured. */
 export class DevPages {
-  readonly #has = new Set<string>(); // documents, by id
+  readonly #has = new Map<string, Bridge | undefined>(); // by document, with the bridge that it had
   readonly #until = new Map<number, number>(); // tabs whose console is captured
   readonly #documents: Documents;
 
@@ -34,9 +34,13 @@ export class DevPages {
   /** Puts the script among the page's own, where it is not yet, and may be. */
   async prepare(stage: Stage, bridge: Bridge): Promise<void> {
     await stage.admit(bridge);
-    if (this.#has.has(bridge.documentId)) return;
+    // A document that a javascript: address replaced has the id of the one before it, and another bridge.
+    if (this.#has.has(bridge.documentId) && this.#has.get(bridge.documentId)?.gone !== true) {
+      this.#has.set(bridge.documentId, bridge);
+      return;
+    }
     try {
-      await this.#put(bridge.tabId, bridge.documentId, 'dev-asked.js');
+      await this.#put(bridge.tabId, bridge.documentId, 'dev-asked.js', bridge);
     } catch (why) {
       throw Ended.before(
         'INJECTION_FAILED',
@@ -45,9 +49,9 @@ export class DevPages {
     }
   }
 
-  async #put(tabId: number, documentId: string, file: string): Promise<void> {
-    this.#has.add(documentId);
-    for (const oldest of this.#has) {
+  async #put(tabId: number, documentId: string, file: string, bridge?: Bridge): Promise<void> {
+    this.#has.set(documentId, bridge);
+    for (const oldest of this.#has.keys()) {
       if (this.#has.size <= mostDocuments) break;
       this.#has.delete(oldest);
     }

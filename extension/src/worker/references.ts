@@ -1,6 +1,6 @@
 // Which references documents may give. In the page of a tab they are e1, e2, … and go on counting when the tab shows
-// another page; in a frame they begin with a number of its document. So none is ever given twice in a tab. Kept where
-// they outlive this worker.
+// another page; in a frame they begin with a number of its document. So none is ever given twice in a tab, also where a
+// javascript: address replaces a document, which keeps its id then. Kept where they outlive this worker.
 import { type Guard, isNumber, isRecord, isText, shape } from '../page/guards.ts';
 import type { Bridge } from './bridges.ts';
 import type { SessionStore } from './records.ts';
@@ -13,16 +13,16 @@ const isTexts: Guard<Record<string, string>> = (value): value is Record<string, 
 interface Given {
   next: number; // of the page's
   top: string; // the document that counts now
-  first: number; // with which it began
   frames: Record<string, number>; // by document
+  nextIn: Record<string, number>; // by document of a frame
   tops: Record<string, string>; // of frames: the document of the tab, by their own
 }
 
 const isGiven: Guard<Given> = shape({
   next: isNumber,
   top: isText,
-  first: isNumber,
   frames: isNumbers,
+  nextIn: isNumbers,
   tops: isTexts,
 });
 
@@ -38,7 +38,7 @@ export class References {
     this.#loaded = this.#load();
   }
 
-  /** What a document is told before it gives any. */
+  /** What a document is told before it gives any; one that has given some goes on by itself. */
   async about(
     { tabId, documentId, frameId }: Pick<Bridge, 'tabId' | 'documentId' | 'frameId'>,
     top?: Bridge,
@@ -48,10 +48,9 @@ export class References {
     if (frameId === 0) {
       if (given.top !== documentId) {
         given.top = documentId;
-        given.first = given.next;
         this.#keep(tabId);
       }
-      return { prefix: 'e', first: given.first };
+      return { prefix: 'e', first: given.next };
     }
     let number = given.frames[documentId];
     if (number === undefined) {
@@ -60,14 +59,15 @@ export class References {
       given.tops[documentId] = top?.documentId ?? given.top;
       this.#keep(tabId);
     }
-    return { prefix: `f${number}e`, first: 1 };
+    return { prefix: `f${number}e`, first: given.nextIn[documentId] ?? 1 };
   }
 
   /** A document has given references up to the one before next. */
-  given({ tabId, frameId }: Bridge, next: number): void {
+  given({ tabId, frameId, documentId }: Bridge, next: number): void {
     const given = this.#of(tabId);
-    if (frameId !== 0 || next <= given.next) return;
-    given.next = next;
+    if (next <= (frameId === 0 ? given.next : (given.nextIn[documentId] ?? 1))) return;
+    if (frameId === 0) given.next = next;
+    else given.nextIn[documentId] = next;
     this.#keep(tabId);
   }
 
@@ -89,7 +89,7 @@ export class References {
   #of(tabId: number): Given {
     const known = this.#tabs.get(tabId);
     if (known !== undefined) return known;
-    const given: Given = { next: 1, top: '', first: 1, frames: {}, tops: {} };
+    const given: Given = { next: 1, top: '', frames: {}, nextIn: {}, tops: {} };
     this.#tabs.set(tabId, given);
     return given;
   }

@@ -18,8 +18,16 @@ export interface Agreement {
   steps: (Slot | null)[][];
 }
 
-/** This document, told apart from every other one of the tab. */
-export const documentNow = (): number => performance.timeOrigin;
+declare global {
+  /** Kept beside the code, which is put into the document again when the extension has a newer one. */
+  var tabrelayDocument: number | undefined;
+}
+
+/** This document, told apart from every other one of the tab, also from one that a javascript: address put in its place. */
+export const documentNow = (): number => {
+  globalThis.tabrelayDocument ??= crypto.getRandomValues(new Uint32Array(1))[0] ?? 0;
+  return globalThis.tabrelayDocument;
+};
 
 let viewer = '';
 let allowed: Map<Element, Slot | null> | undefined; // undefined: nobody was asked
