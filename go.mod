@@ -37,14 +37,15 @@ require (
 
 require (
 	github.com/coder/acp-go-sdk v0.13.0
+	github.com/kljensen/snowball v0.10.0
 	github.com/yuin/goldmark v1.8.7
 	github.com/zalando/go-keyring v0.2.8
+	golang.org/x/net v0.62.0
 )
 
 require (
 	github.com/danieljoos/wincred v1.2.3 // indirect
 	github.com/godbus/dbus/v5 v5.2.2 // indirect
-	golang.org/x/net v0.62.0 // indirect
 )
 
 require (

@@ -2,10 +2,13 @@ package registry
 
 import (
 	"encoding/json"
+	"maps"
 	"math"
 	"slices"
 	"strings"
 	"unicode"
+
+	"github.com/kljensen/snowball/english"
 
 	"tabrelay/relay/clip"
 	"tabrelay/relay/rawjson"
@@ -80,6 +83,8 @@ type Index struct {
 	tools []*Tool
 	words []map[string]float64 // of each tool: how often a stem occurs, weighted by where
 	size  []float64            // of each tool: the sum of that
+	sites [][]string           // of each tool: the stems of its plugin's name
+	stems map[string]string    // of the words that tools have
 	in    map[string]int       // how many tools a stem occurs in
 	mean  float64              // of size
 }
@@ -103,31 +108,33 @@ const (
 const (
 	synonymWeight = 0.8  // of a word that means the same
 	partWeight    = 0.5  // of a word that the query's word is a part of, such as wiki of mediawiki
+	othersWeight  = 0.25 // of the words that answer for one of the query beside the best of them
 	rareness      = 0.6  // power of how much a rare word counts: descriptions are short, and many words rare by chance
 	coverage      = 0.6  // power of the share of the query's words that a tool answers
 	openWeight    = 1.25 // of a tool whose site is open
+	namedWeight   = 1.5  // of a tool whose site is named
 	leastShare    = 0.3  // of the best score: what has less is no answer
 )
 
 // NewIndex indexes these tools.
 func NewIndex(tools []*Tool) *Index {
 	x := &Index{tools: tools, words: make([]map[string]float64, len(tools)), size: make([]float64, len(tools)),
-		in: map[string]int{}}
+		sites: make([][]string, len(tools)), stems: map[string]string{}, in: map[string]int{}}
 	plugins := map[string]map[string]float64{}
 	for i, t := range tools {
 		words := map[string]float64{}
-		add(words, nameOf(t), inName)
-		add(words, t.Spec.DisplayName, inTitle)
-		add(words, t.Spec.Description, inDescription)
+		x.add(words, nameOf(t), inName)
+		x.add(words, t.Spec.DisplayName, inTitle)
+		x.add(words, t.Spec.Description, inDescription)
 		input, _ := rawjson.Members(t.Spec.InputSchema)
 		properties, _ := rawjson.Members(rawjson.Get(input, "properties"))
 		for _, p := range properties {
-			add(words, p.Name, inArguments)
+			x.add(words, p.Name, inArguments)
 		}
-		for stem, weight := range wordsOfPlugin(t, plugins) {
+		for stem, weight := range x.wordsOfPlugin(t, plugins) {
 			words[stem] = max(words[stem], weight)
 		}
-		x.words[i] = words
+		x.words[i], x.sites[i] = words, x.stemsOf(t.Group)
 		for stem, weight := range words {
 			x.in[stem]++
 			x.size[i] += weight
@@ -146,17 +153,17 @@ func nameOf(t *Tool) string {
 }
 
 // wordsOfPlugin are what the plugin of a tool is called and says of itself, kept in known.
-func wordsOfPlugin(t *Tool, known map[string]map[string]float64) map[string]float64 {
+func (x *Index) wordsOfPlugin(t *Tool, known map[string]map[string]float64) map[string]float64 {
 	name := t.Group
 	words, ok := known[name]
 	if ok {
 		return words
 	}
 	words = map[string]float64{}
-	add(words, name, inPlugin)
+	x.add(words, name, inPlugin)
 	if t.Plugin != nil {
-		add(words, t.Plugin.Manifest.DisplayName, inPlugin)
-		add(words, t.Plugin.Manifest.Description, inPlugin/2)
+		x.add(words, t.Plugin.Manifest.DisplayName, inPlugin)
+		x.add(words, t.Plugin.Manifest.Description, inPlugin/2)
 	}
 	for stem := range words {
 		words[stem] = min(words[stem], inPlugin)
@@ -165,9 +172,22 @@ func wordsOfPlugin(t *Tool, known map[string]map[string]float64) map[string]floa
 	return words
 }
 
-func add(words map[string]float64, text string, weight float64) {
+// stemsOf are those of the words of a text; each word is taken apart once for an index.
+func (x *Index) stemsOf(text string) (list []string) {
 	for _, word := range split(text) {
-		words[stem(word)] += weight
+		known, ok := x.stems[word]
+		if !ok {
+			known = stem(word)
+			x.stems[word] = known
+		}
+		list = append(list, known)
+	}
+	return list
+}
+
+func (x *Index) add(words map[string]float64, text string, weight float64) {
+	for _, word := range x.stemsOf(text) {
+		words[word] += weight
 	}
 }
 
@@ -187,14 +207,15 @@ func (x *Index) Rank(query string, open func(*Tool) bool) []*Tool {
 	for i, t := range x.tools {
 		score, answered := 0.0, 0
 		for _, alternatives := range terms {
-			most := 0.0
-			for stem, weight := range alternatives {
-				if often := x.words[i][stem]; often > 0 {
+			most, sum := 0.0, 0.0
+			for _, a := range alternatives {
+				if often := x.words[i][a.stem]; often > 0 {
 					length := 1 - lengthBias + lengthBias*x.size[i]/x.mean
-					most = max(most, weight*x.rarity(stem)*often*(saturation+1)/(often+saturation*length))
+					one := a.weight * x.rarity(a.stem) * often * (saturation + 1) / (often + saturation*length)
+					most, sum = max(most, one), sum+one
 				}
 			}
-			if score += most; most > 0 {
+			if score += most + othersWeight*(sum-most); most > 0 {
 				answered++
 			}
 		}
@@ -202,6 +223,9 @@ func (x *Index) Rank(query string, open func(*Tool) bool) []*Tool {
 			continue
 		}
 		score *= math.Pow(float64(answered)/float64(len(terms)), coverage)
+		if named(x.sites[i], terms) {
+			score *= namedWeight
+		}
 		if open != nil && open(t) {
 			score *= openWeight
 		}
@@ -226,34 +250,49 @@ func (x *Index) Rank(query string, open func(*Tool) bool) []*Tool {
 	return tools
 }
 
+// answer is a stem that answers a word of a query, and how well it does.
+type answer struct {
+	stem   string
+	weight float64
+}
+
+// named reports whether a query has every word of a site's name.
+func named(site []string, terms [][]answer) bool {
+	for _, word := range site {
+		if !slices.ContainsFunc(terms, func(a []answer) bool { return a[0].stem == word }) {
+			return false
+		}
+	}
+	return len(site) > 0
+}
+
 // rarity is how much a stem tells: the fewer tools have it, the more.
 func (x *Index) rarity(stem string) float64 {
 	n := float64(x.in[stem])
 	return math.Pow(math.Log(1+(float64(len(x.tools))-n+0.5)/(n+0.5)), rareness)
 }
 
-// terms are the words of a query, each with the stems that answer it and how well they do.
-func (x *Index) terms(query string) []map[string]float64 {
-	var terms []map[string]float64
+// terms are the words of a query, each with the stems that answer it: its own, synonyms, and those it is a part of.
+func (x *Index) terms(query string) (terms [][]answer) {
 	seen := map[string]bool{}
-	for _, word := range split(query) {
+	for word := range strings.FieldsSeq(idioms.Replace(" " + strings.Join(split(query), " ") + " ")) {
 		own := stem(word)
 		if stopWords[word] || seen[own] {
 			continue
 		}
 		seen[own] = true
-		alternatives := map[string]float64{own: 1}
-		for _, other := range synonyms[own] {
-			alternatives[other] = max(alternatives[other], synonymWeight)
+		answers := []answer{{own, 1}}
+		for _, other := range synonyms()[own] {
+			answers = append(answers, answer{other, synonymWeight})
 		}
 		if x.in[own] == 0 && len(own) >= 4 {
-			for known := range x.in {
-				if strings.Contains(known, own) {
-					alternatives[known] = max(alternatives[known], partWeight)
+			for _, known := range slices.Sorted(maps.Keys(x.in)) {
+				if known != own && strings.Contains(known, own) {
+					answers = append(answers, answer{known, partWeight})
 				}
 			}
 		}
-		terms = append(terms, alternatives)
+		terms = append(terms, answers)
 	}
 	return terms
 }
@@ -272,113 +311,5 @@ func split(text string) []string {
 	return strings.FieldsFunc(b.String(), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
 }
 
-// stem takes the endings off an English word by which forms of it differ.
-func stem(word string) string {
-	for _, ending := range [...]struct{ from, to string }{
-		{"ies", "y"}, {"sses", "ss"}, {"ches", "ch"}, {"shes", "sh"}, {"xes", "x"}, {"ss", "ss"}, {"us", "us"},
-		{"is", "is"}, {"s", ""},
-	} {
-		if cut, ok := strings.CutSuffix(word, ending.from); ok && len(cut) >= 2 {
-			word = cut + ending.to
-			break
-		}
-	}
-	for _, ending := range []string{"ing", "ed"} {
-		if cut, ok := strings.CutSuffix(word, ending); ok && len(cut) >= 3 && strings.ContainsAny(cut, "aeiouy") {
-			if n := len(cut); cut[n-1] == cut[n-2] && !strings.ContainsRune("lsz", rune(cut[n-1])) {
-				cut = cut[:n-1] // stopped
-			}
-			word = cut
-			break
-		}
-	}
-	if cut, ok := strings.CutSuffix(word, "e"); ok && len(cut) >= 3 {
-		word = cut // change, chang(ing)
-	}
-	return word
-}
-
-// stopWords say nothing about what is looked for.
-var stopWords = wordSet(`a about again am an and any are as at be been but by can could current currently do does don for from
-	get give had has have he her here him his how i if in into is it its just last let like make me my need needs new no
-	not now of off on one or our out over please she should so some someone something that the their them then there
-	these they thing this those to tool tools up us use using want was we were what when where which who whom whose
-	why will with would yet you your`)
-
-func wordSet(text string) map[string]bool {
-	set := map[string]bool{}
-	for word := range strings.FieldsSeq(text) {
-		set[word] = true
-	}
-	return set
-}
-
-// synonyms are the stems that mean the same as a stem, where people ask for tools.
-var synonyms = func() map[string][]string {
-	all := map[string][]string{}
-	for group := range strings.SplitSeq(meaningTheSame, "\n") {
-		words := strings.Fields(group)
-		for _, word := range words {
-			for _, other := range words {
-				if a, b := stem(word), stem(other); a != b && !slices.Contains(all[a], b) {
-					all[a] = append(all[a], b)
-				}
-			}
-		}
-	}
-	return all
-}()
-
-// meaningTheSame has one group on each line. A word may be in several.
-const meaningTheSame = `change edit update modify rewrite fix correct replace alter set
-create add new start begin write insert make compose
-delete remove trash erase drop discard
-list show all see view display which
-find search look lookup query locate
-read get fetch open show view see summarize extract
-send mail email write compose
-reply answer respond
-mail email message inbox letter mailbox
-folder mailbox inbox archive
-article page wiki wikipedia
-post blog entry article
-picture image photo file media
-upload attach put
-attachment attached attach download file
-history version revision edited
-compare diff difference between
-changed recent change latest today
-discussion discuss talk comment
-highlight highlighted select selection mark marked
-link hyperlink url href
-heading outline structure
-form field input
-table row column grid
-record row entry item
-collection table
-database collection record
-schema field structure
-user account person people member who
-contact address person people
-flow automation workflow
-disable enable stop turn off pause deactivate
-trigger inject run press fire
-node function block
-module installed palette
-log logs logging
-metric measurement series value usage cpu memory disk load latency query
-range over time graph chart course history
-alert alarm firing warning
-target scrape job
-valid check correct validate parse
-config configuration setting option
-publish post create write
-approve moderate moderation accept
-tag category term label
-watch follow notify notified subscribe
-draft unsent
-move archive put
-status health version info
-signed login user
-tab window page
-`
+// stem is what forms of an English word have in common, as Porter's second algorithm has it.
+func stem(word string) string { return english.Stem(word, true) }

@@ -156,8 +156,108 @@ func TestPhrasings(t *testing.T) {
 	}
 }
 
+// TestPurposes wants the right tool among the five that a search answers with, over the tools that come with the
+// product and those of 67 sites: requests written from what a person wants, not from what a tool is called. The first 150 were
+// written before the ranking was tuned on them, the last 30 afterwards, and only counted.
+func TestPurposes(t *testing.T) {
+	tools := append(shippedTools(t), siteTools(t)...)
+	x := NewIndex(tools)
+	const tuned, after = 150, 30
+	requests := lines(t, "testdata/purposes.txt")
+	if len(requests) != tuned+after {
+		t.Fatalf("%d requests, want %d", len(requests), tuned+after)
+	}
+	var found [2]int
+	for i, line := range requests {
+		query, list, _ := strings.Cut(line, " | ")
+		right := strings.Fields(list)
+		for _, name := range right {
+			if !slices.ContainsFunc(tools, func(t *Tool) bool { return t.Name == name }) {
+				t.Errorf("%q is answered by %s, which is not there", query, name)
+			}
+		}
+		first := x.Rank(query, nil)
+		first = first[:min(SearchLimit, len(first))]
+		if slices.ContainsFunc(first, func(t *Tool) bool { return slices.Contains(right, t.Name) }) {
+			found[min(1, i/tuned)]++
+			continue
+		}
+		var names []string
+		for _, tool := range first {
+			names = append(names, tool.Name)
+		}
+		t.Logf("%q found %s, not %s", query, strings.Join(names, " "), list)
+	}
+	t.Logf("%d of %d and %d of %d, among %d tools", found[0], tuned, found[1], after, len(tools))
+	if found[0] < 0.9*tuned || found[1] < 26 {
+		t.Errorf("found %d of %d and %d of %d, want 135 and 26", found[0], tuned, found[1], after)
+	}
+}
+
+// “Like” is what a tool does, and in “would like to” it is nothing.
+func TestRankReadsLike(t *testing.T) {
+	tools := append(shippedTools(t), siteTools(t)...)
+	x := NewIndex(tools)
+	for query, want := range map[string]string{
+		"like a tweet":                      "x__like_tweet",
+		"I'd like to retweet something":     "x__retweet",
+		"play a song on spotify":            "spotify__start_playback",
+		"I would like to upload an image":   "dokuwiki__upload_media",
+		"to-do":                             "todoist__list_tasks",
+		"like the video on youtube, please": "youtube__like_video",
+	} {
+		found := x.Rank(query, nil)
+		if len(found) == len(tools) || !slices.ContainsFunc(found[:min(3, len(found))], func(t *Tool) bool {
+			return t.Name == want
+		}) {
+			t.Errorf("%q found %d, the first %s, want %s", query, len(found), found[0].Name, want)
+		}
+	}
+}
+
+func BenchmarkIndex(b *testing.B) {
+	tools := append(shippedTools(b), siteTools(b)...)
+	for b.Loop() {
+		NewIndex(tools)
+	}
+}
+
+func BenchmarkRank(b *testing.B) {
+	x := NewIndex(append(shippedTools(b), siteTools(b)...))
+	for b.Loop() {
+		x.Rank("schedule a meeting with Tom on Friday", nil)
+	}
+}
+
+// siteTools are those of testdata/sites.txt, written for this test: the services that people ask for most.
+func siteTools(t testing.TB) (tools []*Tool) {
+	t.Helper()
+	var p *plugin.Plugin
+	for _, line := range lines(t, "testdata/sites.txt") {
+		head, description, _ := strings.Cut(line, ": ")
+		if site, ok := strings.CutPrefix(head, "# "); ok {
+			name, title, _ := strings.Cut(site, " ")
+			p = &plugin.Plugin{Hash: name, Manifest: plugin.Manifest{Name: name, DisplayName: title,
+				Description: description}}
+			continue
+		}
+		tools = append(tools, &Tool{Name: p.Manifest.Name + "__" + head, Group: p.Manifest.Name, Plugin: p,
+			Spec: plugin.Tool{Name: head, Description: description}})
+	}
+	return tools
+}
+
+func lines(t testing.TB, file string) []string {
+	t.Helper()
+	raw, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.Split(strings.TrimSpace(string(raw)), "\n")
+}
+
 // shippedTools are those of the plugins that come with the product, whether or not their site is configured.
-func shippedTools(t *testing.T) (tools []*Tool) {
+func shippedTools(t testing.TB) (tools []*Tool) {
 	t.Helper()
 	folders, err := os.ReadDir("../../adapters/dist")
 	if err != nil {
