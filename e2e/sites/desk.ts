@@ -6,7 +6,7 @@ import { createServer } from 'node:http';
 import type { Closing } from '../stage/closing.ts';
 import { portOf } from '../stage/port.ts';
 
-export interface Note {
+interface Note {
   note: string;
   account: string;
   desk: string;

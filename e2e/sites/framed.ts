@@ -6,7 +6,7 @@ export const states = ['off', 'ask', 'auto', 'excluded'] as const;
 export type State = (typeof states)[number];
 
 /** What a page has: words that nobody else has, and something of each kind that tools can be used on. */
-export const having = (words: string, more = '') => `<!doctype html><title>Title ${words}</title>
+const having = (words: string, more = '') => `<!doctype html><title>Title ${words}</title>
 <style>html { background: ${colours[words.split('-')[1] ?? ''] ?? '#fff'} }</style>
 <p>Words ${words}</p><button onclick="globalThis.touched = 'click'">Press ${words}</button>
 <input aria-label="Field ${words}" oninput="globalThis.touched = 'input'">

@@ -24,7 +24,7 @@ export interface Look {
 }
 
 /** The time of day in every picture. */
-export const pictureTime = new Date('2026-03-02T10:00:00Z');
+const pictureTime = new Date('2026-03-02T10:00:00Z');
 
 const address = 'http://panel.test/';
 const kinds: Record<string, string> = { html: 'text/html', js: 'text/javascript', css: 'text/css' };

@@ -26,7 +26,7 @@ const Summary = z.object({
 });
 
 /** What tasks_delegate and sessions_prompt answer. */
-export const Errand = z.object({
+const Errand = z.object({
   success: z.boolean().optional(),
   sessionId: z.string().optional(),
   agentId: z.string().optional(),
@@ -40,7 +40,7 @@ export const Errand = z.object({
 });
 
 /** What tasks_delegate answers when it fails. */
-export const Failed = z.object({
+const Failed = z.object({
   success: z.literal(false).optional(),
   sessionId: z.string().optional(),
   error: z.string(),

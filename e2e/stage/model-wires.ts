@@ -21,7 +21,7 @@ export interface ToolCall {
 }
 
 /** What a model answers: words, calls of tools, or both. */
-export interface Said {
+interface Said {
   text: string;
   calls: readonly ToolCall[];
   usage: { input: number; output: number };

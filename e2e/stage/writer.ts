@@ -7,7 +7,7 @@ import { openClient2 } from './modern.ts';
 import type { Relay } from './relay.ts';
 
 /** What a client knows about a write: `doubt` when it cancelled, or when it got no answer. */
-export type Told = 'executed' | 'not_executed' | 'unknown' | 'doubt';
+type Told = 'executed' | 'not_executed' | 'unknown' | 'doubt';
 
 export interface Account {
   token: string;

@@ -7,11 +7,7 @@ import * as s from '@tabrelay/plugin-sdk/schema';
 export const get = async (path: string, signal: AbortSignal): Promise<JsonReader> =>
   jsonReader(await fetchJSON(path, { signal }));
 
-export const post = async (
-  path: string,
-  body: JsonObject,
-  signal?: AbortSignal,
-): Promise<JsonReader> =>
+const post = async (path: string, body: JsonObject, signal?: AbortSignal): Promise<JsonReader> =>
   // keepalive: what was asked for arrives although the page closes meanwhile.
   jsonReader(
     await postJSON(path, body, { keepalive: true, ...(signal ? { signal } : {}) }),

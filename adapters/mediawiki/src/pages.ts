@@ -37,7 +37,7 @@ export function wikitext(revision: JsonReader, title: string, section: number | 
   return main.string('content');
 }
 
-export const noSuchPage = (title: string): ToolError =>
+const noSuchPage = (title: string): ToolError =>
   ToolError.notFound(`There is no page "${title}" on this wiki. Search for it, or create it.`);
 
 /** The talk page of a page, which may not exist yet; of a talk page itself. */

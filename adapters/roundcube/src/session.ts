@@ -31,7 +31,7 @@ export function forgetToken(): void {
 const declared = /rcmail\.set_env\((\{.*\})\);/;
 
 /** Whether a page is one that Roundcube made. */
-export const isOfWebmail = (html: string): boolean => declared.test(html);
+const isOfWebmail = (html: string): boolean => declared.test(html);
 
 /** What a page tells its script: `rcmail.set_env({…});`, on one line. */
 export function environment(html: string): JsonReader {
@@ -42,7 +42,7 @@ export function environment(html: string): JsonReader {
 }
 
 /** Which part of the webmail a page is of; undefined for a page that shows an error. */
-export const taskOf = (page: JsonReader): string | undefined => page.maybe('task')?.string();
+const taskOf = (page: JsonReader): string | undefined => page.maybe('task')?.string();
 
 export const signIn: SignIn = {
   isSignedIn: async () => (await token()) !== '',

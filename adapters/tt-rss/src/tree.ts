@@ -4,7 +4,7 @@ import { invalidResponse, type JsonReader } from '@tabrelay/plugin-sdk/json';
 import { ask, numberIn } from './api.ts';
 import { missing } from './failures.ts';
 
-export interface Category {
+interface Category {
   id: number;
   name: string;
   /** The category above it. */

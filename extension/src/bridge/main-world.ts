@@ -173,7 +173,7 @@ export function watchMainWorld(
 
 const maxBytes = 16 << 20;
 
-export class Sender {
+class Sender {
   readonly #open = new Map<number, AbortController>();
   readonly #answer: (answer: OutsideAnswer) => void;
 

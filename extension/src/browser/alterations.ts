@@ -7,7 +7,7 @@ const mostCompared = 200; // characters
 const edges = /^[\s:*·•.…|▌▍▏▎▊│_]+|[\s:*·•.…|▌▍▏▎▊│_]+$/gu;
 
 /** A text as far as it is compared: without capitals, the form of blanks and letters, and marks around it. */
-export function plainWords(text: string): string {
+function plainWords(text: string): string {
   const folded = text.normalize('NFKC').replaceAll(unseen, '').replaceAll(/\s+/g, ' ').trim();
   return withoutEdges(folded.toLowerCase().slice(0, mostCompared));
 }

@@ -1,5 +1,3 @@
-// What changed between two looks at a page.
-import { connected, holder } from './dom.ts';
 import { type Line, lines, type Options } from './tree.ts';
 
 /** What is different: lines that are new or say something else, and those that are gone. */
@@ -102,14 +100,4 @@ export function mark(options: Options = {}): Mark {
   return Object.assign(made, { lines: lines(document, options), observer });
 }
 
-/** What changed since; `end` it when nobody asks again. */
-export function changesSince(since: Mark): Changes<Line, Line> {
-  return changes(since.lines, lines(document));
-}
-
 export const end = (since: Mark): void => since.observer.disconnect();
-
-/** Whether an element is still in its page, in all shadow roots around it. */
-export function isAlive(element: Element): boolean {
-  return connected(element) && holder(element) !== undefined;
-}

@@ -26,7 +26,7 @@ interface Quiet {
 
 /** Reasons to tell nothing of an element. */
 export const isHidden = (element: Element): boolean => !isDrawn(element);
-export const isBare = (element: Element): boolean => isDrawn(element) && shadowRoot(element) === undefined;
+const isBare = (element: Element): boolean => isDrawn(element) && shadowRoot(element) === undefined;
 export const isHiddenThing = (element: Element): boolean =>
   shadowRoot(element) === undefined && (!isSeen(element) || isCutOff(element));
 export const isHiddenText = (element: Element): boolean => !isShown(element);

@@ -35,13 +35,6 @@ export function contentName(element: Element): string {
   return about.contentName;
 }
 
-/** The description: https://www.w3.org/TR/accname-1.2/#computation-steps */
-export function descriptionOf(element: Element): string {
-  const ids = attribute(element, 'aria-describedby');
-  if (ids !== null) return line(referredText(element, ids, start()));
-  return line(attribute(element, 'aria-description') ?? '');
-}
-
 const start = (): Walk => ({
   seen: new Set(),
   referred: false,
@@ -322,7 +315,3 @@ function words(name: string): string {
     .filter((word) => word.length > 2 && /[aeiouy]/.test(word) && !meaningless.has(word));
   return Array.from(new Set(found)).slice(0, 3).join(' ');
 }
-
-/** The value of a field is in its name where its name is written inside of it. */
-export const isLabelOf = (element: Element): Element | undefined =>
-  element instanceof HTMLLabelElement ? (element.control ?? undefined) : undefined;

@@ -5,7 +5,7 @@ import { type Gone, hintFor, isGone, reference, resolve } from './references.ts'
 import { lines } from './tree.ts';
 
 /** The failure of a call whose reference leads nowhere. Nothing was done. */
-export function gone(what: Gone): ToolError {
+function gone(what: Gone): ToolError {
   const { code, message, successor } = what;
   return new ToolError(message, code === 'UNKNOWN_REF' ? 'VALIDATION_ERROR' : code, {
     category: code === 'UNKNOWN_REF' ? 'validation' : 'not_found',

@@ -105,7 +105,7 @@ function readRole(element: Element): string {
 }
 
 /** The role that its tag gives it. */
-export function nativeRole(element: Element): string {
+function nativeRole(element: Element): string {
   const name = tag(element);
   const known = simple[name];
   if (known !== undefined && Object.hasOwn(simple, name)) return known;

@@ -221,7 +221,7 @@ const isFocused = (element: Element): boolean => focused().includes(element) && 
 const mostOptions = 12;
 
 /** The value of a field, as it is; of a sensitive one only whether there is one. */
-export function sayValue(element: Element, role: string): string {
+function sayValue(element: Element, role: string): string {
   if (sensitivity(element) !== undefined) return isFilled(element) ? ' = •••' : '';
   if (element instanceof HTMLSelectElement) return sayOptions(element);
   if (element instanceof HTMLInputElement) {

@@ -71,10 +71,6 @@ function write(root: Document | Element, options: Options): Line[] {
   return writer.lines;
 }
 
-/** As they are answered: a blank before each for each level. */
-export const render = (all: readonly Line[]): string =>
-  all.map(({ depth, text }) => ' '.repeat(Math.min(depth, 12)) + text).join('\n');
-
 // While a modal dialog is open, nothing behind it can be reached.
 function modal(root: Document): Element | undefined {
   const open = Array.from(root.querySelectorAll('dialog[open]')).filter((one) => matches(one, ':modal'));

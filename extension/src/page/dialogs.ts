@@ -23,7 +23,7 @@ const ProxyCtor = Proxy;
 const names = ['alert', 'confirm', 'prompt', 'print'] as const;
 const maxText = 1000;
 
-export type DialogKind = (typeof names)[number];
+type DialogKind = (typeof names)[number];
 
 function textOf(value: unknown): string {
   try {

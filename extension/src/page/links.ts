@@ -2,7 +2,7 @@
 // page allows them.
 import { eventData, listen, slice } from './primordials.ts';
 
-export const linkEvent = 'tabrelay:link';
+const linkEvent = 'tabrelay:link';
 
 /** Listens for links that an act in the page followed. */
 export function tapLinks(): void {

@@ -36,7 +36,7 @@ export function Place({
 }
 
 /** Brings a tab of this profile to the front. */
-export async function goToTab(tabId: number): Promise<boolean> {
+async function goToTab(tabId: number): Promise<boolean> {
   try {
     const tab = await chrome.tabs.update(tabId, { active: true });
     if (tab !== undefined) await chrome.windows.update(tab.windowId, { focused: true });

@@ -69,8 +69,7 @@ function ToolRow({ tool }: { tool: Tool }) {
 const openable = (url: string | null | undefined): url is string => url != null && /^https?:\/\//.test(url);
 
 /** A plugin's title as its author wrote it, on a line or two. */
-export const titleOf = ({ title, name }: Pick<Plugin, 'title' | 'name'>): string =>
-  clipped(title || name, 80);
+const titleOf = ({ title, name }: Pick<Plugin, 'title' | 'name'>): string => clipped(title || name, 80);
 
 /** Where a person goes from a plugin. */
 interface Ways {

@@ -9,7 +9,7 @@ import type { Problem } from './line.ts';
 import { Badge, type Tone, Trouble } from './pieces.tsx';
 import { moment, span, toolTitle, visible, visibleLine } from './words.ts';
 
-export type Choice = 'once' | 'session' | 'always';
+type Choice = 'once' | 'session' | 'always';
 export type Verdict = { answer: 'deny' } | { answer: 'allow'; for: Choice | 'next' };
 
 const risks: Record<Question['risk'], { tone: Tone; text: string }> = {

@@ -11,7 +11,7 @@ const nothing = 'none'; // the name that no plugin has; without any name a clien
 const namesIn = (plugins: string | null | undefined): string[] =>
   (plugins ?? '').split(/[ ,]+/).filter((name) => name !== '' && name !== nothing);
 
-export function scopeOf({ scope }: Client): string {
+function scopeOf({ scope }: Client): string {
   const parts = [
     scope?.readOnly === true && 'reads only',
     scope?.plugins && `plugins: ${visibleLine(scope.plugins)}`,

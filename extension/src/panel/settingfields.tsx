@@ -1,7 +1,7 @@
 // One setting of a plugin as a field. Its name and explanation are the author's words; every character of them is seen.
 
 import type { Setting } from './answers.ts';
-import { type Draft, type Installation, known, stored, usually } from './settingvalues.ts';
+import { type Draft, type Installation, known, usually } from './settingvalues.ts';
 import { clipped, visible, visibleLine } from './words.ts';
 
 export interface FieldProps {
@@ -242,4 +242,4 @@ export function Field(props: FieldProps) {
   );
 }
 
-export { idOf, stored };
+export { idOf };

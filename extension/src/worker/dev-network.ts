@@ -9,7 +9,7 @@ import { shownBy } from './dev-site.ts';
 import type { Around } from './sites.ts';
 
 /** One request, as far as it has come. */
-export interface Seen extends Archived {
+interface Seen extends Archived {
   id: number;
   key: string; // Chrome's number of it
   page: string; // origin of the page that the tab showed, or for which it was

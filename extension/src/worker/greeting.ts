@@ -15,9 +15,9 @@ export interface Identity {
 }
 
 /** The protocol versions this extension speaks; PROTOCOL.md says what each added. */
-export const speaks = { min: 1, max: 3 } as const;
+const speaks = { min: 1, max: 3 } as const;
 
-export type Step =
+type Step =
   | { type: 'going' }
   | { type: 'refused'; message: string } // the relay closes next
   | { type: 'failed'; message: string } // we do not talk to this relay

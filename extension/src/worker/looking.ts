@@ -1,5 +1,5 @@
 // Looks at pages: the parts of all frames of a tab, put together.
-import { isFlag, isNumber, isRecord, isText, listOf, optional, shape } from '../page/guards.ts';
+import { isFlag, isNumber, isText, listOf, optional, shape } from '../page/guards.ts';
 import type { Bridge } from './bridges.ts';
 import { type Content, Ended, type Parts, type Performer, type Stage, text } from './conductor.ts';
 import { type Closed, howToAsk, notReadable } from './sites.ts';
@@ -432,7 +432,3 @@ function headed(look: {
   const more = look.next === undefined ? [] : [`… ${look.total - look.next} more lines: from ${look.next}`];
   return [look.head, ...look.lines, ...more].join('\n');
 }
-
-/** Whether a value is a record with a text under a name. */
-export const textIn = (value: unknown, name: string): string | undefined =>
-  isRecord(value) && isText(value[name]) ? value[name] : undefined;

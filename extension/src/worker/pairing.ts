@@ -17,7 +17,7 @@ const isPairing = shape({ address: isText, secret: isText });
 const loopback = /^(127\.0\.0\.1|\[::1\]|localhost):\d{1,5}$/;
 
 /** Reads the text of pairing.json; undefined when it is not one, or names anything but this machine. */
-export function parsePairing(text: string): Pairing | undefined {
+function parsePairing(text: string): Pairing | undefined {
   let value: unknown;
   try {
     value = JSON.parse(text);

@@ -30,7 +30,7 @@ export interface PanelOrders {
  * Whether a port comes from our own panel page. Its id alone does not tell: content scripts have it too, and their url
  * is the page's. Chrome fills in all three; no page has a say in them.
  */
-export function isPanel(sender: chrome.runtime.MessageSender | undefined): boolean {
+function isPanel(sender: chrome.runtime.MessageSender | undefined): boolean {
   if (sender?.id !== chrome.runtime.id || sender.url === undefined) return false;
   const page = chrome.runtime.getURL('panel.html');
   return sender.url.split('#', 1)[0] === page && (sender.origin ?? origin(page)) === origin(page);

@@ -46,7 +46,7 @@ const list = (given: Given, name: string): readonly unknown[] => {
 export const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null;
 
 export const buttons: readonly Button[] = ['left', 'right', 'middle'];
-export const modifiers: readonly Modifier[] = ['Alt', 'Control', 'Meta', 'Shift'];
+const modifiers: readonly Modifier[] = ['Alt', 'Control', 'Meta', 'Shift'];
 
 /** The modifiers held during a click. */
 export function held(given: Given): Modifier[] {

@@ -74,7 +74,7 @@ export function watchDeparture(dialogs: DialogAnswer): Departure {
 }
 
 /** Asks the page whether it may be left, and answers as the call said. */
-export function mayLeave(dialogs: DialogAnswer, tell: (dialog: Dialog) => void): boolean {
+function mayLeave(dialogs: DialogAnswer, tell: (dialog: Dialog) => void): boolean {
   const event = document.createEvent('BeforeUnloadEvent');
   event.initEvent('beforeunload', false, true);
   dispatchEvent(event);

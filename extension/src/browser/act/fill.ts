@@ -174,7 +174,7 @@ async function fillSelect(task: Task): Promise<Reading> {
 }
 
 /** Whether it is checked; undefined while it says nothing about that. */
-export function checkedState(target: Element): boolean | undefined {
+function checkedState(target: Element): boolean | undefined {
   if (isInput(target)) return target.checked;
   for (const name of ['aria-checked', 'aria-pressed', 'aria-selected']) {
     const said = attribute(target, name);

@@ -159,7 +159,7 @@ export function focusOn(element: HTMLElement | SVGElement): void {
 }
 
 /** Takes the focus from an element. */
-export function blur(element: HTMLElement): void {
+function blur(element: HTMLElement): void {
   const view = windowOf(element);
   const owner = documentFor(element);
   if (focusedIn(owner) !== element) return;

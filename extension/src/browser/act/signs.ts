@@ -20,12 +20,12 @@ export interface Signs {
   end(): void;
 }
 
-export interface Refused {
+interface Refused {
   field: Element;
   says: string;
 }
 
-export interface Restyled {
+interface Restyled {
   element: Element;
   what: string;
 }

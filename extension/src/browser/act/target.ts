@@ -43,7 +43,7 @@ export interface Wants {
   enabled: boolean;
 }
 
-export const readyMs = 3000;
+const readyMs = 3000;
 const againMs = 16;
 const seldomMs = 100; // a page that is drawn once a second is not looked at
 const frameMs = 500; // for a page to be drawn: a frame out of sight is not
@@ -442,7 +442,7 @@ function standIn(target: Element): Element | undefined {
 const isClear = (element: Element) => windowOf(element).getComputedStyle(element).opacity === '0';
 
 /** Scrolls an element into view without an animation. */
-export function bringIntoView(element: Element, block: ScrollLogicalPosition = 'center'): void {
+function bringIntoView(element: Element, block: ScrollLogicalPosition = 'center'): void {
   const from = tagOf(element) === 'area' ? (pictureOf(element) ?? element) : element;
   const drawn = Array.from(upwards(from)).find((at) => !isBoxless(at));
   drawn?.scrollIntoView({ block, inline: 'nearest', behavior: 'instant' });

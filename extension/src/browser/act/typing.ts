@@ -49,7 +49,7 @@ export function putValue(field: HTMLInputElement | HTMLTextAreaElement, value: s
 }
 
 /** Where keys go in a document. */
-export function keysGoTo(owner: Document): Element {
+function keysGoTo(owner: Document): Element {
   return focusedIn(owner) ?? owner.body ?? owner.documentElement;
 }
 
@@ -175,7 +175,7 @@ function breakLine(at: Element, shift: boolean): void {
 }
 
 /** Sends a form as Enter in one of its fields does: through its first button, where it has one. */
-export function submitFrom(at: HTMLInputElement): void {
+function submitFrom(at: HTMLInputElement): void {
   settleField(at);
   const { form } = at;
   if (form === null) return;

@@ -7,7 +7,7 @@ const connectMs = 1500;
 const syncMs = 1000;
 
 /** One message of the console. */
-export interface Said {
+interface Said {
   level: string;
   text: string;
   at: number;
@@ -15,7 +15,7 @@ export interface Said {
 }
 
 /** One body of an answer. */
-export interface Body {
+interface Body {
   url: string;
   method: string;
   status: number;

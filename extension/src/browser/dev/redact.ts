@@ -2,7 +2,7 @@
 // same with the same words; relay/fault/testdata/redact.json has what both make of a text.
 import { secretNames } from './secretnames.generated.ts';
 
-export const hidden = '[redacted]';
+const hidden = '[redacted]';
 
 const setOf = (name: string): ReadonlySet<string> => new Set(secretNames[name] ?? []);
 const words = {

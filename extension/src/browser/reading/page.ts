@@ -45,7 +45,7 @@ const unseen = /[\p{Cc}\p{Cf}\p{Cs}\p{Default_Ignorable_Code_Point}]/gu;
  * A text without what nobody sees: control characters, those that turn the direction of text, halves of pairs. Joiners
  * and selectors stay behind characters beyond Latin, where they shape words and emoji.
  */
-export function visible(text: string): string {
+function visible(text: string): string {
   return text.replaceAll(unseen, (character, at: number) => {
     const before = Array.from(text.slice(Math.max(0, at - 2), at)).at(-1) ?? '';
     const shapes =
@@ -64,7 +64,7 @@ export function cut(text: string, most: number): string {
 }
 
 /** An index at or before `at` that is not inside a surrogate pair. */
-export function wholeTo(text: string, at: number): number {
+function wholeTo(text: string, at: number): number {
   const before = text.charCodeAt(at - 1);
   return at < text.length && before >= 0xd800 && before < 0xdc00 ? at - 1 : at;
 }

@@ -15,7 +15,7 @@ import {
 } from '../../../page/primordials.ts';
 import { plain, worded } from './plain.ts';
 
-export type Level = 'error' | 'warning' | 'info' | 'log' | 'debug';
+type Level = 'error' | 'warning' | 'info' | 'log' | 'debug';
 
 /** One message. */
 export interface Said {
