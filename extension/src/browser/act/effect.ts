@@ -153,6 +153,12 @@ function truthful(why: unknown, acted: boolean): unknown {
 }
 
 async function quiet(scene: Scene): Promise<void> {
+  await settled(scene);
+  const { page, signs, departure } = scene;
+  if (departure.to() === undefined && !isDifferent(scene)) await signs.restless((ms) => page.pause(ms));
+}
+
+async function settled(scene: Scene): Promise<void> {
   const { page, signs, departure, watch } = scene;
   const from = performance.now();
   await page.pause(0);

@@ -13,6 +13,7 @@ export interface Signs {
   wantsFiles(): Element | undefined; // a field whose list of files the page tried to open
   refused(): Refused[]; // fields of which Chrome tells a person that they are not valid
   restyled(): Restyled[]; // what looks different now, though no line says so
+  restless(pause: (ms: number) => Promise<void>): Promise<void>; // finds what never rests, which is not restyled
   drawsItself(): boolean; // a canvas is displayed
   near(target: EventTarget): void; // this is acted on: what changes in the shadow roots around it is seen, too
   url: string;
@@ -101,6 +102,7 @@ export function watchSigns(): Signs {
         says: event.defaultPrevented ? '' : messageOf(field),
       })).filter(({ says }) => says !== ''),
     restyled: () => looks.changed(),
+    restless: (pause) => looks.watchOn(pause),
     near,
     drawsItself: () => Array.from(document.getElementsByTagName('canvas')).some(isOnScreen),
     focus: () => {
@@ -149,6 +151,7 @@ function messageOf(field: Element): string {
 }
 
 const restlessTimes = 3; // what changes as often during one act, and goes on to, changes by itself
+const longestIntervalMs = 100;
 const mostKept = 200;
 const mostTold = 3;
 
@@ -162,15 +165,12 @@ interface Look {
   before: Map<string, string | null>; // attributes as they were
 }
 
-// What was moved step by step, as by dragging, rests at its end.
-function isRestless({ times, from, until }: Look): boolean {
-  const interval = (until - from) / (times - 1);
-  return times >= restlessTimes && performance.now() - until <= 2 * interval;
-}
+const intervalOf = ({ times, from, until }: Look): number => (until - from) / (times - 1);
 
 /** The attributes by which a page shows a state to the eye alone: liked, chosen, current. */
 class Looks {
   readonly #seen = new Map<Element, Look>();
+  #watchedOnFrom = Number.POSITIVE_INFINITY;
 
   see(records: readonly MutationRecord[]): void {
     const now = new Set<Look>();
@@ -192,11 +192,27 @@ class Looks {
     }
   }
 
+  /**
+   * Watches on for two intervals of what changes again and again. What was moved step by step, as by dragging, rests
+   * then; a timer of the page is due before this one, however busy the machine is.
+   */
+  async watchOn(pause: (ms: number) => Promise<void>): Promise<void> {
+    const intervals = Array.from(this.#seen.values(), (look) => (look.times > 1 ? intervalOf(look) : 0));
+    const longest = Math.min(Math.max(0, ...intervals), longestIntervalMs);
+    if (longest === 0) return;
+    this.#watchedOnFrom = performance.now();
+    await pause(2 * longest);
+  }
+
+  #isRestless({ times, until }: Look): boolean {
+    return times >= restlessTimes && until > this.#watchedOnFrom;
+  }
+
   /** What is different and displayed, without what never rests. */
   changed(): Restyled[] {
     const found: Restyled[] = [];
     for (const [element, look] of this.#seen) {
-      if (isRestless(look) || !isConnected(element) || !isDisplayed(element)) continue;
+      if (this.#isRestless(look) || !isConnected(element) || !isDisplayed(element)) continue;
       if (sensitivity(element) !== undefined) continue;
       const different = Array.from(look.before).find(([name, old]) => attribute(element, name) !== old);
       if (different === undefined) continue;
