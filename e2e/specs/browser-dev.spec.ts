@@ -257,16 +257,16 @@ test('requests of another site that the tab showed meanwhile are not told', asyn
   expect(told).not.toContain(new URL(other).host);
 });
 
-test('ten thousand requests are bounded, and what is left out is counted', async ({ at }) => {
+test('more requests than are kept are bounded, and what is left out is counted', async ({ at }) => {
   const stage = await at('/plain');
   await call(stage, 'network');
   await stage.page.evaluate(async () => {
-    for (let i = 0; i < 100; i++)
+    for (let i = 0; i < 12; i++)
       await Promise.all(Array.from({ length: 100 }, () => fetch('/api').catch(() => {})));
   });
   await expect
     .poll(async () => networkShape.parse(await call(stage, 'network', { limit: 1 })).dropped)
-    .toBe(9000);
+    .toBe(200);
   expect(networkShape.parse(await call(stage, 'network', { limit: 1 }))).toMatchObject({ total: 1000 });
 });
 

@@ -1,5 +1,6 @@
 // An agent goes from page to page with the browser's own tools, and waits for what is to come.
-import { createServer } from 'node:http';
+import { once } from 'node:events';
+import { createServer, type ServerResponse } from 'node:http';
 import { z } from 'zod';
 import { openSite } from '../sites/own-pages.ts';
 import { Acting } from '../stage/acting.ts';
@@ -197,3 +198,41 @@ const smallPdf = `%PDF-1.1
 3 0 obj<</Type/Page/Parent 2 0 R/MediaBox[0 0 200 100]>>endobj
 trailer<</Root 1 0 R>>
 `;
+
+test('a look waits until a page has come to its end, and not for ever', async ({
+  sharedStage: stage,
+  closing,
+}) => {
+  const { agent } = stage;
+  const came: ServerResponse[] = [];
+  const server = createServer((_, response) => {
+    response.writeHead(200, { 'content-type': 'text/html' });
+    response.write(`<!doctype html><title>Slow</title><p>First</p>${' '.repeat(2000)}`);
+    came.push(response);
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  closing.defer(async () => {
+    server.closeAllConnections();
+    server.close();
+  });
+  const site = `http://127.0.0.1:${portOf(server.address())}`;
+  const first = async (path: string) => {
+    await stage.page.goto(`${site}/${path}`, { waitUntil: 'commit' });
+    await expect(stage.page.getByText('First')).toBeVisible();
+    await expect.poll(() => stage.relay.tabs()).toContain(`${site}/${path}`);
+  };
+  const running = () => stage.relay.asPerson('GET', '/api/v1/running');
+  for (const [tool, args] of [
+    ['snapshot', {}],
+    ['find', { text: 'last' }],
+    ['read', { what: 'text' }],
+  ] as const) {
+    await first(tool);
+    const looking = agent.call(`browser__${tool}`, args);
+    await expect.poll(running).toMatchObject({ calls: [{}] });
+    came.pop()?.end('<button>The last</button>');
+    expect((await looking).text, tool).toContain('The last');
+  }
+  await first('endless');
+  expect((await agent.call('browser__snapshot')).text).toContain('"First"');
+});

@@ -19,6 +19,7 @@ import { reference } from './references.ts';
 import { element } from './resolved.ts';
 import { sensitivity } from './secrets.ts';
 import { told } from './told.ts';
+import { whenParsed } from './waiting.ts';
 import { cut } from './words.ts';
 
 const readers = {
@@ -81,29 +82,31 @@ export const read = defineTool({
     limit: s.optional(s.integer('Entries.', { minimum: 1, maximum: 500 })),
     maxChars: s.optional(s.integer('Default 8000.', { minimum: 100, maximum: 100_000 })),
   }),
-  handle(args, { maxBytes }) {
-    told(args);
-    const { what, ref, table, contains = '', links = false, offset = 0, limit, maxChars = 8000 } = args;
-    if (table !== undefined && what !== 'tables') throw ToolError.validation('table goes with what: tables');
-    const frame = ref === undefined ? undefined : element(ref);
-    if (frame !== undefined && matches(frame, 'iframe, frame'))
-      return { frame: { index: frameIndex(frame), ref: reference(frame) } };
-    const reader = readers[what];
-    const number = table !== undefined && /^\d{1,6}$/.test(table) ? Number(table) : undefined;
-    const reading: Reading = {
-      offset,
-      limit: limit ?? reader.limit,
-      maxChars,
-      links,
-      contains,
-      index: number,
-      caption: number === undefined ? table : undefined,
-      depth: 4,
-      minSize: 48,
-    };
-    const frames = offset === 0 ? framesShown() : [];
-    if (frames.length === 0) return reader.read(reading, { maxBytes, isSecret });
-    const room = maxBytes === undefined ? undefined : maxBytes - 4 * JSON.stringify(frames).length;
-    return { ...reader.read(reading, { maxBytes: room, isSecret }), frames };
-  },
+  handle: (args, { maxBytes }) =>
+    whenParsed(() => {
+      told(args);
+      const { what, ref, table, contains = '', links = false, offset = 0, limit, maxChars = 8000 } = args;
+      if (table !== undefined && what !== 'tables')
+        throw ToolError.validation('table goes with what: tables');
+      const frame = ref === undefined ? undefined : element(ref);
+      if (frame !== undefined && matches(frame, 'iframe, frame'))
+        return { frame: { index: frameIndex(frame), ref: reference(frame) } };
+      const reader = readers[what];
+      const number = table !== undefined && /^\d{1,6}$/.test(table) ? Number(table) : undefined;
+      const reading: Reading = {
+        offset,
+        limit: limit ?? reader.limit,
+        maxChars,
+        links,
+        contains,
+        index: number,
+        caption: number === undefined ? table : undefined,
+        depth: 4,
+        minSize: 48,
+      };
+      const frames = offset === 0 ? framesShown() : [];
+      if (frames.length === 0) return reader.read(reading, { maxBytes, isSecret });
+      const room = maxBytes === undefined ? undefined : maxBytes - 4 * JSON.stringify(frames).length;
+      return { ...reader.read(reading, { maxBytes: room, isSecret }), frames };
+    }),
 });

@@ -11,7 +11,7 @@ import { roleOf } from './roles.ts';
 import { sensitivity } from './secrets.ts';
 import { told } from './told.ts';
 import { tellTargets } from './toldtargets.ts';
-import { until } from './waiting.ts';
+import { until, whenParsed } from './waiting.ts';
 
 const snapshot = defineTool({
   name: 'snapshot',
@@ -27,14 +27,15 @@ const snapshot = defineTool({
     from: s.optional(s.integer('Line to go on with.', { minimum: 0 })),
     maxTokens: s.optional(s.integer('Default 2000.', { minimum: 100, maximum: 50_000 })),
   }),
-  handle(args) {
-    const { viewer, characters = 5200, part = '' } = told(args);
-    const { ref, interactive = false, full = false, from = 0 } = args;
-    const root = ref === undefined ? document : element(ref);
-    if (root instanceof Element && roleOf(root) === 'iframe')
-      return { frame: { index: frameIndex(root), ref: ref ?? '' } };
-    return { look: look(root, part + (ref ?? ''), { interactive, full, from, characters, viewer }) };
-  },
+  handle: (args) =>
+    whenParsed(() => {
+      const { viewer, characters = 5200, part = '' } = told(args);
+      const { ref, interactive = false, full = false, from = 0 } = args;
+      const root = ref === undefined ? document : element(ref);
+      if (root instanceof Element && roleOf(root) === 'iframe')
+        return { frame: { index: frameIndex(root), ref: ref ?? '' } };
+      return { look: look(root, part + (ref ?? ''), { interactive, full, from, characters, viewer }) };
+    }),
 });
 
 const wait = defineTool({
@@ -108,10 +109,7 @@ const findTool = defineTool({
     text: s.string('Words, capitals or not.', { minLength: 1, maxLength: 200 }),
     role: s.optional(s.string('Only this role, such as button.')),
   }),
-  handle(args) {
-    const { viewer } = told(args);
-    return find(args.text, args.role ?? '', viewer);
-  },
+  handle: (args) => whenParsed(() => find(args.text, args.role ?? '', told(args).viewer)),
 });
 
 const screenshot = defineTool({

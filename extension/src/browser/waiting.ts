@@ -21,6 +21,21 @@ export interface Condition {
   idle?: boolean | undefined; // nothing has changed for a while, and the page is complete
 }
 
+const parsedMs = 2000;
+let waited = false; // a page that never ends is waited for once
+
+/** Looks when the page has been read to its end, or after a moment: what is still to come would be missed. */
+export async function whenParsed<T>(look: () => T): Promise<T> {
+  if (document.readyState === 'loading' && !waited) {
+    waited = true;
+    const parsed = new Promise((resolve) => {
+      document.addEventListener('DOMContentLoaded', resolve, { once: true });
+    });
+    await Promise.race([parsed, pause(parsedMs)]);
+  }
+  return look();
+}
+
 const idleMs = 500;
 const lookMs = 100;
 
