@@ -62,7 +62,7 @@ var may = map[string][]string{
 	"relay/registry": {"relay/call", "relay/fault", "relay/plugin", "relay/schema", "relay/match"},
 	"relay/plugin":   {"relay/sandbox", "relay/schema", "relay/fault", "relay/match", "plugin-sdk"},
 	"relay/install":  {"relay/clip", "relay/fault", "relay/plugin"},
-	"relay/draft":    {"relay/plugin"},
+	"relay/draft":    {"relay/fault", "relay/plugin"},
 	"relay/review":   {"relay/plugin", "relay/match"},
 	"relay/trial":    {"relay/plugin", "relay/schema"},
 	"relay/resource": {"relay/call", "relay/config", "relay/event", "relay/fault", "relay/hub", "relay/match",

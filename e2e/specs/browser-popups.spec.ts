@@ -103,9 +103,9 @@ test('a window of another site signs in, tells the page that opened it, and clos
   const { stage } = agent;
   const { opened } = await agent.click('button "Sign in"');
   const tabId = opened?.[0]?.tabId ?? 0;
-  const ref = /button "I am Ada" \[(e\d+)\]/.exec(
-    (await stage.agent.call('browser__snapshot', { tabId })).text,
-  )?.[1];
+  const shown = (await stage.agent.call('browser__snapshot', { tabId })).text;
+  expect(shown).toContain('button "I am Ada"');
+  const ref = /button "I am Ada" \[(e\d+)\]/.exec(shown)?.[1];
   const clicked = await stage.agent.call('browser__click', { tabId, ref });
   expect(clicked.value).toMatchObject({
     outcome: 'executed',

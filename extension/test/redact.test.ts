@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
-import { redact, redactHeader, redactValue } from '../src/browser/dev/redact.ts';
+import { isSecretName, redact, redactHeader, redactValue } from '../src/browser/dev/redact.ts';
 
 const read: unknown = JSON.parse(
   readFileSync(new URL('../../relay/fault/testdata/redact.json', import.meta.url), 'utf8'),
@@ -15,6 +15,16 @@ test('credentials are left out of texts, and nothing else', () => {
     assert.equal(redact(String(text)), want);
     assert.equal(redact(String(want)), want, 'again');
   }
+});
+
+test('2,000 names of fields of public APIs are told apart as the relay does', () => {
+  const lines = readFileSync(new URL('../../relay/fault/testdata/fieldnames.txt', import.meta.url), 'utf8')
+    .trim()
+    .split('\n')
+    .map((line) => line.split(' '));
+  assert.equal(lines.length, 2000);
+  const wrong = lines.filter(([name = '', kind]) => isSecretName(name) !== (kind === 'secret'));
+  assert.deepEqual(wrong, []);
 });
 
 test('what has the name of a credential is left out of data', () => {

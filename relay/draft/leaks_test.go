@@ -92,3 +92,22 @@ func TestAddressesHaveNoSecrets(t *testing.T) {
 		}
 	}
 }
+
+// Names that only sound like those of secrets are arguments as others are.
+func TestAuthorsAreNoSecrets(t *testing.T) {
+	r := &tape{}
+	for _, author := range []string{"u12", "u13"} {
+		r.asks("POST", site+"/api/articles", nil, `{"title":"x","authorId":"`+author+
+			`","max_tokens":100,"secretary":true,"authToken":"t0k3nvalue99"}`, 200, map[string]any{"ok": true})
+	}
+	d, _, _ := drafted(t, r)
+	index := string(d.files["src/index.ts"])
+	for _, name := range []string{"authorId", "max_tokens", "secretary"} {
+		if !strings.Contains(index, name) {
+			t.Errorf("%s is no argument:\n%s", name, index)
+		}
+	}
+	if strings.Contains(index, "t0k3nvalue99") {
+		t.Error("the token is written")
+	}
+}

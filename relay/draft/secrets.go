@@ -4,14 +4,14 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"tabrelay/relay/fault"
 )
 
 // Placeholder stands in a draft for what must not be in it.
 const Placeholder = "REDACTED"
 
 var (
-	secretName = regexp.MustCompile(`(?i)csrf|xsrf|nonce|token|authenticity|sectok|secret|api_?key|^auth|session_?id|` +
-		`^sid$|credential|signature|jwt|requestverification`)
 	// of a word of a name: see isPassword
 	passwordWord = regexp.MustCompile(`^(?:pwd?|pass|pin|otp|totp|mfa|cvc|cvv|cvn|kennwort|senha|clave|heslo)$|` +
 		`passw|passphrase|passcode|passwd|passwort|contrase|motdepasse|onetime|cardnumber|otpcode`)
@@ -123,9 +123,8 @@ func (s secrets) replace(text string, wanted func(value string) bool) string {
 	return text
 }
 
-func isSecret(name string) bool {
-	return secretName.MatchString(name) || isPassword(name)
-}
+// isSecret tells a name whose value is in no draft, and no argument of a tool.
+func isSecret(name string) bool { return fault.SecretName(name) }
 
 // isPassword tells a name of a password, a PIN, a code that is used once, or of a card.
 func isPassword(name string) bool {

@@ -21,7 +21,9 @@ type Vocabulary struct {
 	Parts       []string `json:"parts"`      // and what such a word may have in it
 	Ends        []string `json:"ends"`       // or at its end
 	Phrases     []string `json:"phrases"`    // several words of a name
-	Data        []string `json:"data"`       // words that mean a credential in data, and not in a sentence
+	Harmless    []string `json:"harmless"`   // that are none, whatever else the name has: "page token"
+	Data        []string `json:"data"`       // last words that mean a credential in data, and not in a sentence
+	Whole       []string `json:"whole"`      // and names that do so
 	Loose       []string `json:"loose"`      // and those that do so in an address alone
 	Lines       []string `json:"lines"`      // whose values have several words
 	AboutFirst  []string `json:"aboutFirst"` // names that begin so tell something about a credential: maxTokens
@@ -38,9 +40,9 @@ type Vocabulary struct {
 
 // wordList is the vocabulary as it is used.
 type wordList struct {
-	word, data, loose, lines, aboutFirst, aboutLast, stay, literals, schemes, inner, naming, valued map[string]bool
-	parts, ends, phrases                                                                            []string
-	shapes, mixed                                                                                   []*regexp.Regexp
+	word, data, whole, loose, lines, aboutFirst, aboutLast, stay, literals, schemes, inner, naming, valued map[string]bool
+	parts, ends, phrases, harmless                                                                         []string
+	shapes, mixed                                                                                          []*regexp.Regexp
 }
 
 var words = sync.OnceValue(func() *wordList {
@@ -61,10 +63,11 @@ var words = sync.OnceValue(func() *wordList {
 		}
 		return all
 	}
-	return &wordList{word: set(v.Words), data: set(v.Data), loose: set(v.Loose), lines: set(v.Lines),
+	return &wordList{word: set(v.Words), data: set(v.Data), whole: set(v.Whole), loose: set(v.Loose), lines: set(v.Lines),
 		aboutFirst: set(v.AboutFirst), aboutLast: set(v.AboutLast), stay: set(v.Stay), literals: set(v.Literals),
 		schemes: set(v.Schemes), inner: set(v.Inner), naming: set(v.Naming), valued: set(v.Valued),
-		parts: v.Parts, ends: v.Ends, phrases: v.Phrases, shapes: compiled(v.Shapes), mixed: compiled(v.MixedShapes)}
+		parts: v.Parts, ends: v.Ends, phrases: v.Phrases, harmless: v.Harmless, shapes: compiled(v.Shapes),
+		mixed: compiled(v.MixedShapes)}
 })
 
 // VocabularyJSON is the vocabulary as it was written, for who writes it elsewhere.
@@ -84,7 +87,7 @@ const longestName = 80 // bytes
 
 // secrecyOf judges a name by its words: accessToken, access_token, "access token".
 func secrecyOf(name string) secrecy {
-	if len(name) < 3 || len(name) > longestName {
+	if len(name) < 2 || len(name) > longestName {
 		return never
 	}
 	w := words()
@@ -93,23 +96,27 @@ func secrecyOf(name string) secrecy {
 		return never
 	}
 	last := list[len(list)-1]
-	if len(list) > 1 && (w.aboutFirst[list[0]] || w.aboutLast[last]) {
+	whole := strings.Join(list, " ")
+	if w.whole[whole] {
+		return inData
+	}
+	has := func(phrase string) bool { return strings.Contains(" "+whole+" ", " "+phrase+" ") }
+	if len(list) > 1 && (w.aboutFirst[list[0]] || w.aboutLast[last] || slices.ContainsFunc(w.harmless, has)) {
 		return never
 	}
 	found := never
-	for _, one := range list {
+	for i, one := range list {
 		switch {
 		case w.word[one], slices.ContainsFunc(w.parts, func(part string) bool { return strings.Contains(one, part) }),
 			slices.ContainsFunc(w.ends, func(end string) bool { return strings.HasSuffix(one, end) }):
 			return always
-		case w.data[one]:
+		case w.data[one] && (i == len(list)-1 || w.valued[list[i+1]]):
 			found = inData
 		case w.loose[one] && len(list) == 1:
 			found = max(found, inAddress)
 		}
 	}
-	joined := " " + strings.Join(list, " ") + " "
-	if slices.ContainsFunc(w.phrases, func(p string) bool { return strings.Contains(joined, " "+p+" ") }) {
+	if slices.ContainsFunc(w.phrases, has) {
 		return always
 	}
 	return found

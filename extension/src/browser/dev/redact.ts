@@ -8,6 +8,7 @@ const setOf = (name: string): ReadonlySet<string> => new Set(secretNames[name] ?
 const words = {
   word: setOf('words'),
   data: setOf('data'),
+  whole: setOf('whole'),
   loose: setOf('loose'),
   lines: setOf('lines'),
   aboutFirst: setOf('aboutFirst'),
@@ -22,6 +23,7 @@ const words = {
 const parts = secretNames.parts ?? [];
 const ends = secretNames.ends ?? [];
 const phrases = secretNames.phrases ?? [];
+const harmless = secretNames.harmless ?? [];
 const shapes = (secretNames.shapes ?? []).map((shape) => new RegExp(shape, 'g'));
 const mixedShapes = (secretNames.mixedShapes ?? []).map((shape) => new RegExp(shape, 'g'));
 
@@ -49,7 +51,7 @@ const known = new Map<string, number>(); // what was found out about names
 const mostKnown = 5000;
 
 function secrecyOf(name: string): number {
-  if (name.length < 3 || name.length > longestName) return never;
+  if (name.length < 2 || name.length > longestName) return never;
   const before = known.get(name);
   if (before !== undefined) return before;
   if (known.size >= mostKnown) known.clear();
@@ -63,19 +65,23 @@ function judgedName(name: string): number {
   const first = list[0] ?? '';
   const last = list.at(-1) ?? '';
   if (last === '') return never;
-  if (list.length > 1 && (words.aboutFirst.has(first) || words.aboutLast.has(last))) return never;
+  const whole = list.join(' ');
+  if (words.whole.has(whole)) return inData;
+  const has = (phrase: string) => ` ${whole} `.includes(` ${phrase} `);
+  if (list.length > 1 && (words.aboutFirst.has(first) || words.aboutLast.has(last) || harmless.some(has)))
+    return never;
   let found = never;
-  for (const one of list) {
+  for (const [i, one] of list.entries()) {
     const isSecret =
       words.word.has(one) ||
       parts.some((part) => one.includes(part)) ||
       ends.some((end) => one.endsWith(end));
     if (isSecret) return always;
-    if (words.data.has(one)) found = inData;
+    const next = list[i + 1];
+    if (words.data.has(one) && (next === undefined || words.valued.has(next))) found = inData;
     else if (words.loose.has(one) && list.length === 1) found = Math.max(found, inAddress);
   }
-  const joined = ` ${list.join(' ')} `;
-  return phrases.some((phrase) => joined.includes(` ${phrase} `)) ? always : found;
+  return phrases.some(has) ? always : found;
 }
 
 // A name without the escapes of addresses.
