@@ -50,8 +50,7 @@ func (r *run) inSite(at *call.Target, origin string) call.Access {
 }
 
 // permitSite asks the person about the site of a frame that the call is to touch; asked says that the call is to be
-// sent
-// once more. What is off stays so.
+// sent once more. What is off stays so.
 func (r *run) permitSite(at *call.Target, why *fault.Error) (asked bool, failure *fault.Error) {
 	site, ok := closedBy(why)
 	if !ok || r.Policy == nil || !r.meetsSites() {

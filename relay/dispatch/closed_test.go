@@ -27,8 +27,7 @@ func closedSite(origin, state, outcome string, more string) *fault.Error {
 }
 
 // A call that meets a frame of another site is about that site, too: what is off there stays so, and what is to be
-// asked
-// is asked, once for each site.
+// asked is asked, once for each site.
 func TestFramesOfOtherSites(t *testing.T) {
 	no := fault.New(fault.PermissionDenied, "browser__click is off: a rule about the site says so",
 		fault.WithOutcome(fault.NotExecuted))

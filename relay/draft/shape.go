@@ -117,8 +117,7 @@ func (s *shape) types() []string {
 }
 
 // answerSchema describes what a site answers, so that another answer of the same kind satisfies it: what was seen
-// seldom
-// may also be null, and a field is required when every one of several samples has it.
+// seldom may also be null, and a field is required when every one of several samples has it.
 func (s *shape) answerSchema() map[string]any { return s.answerTo(describedLevels) }
 
 func (s *shape) answerTo(levels int) map[string]any {

@@ -73,8 +73,7 @@ func (t *table) bounded(a *call.Access, now int64) verdict {
 
 // own asks two questions: may this tool be used, and may this site be touched? Of the rules that answer one of them the
 // most specific counts, and of the two answers the stricter. A rule about the tool on that very site answers both,
-// where
-// neither of them is off. Where nothing answers, the default does, and without one the person is asked.
+// where neither of them is off. Where nothing answers, the default does, and without one the person is asked.
 func (t *table) own(a *call.Access, now int64) verdict {
 	client := a.Session.Client
 	tool := t.first(now, onTool, a.Tool, client)
