@@ -6,7 +6,7 @@ import path from 'node:path';
 import AxeBuilder from '@axe-core/playwright';
 import { type Browser, chromium, type Page } from '@playwright/test';
 import { drawPanel, type Look } from '../stage/drawn-panel.ts';
-import { states } from '../stage/panel-states.ts';
+import { acts, states } from '../stage/panel-states.ts';
 import * as paths from '../stage/paths.ts';
 import { keepPicture } from '../stage/pictures.ts';
 import { expect, test } from '../stage/test.ts';
@@ -97,6 +97,9 @@ for (const state of states) {
         const high = await page.locator('.question').evaluate((card) => card.getBoundingClientRect().height);
         expect(high, 'a question takes a third of a panel of 480 px').toBeLessThanOrEqual(160);
       }
+      if (state.name.replace('question-', '') in acts)
+        // all of it is in view, so that it can be allowed
+        await expect(page.getByRole('button', { name: 'Allow once' })).toBeVisible();
       expect(await cutOff(page), `at ${look.width} pixels`).toEqual([]);
       if (pictures) await picture(page, `${state.name}-${look.width}-${look.scheme}.png`, look.width);
     }

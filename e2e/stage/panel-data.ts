@@ -102,9 +102,9 @@ export const changing = {
   ]),
 };
 
-/** An act of the browser's own tools: what is asked is what the page says it would be done to. */
-export const acting = (...deeds: readonly string[]) => {
-  const lead = `May claude-code do ${deeds.length === 1 ? 'this' : `these ${deeds.length} things`} on acme-bank.example?`;
+/** An act of the browser's own tools, somewhere: what is asked is what the page says it would be done to. */
+export const actingIn = (where: string, ...deeds: readonly string[]) => {
+  const lead = `May claude-code do ${deeds.length === 1 ? 'this' : `these ${deeds.length} things`} ${where}?`;
   return {
     ...writing,
     id: 'q9',
@@ -123,6 +123,24 @@ export const acting = (...deeds: readonly string[]) => {
     changes: 'It changes something; the tool does not say whether that can be undone.',
     reason: '',
   };
+};
+
+export const acting = (...deeds: readonly string[]) => actingIn('on acme-bank.example', ...deeds);
+
+/** A tool that only looks. */
+export const looking = {
+  ...reading,
+  id: 'q10',
+  tool: 'browser__wait',
+  title: 'Wait for something',
+  plugin: 'browser',
+  pluginTitle: 'Browser',
+  origin: 'https://acme-bank.example',
+  url: 'https://acme-bank.example/pay',
+  tabTitle: 'Acme Bank',
+  shown: shown([[0, 'text', 'Payment received']]),
+  sentence: 'May claude-code read pages on acme-bank.example through the browser for this session?',
+  covers: 'read pages on acme-bank.example through the browser',
 };
 
 export const deleting = {
@@ -526,6 +544,32 @@ export const permissions = {
       created: at(-60),
       from: 'person',
     },
+    {
+      target: 'browser__click@https://shop.example',
+      client: 'claude-code',
+      mode: 'auto',
+      by: 'panel',
+      created: at(-300),
+      from: 'person',
+    },
+    {
+      target: 'browser__fill@https://bank.example',
+      client: '',
+      mode: 'auto',
+      by: 'terminal',
+      created: at(-7000),
+      from: 'person',
+      noEffect: 'https://bank.example is off',
+    },
+    {
+      target: 'browser',
+      client: '',
+      mode: 'ask',
+      by: 'terminal',
+      created: at(-9000),
+      from: 'person',
+      except: ['off on https://bank.example'],
+    },
     { target: 'https://bank.example', client: '', mode: 'off', from: 'config' },
     { target: 'demo', client: '', mode: 'auto', from: 'built-in' },
   ],
@@ -714,6 +758,50 @@ export const changes = {
       digest,
       from: 'config.json, or the environment',
       asked: '2026-03-02T09:00:00Z',
+    },
+  ],
+};
+
+/** What the person should look at: rules that may be missing, and rules that an update made stricter. */
+const look = { id: 'lost', digest, from: 'the relay', asked: '2026-03-02T09:00:00Z' };
+export const lost = {
+  ...waiting(),
+  changes: [
+    {
+      ...look,
+      kind: 'lost',
+      title:
+        'Rules of yours may be missing: 3 changes of rules that were made last are not in the database any more, which ' +
+        'was damaged or replaced',
+      command: 'tabrelay permit confirm',
+      differences: [{ what: 'every call', before: 'asked about', after: 'as the rules below say' }],
+      text: [
+        'The rules there are now:',
+        '  https://bank.example: off',
+        '  shop for claude-code: ask',
+        '  browser__click@https://shop.example for claude-code: auto',
+        'What you had set besides is lost: set it again before you go on.',
+      ].join('\n'),
+    },
+  ],
+};
+export const carried = {
+  ...waiting(),
+  changes: [
+    {
+      ...look,
+      id: 'carried',
+      kind: 'carried',
+      title:
+        'Rules about tools and rules about sites both count now, and the stricter one wins. Less is allowed than before',
+      differences: [
+        { what: 'every tool of wiki on https://bank.example', before: 'auto', after: 'off' },
+        { what: 'browser__click on https://shop.example for claude-code', before: 'auto', after: 'ask' },
+      ],
+      text: [
+        'Where a site is off, it is off for every tool. To allow one tool on one site, make a rule such as',
+        'tabrelay permit set mediawiki__edit_page@https://wiki.example.org auto',
+      ].join('\n'),
     },
   ],
 };

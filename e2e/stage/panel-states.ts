@@ -82,6 +82,27 @@ const troubled = (hash: string, topic: string, loading: string): State[] => {
   ];
 };
 
+/** A question for every kind of act, in the words of relay/deed. */
+export const acts = {
+  act: data.acting('Click button "Cancel", which shows "Delete my account"'),
+  acts: data.acting(
+    'To ← "Ada Lovelace"',
+    'Amount ← 500',
+    'Choose "Express" in combobox "Delivery"',
+    'Check checkbox "Remember this payee"',
+    'Click button "Pay now", which sends its form to acme-bank.example/pay, and say yes to what the page asks then',
+  ),
+  fill: data.acting(
+    'To ← "Ada Lovelace"',
+    'Amount ← 500',
+    'Password ← ••••, then Enter, which sends its form to ' + 'payments.example/collect',
+  ),
+  press: data.acting('Press Enter in textbox "To", which sends its form to acme-bank.example/pay'),
+  drag: data.acting('Drag listitem "Pay the rent" after listitem "Pay the taxes"'),
+  upload: data.acting('Upload passport.pdf, "my letter.txt" to Attachment'),
+  frame: data.actingIn('in pay.example, a frame of acme-bank.example', 'Click button "Pay now"'),
+};
+
 const open = (name: string) => (page: Page) => page.getByText(name).first().click();
 
 export const states: readonly State[] = [
@@ -97,26 +118,16 @@ export const states: readonly State[] = [
   state('question-change', 'now', 'One question for you', {
     answers: { ...quiet, approvals: ok(data.waiting(data.changing)) },
   }),
-  state('question-act', 'now', 'Click button "Cancel", which shows "Delete my account"', {
-    answers: {
-      ...quiet,
-      approvals: ok(data.waiting(data.acting('Click button "Cancel", which shows "Delete my account"'))),
-    },
+  ...Object.entries(acts).map(([name, question]) =>
+    state(`question-${name}`, 'now', question.deeds.at(-1) ?? '', {
+      answers: { ...quiet, approvals: ok(data.waiting(question)) },
+    }),
+  ),
+  state('question-look', 'now', /read pages on acme-bank\.example/, {
+    answers: { ...quiet, approvals: ok(data.waiting(data.looking)) },
   }),
-  state('question-acts', 'now', 'Amount ← 500', {
-    answers: {
-      ...quiet,
-      approvals: ok(
-        data.waiting(
-          data.acting(
-            'Amount ← 500',
-            'Choose "Express" in combobox "Delivery"',
-            'Click button "Pay now", which sends its form to acme-bank.example/pay',
-          ),
-        ),
-      ),
-    },
-  }),
+  state('lost', 'now', 'Use these rules', { answers: { ...quiet, approvals: ok(data.lost) } }),
+  state('carried', 'now', 'I have read it', { answers: { ...quiet, approvals: ok(data.carried) } }),
   state('question-missed', 'now', 'Allow next time', {
     answers: {
       ...quiet,

@@ -36,6 +36,10 @@ const origin = ({ kind, from, command, title }: Change): string => {
   return `${kind === 'asked' ? 'Asked' : 'Changed'} by ${visibleLine(from)}.${why}`;
 };
 
+/** No line is broken between its indent and a long word. */
+const keepIndents = (text: string): string =>
+  text.replace(/^ +/gm, (indent) => '\u00a0'.repeat(indent.length));
+
 export function Differences({ of }: { of: Pick<Change, 'differences'> }) {
   if (of.differences.length === 0) return null;
   return (
@@ -85,7 +89,7 @@ function Card({ of, now, quiet }: { of: Change; now: number; quiet: boolean }) {
       <h3 id={`change-${id}`}>{headline(of)}</h3>
       <p class="quiet">{origin(of)}</p>
       <Differences of={of} />
-      {text && <pre class="reading">{visible(text)}</pre>}
+      {text && <pre class="reading">{keepIndents(visible(text))}</pre>}
       {problem !== undefined && <Trouble problem={problem} />}
       <div class="answers">
         <div class="buttons">
