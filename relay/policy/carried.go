@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -152,6 +153,26 @@ func (p *Policy) readNarrowed(ctx context.Context) (*Change, error) {
 	return c.Reading("Where a site is off, it is off for every tool. To allow one tool on one site, make a rule "+
 		"such as",
 		"tabrelay permit set mediawiki__edit_page@https://wiki.example.org auto"), nil
+}
+
+// holdOtherwiseSpelled lets rules of the configuration wait for the person that had no effect in the one order, because
+// their site is not spelled as a browser does it (https://Shop.example:443). What they forbid is forbidden.
+func (v *rights) holdOtherwiseSpelled(inEffect config.Rights) {
+	if !v.olderRules {
+		return
+	}
+	if v.Undone == nil {
+		v.Undone = &inEffect
+	}
+	left := *v.Undone
+	otherwise := func(target string, _ map[string]string) bool { return Spelled(target) != target }
+	left.Permissions, left.Unconfirmed = maps.Clone(left.Permissions), slices.Clone(left.Unconfirmed)
+	maps.DeleteFunc(left.Permissions, otherwise)
+	for i, rules := range left.Unconfirmed {
+		left.Unconfirmed[i] = maps.Clone(rules)
+		maps.DeleteFunc(left.Unconfirmed[i], otherwise)
+	}
+	v.Undone = &left
 }
 
 // layersOf are the configurations that earlier starts knew of.

@@ -123,6 +123,62 @@ func TestNarrowedIsTold(t *testing.T) {
 	})
 }
 
+// A site that config.json spells in another way than browsers do had no effect before an update: what such a rule allows
+// waits for the person, and what it forbids is forbidden.
+func TestOtherwiseSpelledSitesWait(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		for _, kept := range []string{"", `{"inEffect":{"permissions":{"https://Shop.example:443":{"*":"auto"},` +
+			`"https://Bank.example":{"*":"off"}},"shipped":[]}}`} {
+			m, f := newMemory(), &fixture{t: t}
+			if kept != "" {
+				m.switches[rightsSwitch] = kept
+			}
+			cfg := answeredWithin(50 * time.Second)
+			cfg.Permissions = map[string]map[string]string{
+				"https://Shop.example:443": {everyClient: "auto"}, "https://Bank.example": {everyClient: "off"}}
+			start := func(used bool) {
+				p, err := New(t.Context(), Options{Store: m, Config: cfg, Tools: accessible, Used: used})
+				if err != nil {
+					t.Fatal(err)
+				}
+				t.Cleanup(p.Close)
+				if f.Policy = p; p.Start(t.Context()) != nil {
+					t.Fatal("it does not start")
+				}
+			}
+			bank := pay()
+			bank.At = shopAt("https://bank.example")
+			for range 2 {
+				start(true)
+				c := f.rights.Load().waits
+				if c == nil || !strings.Contains(c.difference(), "permissions.https://Shop.example:443") {
+					t.Fatalf("%q: %+v waits", kept, c)
+				}
+				if shop := f.allowed(pay()); shop != "ask" || f.allowed(bank) == "ask" {
+					t.Errorf("%q: the shop: %s, the bank: %s", kept, shop, f.allowed(bank))
+				}
+				f.Close()
+			}
+			start(true)
+			c := f.rights.Load().waits
+			if err := f.Answer(t.Context(), ChangeConfig, "", call.Decision{Allow: true, By: ByTerminal,
+				Digest: c.Digest()}); err != nil || f.allowed(pay()) != "runs" {
+				t.Errorf("%q: once allowed: %v, %s", kept, err, f.allowed(pay()))
+			}
+			f.Close()
+			if start(true); f.allowed(pay()) != "runs" || f.rights.Load().waits != nil {
+				t.Errorf("%q: at the next start: %s", kept, f.allowed(pay()))
+			}
+			f.Close()
+			m.switches = map[string]string{}
+			if start(false); f.allowed(pay()) != "runs" {
+				t.Errorf("in a new home folder: %s", f.allowed(pay()))
+			}
+			f.Close()
+		}
+	})
+}
+
 // While rules may be missing, nothing runs without a question, nothing that was off is on, and no grant counts or is
 // given, also after a restart, until the person has looked.
 func TestLostRules(t *testing.T) {

@@ -34,6 +34,8 @@ type rights struct {
 	denied  string    // digest of what waits, when the person said no to it
 	started *Change
 	began   time.Time
+
+	olderRules bool // those of the last start had one order, in which sites were compared as they were written
 }
 
 // readRights reads what was in effect last. What a person took back then stays so.
@@ -57,6 +59,7 @@ func (p *Policy) readRights(ctx context.Context) error {
 		delete(v.InEffect.Permissions, builtInDefault)
 		v.InEffect = aged(v.InEffect, false)
 	}
+	v.olderRules = v.known && model == ""
 	v.last, v.InEffect = v.InEffect, p.rightsOf(&v.wanted)
 	if v.Undone != nil {
 		v.InEffect = *v.Undone
@@ -86,8 +89,9 @@ func (p *Policy) Start(ctx context.Context) error {
 		}
 		p.shipped = p.shippedNow()
 		inEffect := p.rightsOf(&v.wanted)
+		v.holdOtherwiseSpelled(inEffect)
 		if v.Undone != nil {
-			if c := p.grown("The configuration allows more than you left it at", *v.Undone, inEffect); c != nil {
+			if c := p.grown("The configuration allows more than is in effect", *v.Undone, inEffect); c != nil {
 				v.waits, v.since, inEffect = c, v.began, p.held(&v.wanted, v.Undone)
 			} else {
 				v.Undone = nil
@@ -328,7 +332,7 @@ func person(by string) call.Session {
 // undo goes back to what was in effect before the start that let agents do more.
 func (p *Policy) undo(v *rights) {
 	before := v.Before.Without(p.shipped)
-	v.waits = p.grown("The configuration allows more than you left it at", before, p.rightsOf(&v.wanted))
+	v.waits = p.grown("The configuration allows more than is in effect", before, p.rightsOf(&v.wanted))
 	if v.since, v.started = time.Now(), nil; v.waits != nil {
 		v.denied = v.waits.Digest() // they have just said so
 	}
