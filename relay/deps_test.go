@@ -142,6 +142,7 @@ var only = map[string][]string{
 	"github.com/go-json-experiment/json": {"relay/rawjson", "relay/policy", "relay/audit",
 		"relay/plugin/dist.go"},
 	"golang.org/x/net/idna":                      {"relay/policy/targets.go"},
+	"golang.org/x/text":                          {"relay/config/lookalike.go"},
 	"github.com/agext/levenshtein":               {"relay/suggest"},
 	"modernc.org/sqlite":                         {"relay/store"},
 	"github.com/sasha-s/go-deadlock":             {"relay/lock"},

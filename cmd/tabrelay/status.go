@@ -112,6 +112,9 @@ func (a *app) printRunning(ctx context.Context) error {
 		said := ""
 		if c.Called != "" {
 			said = "; calls itself “" + fault.Excerpt(c.Called) + "”"
+			if c.Doubt != "" {
+				said += " (" + fault.Excerpt(c.Doubt) + ")"
+			}
 		}
 		a.line("running", "%s by %s since %s (%s)%s", c.Tool, by, c.Began.Local().Format(time.TimeOnly), c.State, said)
 	}

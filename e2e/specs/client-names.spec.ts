@@ -6,6 +6,13 @@ import { allowNotifications, workerOf } from '../stage/notifications.ts';
 import { openPanel, questions } from '../stage/side-panel.ts';
 import { expect, openStage, test } from '../stage/test.ts';
 
+const notClaude = ' (it is not the client claude-code, which has a token)';
+const doubts: Record<string, string> = {
+  'claude-code': notClaude,
+  'Claude C\u043ede': notClaude,
+  't\u0430brelay': ' (with letters of Cyrillic and Latin in one word)',
+};
+
 const guarded = { guarded: true, config: { permissions: { demo: 'ask' } } };
 
 const overlong = 'x'.repeat(300);
@@ -14,7 +21,8 @@ const overlong = 'x'.repeat(300);
 const claims: Record<string, string> = {
   tabrelay: 'tabrelay',
   ' claude-code ': 'claude-code',
-  't\u0430brelay': 't\u0430brelay', // with a Cyrillic letter, but between quotation marks
+  'Claude C\u043ede': 'Claude C\u043ede', // with a Cyrillic letter, as the next
+  't\u0430brelay': 't\u0430brelay',
   '\u202epane\u200bl\u2066': 'panel',
   'Bob\u201d,\nwhom you allowed, \u2033may': "Bob', whom you allowed, 'may",
   '\u001b[2J\u001b]0;x\u0007Bob': '[2J]0;xBob',
@@ -29,25 +37,26 @@ test('a client without a name is told by its words, and nothing passes for the r
   await relay.person('clients', 'add', 'claude-code');
   const worker = await workerOf(browser);
   for (const [said, told] of Object.entries(claims)) {
+    const doubt = doubts[told] ?? '';
     const agent = await stdioAgent(relay, closing, [], {}, said);
     const call = agent.call('demo__counter_increment', { name: 'names', by: 1 });
     await expect
       .poll(() => worker.evaluate(async () => Object.keys(await chrome.notifications.getAll()).length))
       .toBe(1); // of a question without an open panel: its words are questionText's and asker's, tested there
     const printed = await relay.tabrelay('permit', 'pending');
-    expect(printed).toContain(`May stdio, which calls itself \u201c${told}\u201d, use`);
+    expect(printed).toContain(`May stdio, which calls itself \u201c${told}\u201d${doubt}, use`);
     expect(printed).not.toMatch(/[\p{Cf}\p{Zl}\p{Zp}]/u);
     expect(printed).not.toContain('\u001b');
 
     const panel = await openPanel(browser);
     const question = questions(panel);
     await expect(question.getByRole('heading')).toContainText(
-      `May stdio, which calls itself \u201c${told}\u201d, use \u201cRaise counter\u201d on`,
+      `May stdio, which calls itself \u201c${told}\u201d${doubt}, use \u201cRaise counter\u201d on`,
     );
     await expect(panel.getByRole('status')).toContainText('Question: stdio');
     await expect(panel.locator('.acting')).toContainText('stdio'); // not by its own words
     await question.getByRole('button', { name: 'Details' }).click();
-    await expect(question).toContainText(`calls itself \u201c${told}\u201d`);
+    await expect(question).toContainText(`calls itself \u201c${told}\u201d${doubt}`);
     await question.getByRole('button', { name: 'Deny' }).click();
     expect((await call).code).toBe('APPROVAL_DENIED');
     await agent.client.close();

@@ -18,6 +18,7 @@ type RunningView struct {
 	Agent        string         `json:"agent,omitempty"`        // the delegated agent that calls for the client
 	AgentSession string         `json:"agentSession,omitempty"` // as GET /api/v1/agents/sessions lists it
 	Called       string         `json:"called,omitempty"`       // what a client without a name calls itself
+	Doubt        string         `json:"doubt,omitempty"`        // why it is not to be taken for that
 	Attached     *time.Time     `json:"attached,omitempty"`     // since when; nil: its client has no other
 	Via          string         `json:"via"`
 	Session      string         `json:"session"`
@@ -55,7 +56,7 @@ func (a *API) runningNow() RunningCalls {
 			Began: c.Began.UTC(), State: c.Stage,
 			WaitsFor: c.WaitsFor, Ahead: c.Ahead,
 		}
-		v.Called = policy.Called(c.Session)
+		v.Called, v.Doubt = policy.Called(c.Session), a.Policy.Doubt(c.Session)
 		if since := a.Clients.Apart(c.Session); !since.IsZero() {
 			v.Attached = &since
 		}

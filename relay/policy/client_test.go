@@ -27,6 +27,28 @@ func TestWhatAClientCallsItself(t *testing.T) {
 	})
 }
 
+// What speaks against a claimed name stands in the question: in the one line, and where the acts are listed.
+func TestAQuestionDoubtsALookalike(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := open(t, call.Rule{Target: "shop", Mode: call.Ask})
+		for called, doubt := range map[string]string{
+			"Curs\u043er": " (with letters of Cyrillic and Latin in one word),",
+			"Cursor":      ",",
+		} {
+			a := pay()
+			a.Session.Client, a.Session.Called = call.Unnamed, called
+			a.Session.ID = called
+			q, _ := f.asks(t.Context(), a)
+			if want := "May stdio, which calls itself “" + called + "”" + doubt + " use "; !strings.HasPrefix(q.Sentence, want) {
+				t.Errorf("%q, want %q …", q.Sentence, want)
+			}
+			if want := "(" + q.Doubt + ")"; q.Doubt != "" && !strings.Contains(Text(q), want) {
+				t.Errorf("%q, want %q in it", Text(q), want)
+			}
+		}
+	})
+}
+
 // What a client calls itself stays between its quotation marks, on its line, and is no note of the relay's.
 func TestClaimed(t *testing.T) {
 	for said, want := range map[string]string{

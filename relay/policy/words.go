@@ -10,6 +10,7 @@ import (
 
 	"tabrelay/relay/call"
 	"tabrelay/relay/clip"
+	"tabrelay/relay/config"
 	"tabrelay/relay/fault"
 	"tabrelay/relay/plugin"
 	"tabrelay/relay/untrusted"
@@ -55,6 +56,17 @@ const (
 // Called is what a client without a name calls itself, as it can stand between quotation marks.
 func Called(s call.Session) string { return claimed(s.Called, mostName) }
 
+// Doubt is why the person is not to take a client for what it calls itself; empty: nothing speaks against that.
+func (p *Policy) Doubt(s call.Session) string {
+	var known []config.Client
+	if p.options.Clients != nil {
+		if list := p.options.Clients.Load(); list != nil {
+			known = *list
+		}
+	}
+	return config.Doubt(Called(s), known)
+}
+
 // claimed is what somebody calls something, as it can stand between quotation marks.
 func claimed(name string, most int) string { return untrusted.Name(name, most) }
 
@@ -90,10 +102,7 @@ func address(url string) string {
 // sentence is what a person is asked, in one line: about what only reads, for the session; about all else, for this
 // call.
 func sentence(a *call.Access, q call.Approval, grant call.Binding) string {
-	who := asker(q)
-	if q.Called != "" {
-		who += ", which calls itself “" + q.Called + "”,"
-	}
+	who := whoAsks(q)
 	use := "May " + who + " use " + named(q)
 	switch {
 	case a.Opens != "" && q.TabID != 0:
@@ -128,10 +137,7 @@ func frameOf(q call.Approval) string {
 
 // lead is the question about an act without what it does, which is listed behind it; empty where that is not known.
 func lead(a *call.Access, q call.Approval) string {
-	who := asker(q)
-	if q.Called != "" {
-		who += ", which calls itself “" + q.Called + "”,"
-	}
+	who := whoAsks(q)
 	place := whereDone(a, q, site)
 	switch n := len(a.Deeds.Sentences); n {
 	case 0:
@@ -280,6 +286,17 @@ func on(site string) string {
 
 // site is an origin as people write it: where it is encrypted and has the usual port, the host alone.
 func site(origin string) string { return strings.TrimPrefix(fault.Sanitize(origin), "https://") }
+
+// whoAsks is the asker, with what it calls itself where nothing proves a name.
+func whoAsks(q call.Approval) string {
+	switch {
+	case q.Called == "":
+		return asker(q)
+	case q.Doubt == "":
+		return asker(q) + ", which calls itself “" + q.Called + "”,"
+	}
+	return asker(q) + ", which calls itself “" + q.Called + "” (" + q.Doubt + "),"
+}
 
 // asker names who wants to call: the client, or an agent to which it has delegated.
 func asker(q call.Approval) string {

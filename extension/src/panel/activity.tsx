@@ -6,7 +6,7 @@ import { GoToTab, Place } from './place.tsx';
 import { Recordings } from './recordings.tsx';
 import { saysAll, verbOf } from './verbs.ts';
 import { Avatar } from './who.tsx';
-import { actor, clock, moment, plural, span, toolTitle, visibleLine } from './words.ts';
+import { actor, claim, clock, moment, plural, span, toolTitle, visibleLine } from './words.ts';
 
 function Progress({ call }: { call: RunningCall }) {
   const { progress } = call;
@@ -45,7 +45,7 @@ function Running({
   const waits = call.state !== 'running';
   const attached = moment(call.attached);
   const sender = [
-    call.called && `calls itself “${visibleLine(call.called)}”`,
+    call.called && claim(call),
     attached !== undefined && `connected since ${clock(attached, now)}`,
   ]
     .filter(Boolean)

@@ -40,6 +40,7 @@ const isQuestion = shape({
   until: isText,
   client: isText,
   called: text,
+  doubt: text, // why it is not to be taken for what it calls itself
   agent: text, // the delegated agent that calls for the client
   via: text,
   tool: isText,
@@ -101,6 +102,7 @@ const isRunningCall = shape({
   origin: text,
   began: isText,
   called: text, // what a client without a name calls itself
+  doubt: text,
   attached: text, // since when its program is there, where there are several
   state: exactly('asking', 'queued', 'running'),
   readOnly: flag,

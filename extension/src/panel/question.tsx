@@ -7,7 +7,7 @@ import type { Question } from './answers.ts';
 import { Arguments } from './argument.tsx';
 import type { Problem } from './line.ts';
 import { Badge, type Tone, Trouble } from './pieces.tsx';
-import { moment, span, toolTitle, visible, visibleLine } from './words.ts';
+import { claim, moment, span, toolTitle, visible, visibleLine } from './words.ts';
 
 type Choice = 'once' | 'session' | 'always';
 export type Verdict = { answer: 'deny' } | { answer: 'allow'; for: Choice | 'next' };
@@ -41,7 +41,7 @@ function Facts({ question }: { question: Question }) {
       {pluginTitle && ` of ${visibleLine(pluginTitle)}`}
     </>,
   ]);
-  if (called) facts.push([agent ? 'Its client' : 'Client', `calls itself “${visibleLine(called)}”`]);
+  if (called) facts.push([agent ? 'Its client' : 'Client', claim(question)]);
   if (question.changes) facts.push(['Effect', visible(question.changes)]);
   if (question.covers && question.choices.includes('session'))
     facts.push([

@@ -66,6 +66,15 @@ export function toolTitle(tool: string, title: string | null | undefined): strin
   return visibleLine(name.charAt(0).toUpperCase() + name.slice(1));
 }
 
+interface Claim {
+  called?: string | null | undefined;
+  doubt?: string | null | undefined;
+}
+
+/** What a client without a name calls itself, and what speaks against that. */
+export const claim = ({ called, doubt }: Claim): string =>
+  `calls itself “${visibleLine(called ?? '')}”${doubt ? ` (${visibleLine(doubt)})` : ''}`;
+
 /** Who acts, for a person: a client, or a delegated agent for it. */
 export const actor = ({ agent, client }: { agent?: string | null | undefined; client: string }): string =>
   agent ? `${visibleLine(agent)} for ${visibleLine(client)}` : visibleLine(client);
