@@ -96,6 +96,53 @@ func TestDeadLettersOfAClient(t *testing.T) {
 	}
 }
 
+// Programs without a name share one, and a delegated agent has its client's: each sees the letters of its own calls.
+func TestDeadLettersOfOneSession(t *testing.T) {
+	nameless := func(id string) call.Session {
+		return call.Session{ID: id, Client: call.Unnamed, Via: "stdio"}
+	}
+	errand := ann
+	errand.ID, errand.Delegation = "errand", &call.Delegation{}
+	for _, test := range []struct {
+		of          call.Session
+		sees, never []call.Session
+	}{
+		{nameless("stdio:a/first"), []call.Session{nameless("stdio:a"), nameless("stdio:a/second")},
+			[]call.Session{nameless("stdio:b"), nameless("stdio:ab"), nameless("stdio"), ann}},
+		{ann, []call.Session{ann}, []call.Session{errand, bob}},
+		{errand, []call.Session{errand, ann}, []call.Session{bob}},
+	} {
+		w := newWorld(t)
+		r, _ := w.relay()
+		w.browser(losing(new(atomic.Bool)))
+		_, f := use(t, r, call.Call{Session: test.of}, "shop__pay", `{"sum":7}`)
+		if f == nil || f.Outcome != fault.Unknown {
+			t.Fatal(f)
+		}
+		sees := func(s call.Session) bool {
+			list, _ := use(t, r, call.Call{Session: s}, "relay__dead_letters", `{"action":"list"}`)
+			letters, _ := json.Marshal(list)
+			shown, _ := use(t, r, call.Call{Session: s}, "relay__dead_letters",
+				`{"action":"show","id":"`+f.CorrelationID+`"}`)
+			listed := strings.Contains(string(letters), f.CorrelationID)
+			if listed != (shown != nil) {
+				t.Errorf("%s: listed %v, shown %v", s.ID, listed, shown)
+			}
+			return listed
+		}
+		for _, s := range test.sees {
+			if !sees(s) {
+				t.Errorf("%s does not see the letter of %s", s.ID, test.of.ID)
+			}
+		}
+		for _, s := range test.never {
+			if sees(s) {
+				t.Errorf("%s sees the letter of %s", s.ID, test.of.ID)
+			}
+		}
+	}
+}
+
 // A change is repeated only after the person said so, and never behind their back.
 func TestReplayAsks(t *testing.T) {
 	w := newWorld(t)

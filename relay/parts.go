@@ -195,7 +195,7 @@ func (r *Relay) makeFront(context.Context) error {
 			return !r.policy.HidesTab(s, at), r.policy.TellsTab(s, at)
 		},
 		Letters: func(ctx context.Context, most int) ([]call.DeadLetter, error) {
-			return r.store.DeadLetters(ctx, "", "", most)
+			return r.store.DeadLetters(ctx, call.Owner{}, "", most)
 		},
 	}
 	r.front = front.New(front.Options{

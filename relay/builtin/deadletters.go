@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/rs/zerolog"
@@ -142,17 +143,31 @@ func (d *DeadLetters) Replayable(l *call.DeadLetter) (*registry.Tool, *fault.Err
 	return t, nil
 }
 
-// OwnerOf is whose letters a client sees: its own, or all when it is the person.
-func OwnerOf(s call.Session) string {
-	if policy.IsPerson(s) {
-		return ""
+// ownerOf is whose results and letters a session sees: its client's, or all when it is the person. A delegated agent sees
+// those of its own calls; programs without a name share one, and are told apart by their connections.
+func ownerOf(s call.Session) call.Owner {
+	switch {
+	case policy.IsPerson(s):
+		return call.Owner{}
+	case s.Delegation != nil:
+		return call.Owner{Client: s.Client, Session: s.ID}
+	case s.Client == call.Unnamed:
+		attachment, _, _ := strings.Cut(s.ID, "/")
+		return call.Owner{Client: s.Client, Session: attachment}
 	}
-	return s.Client
+	return call.Owner{Client: s.Client}
+}
+
+// mayRead reports whether a session may see what a call of another one left.
+func mayRead(asks, left call.Session) bool {
+	of := ownerOf(asks)
+	return (of.Client == "" || of.Client == left.Client) &&
+		(of.Session == "" || of.Session == left.ID || strings.HasPrefix(left.ID, of.Session+"/"))
 }
 
 // List is a page of the letters of a client, or of all for the person, that came before one.
 func (d *DeadLetters) List(ctx context.Context, s call.Session, before call.ID, limit int) (Letters, *fault.Error) {
-	list, err := d.Store.DeadLetters(ctx, OwnerOf(s), before, limit+1)
+	list, err := d.Store.DeadLetters(ctx, ownerOf(s), before, limit+1)
 	switch {
 	case errors.Is(err, store.ErrNoDeadLetter):
 		return Letters{}, fault.New(fault.ValidationError, "The cursor is of a letter that is gone",
@@ -177,7 +192,7 @@ func (d *DeadLetters) Find(ctx context.Context, s call.Session, id call.ID) (*ca
 	if err != nil {
 		return nil, unreadable(err)
 	}
-	if mine := OwnerOf(s); !found || mine != "" && mine != l.Session.Client {
+	if !found || !mayRead(s, l.Session) {
 		return nil, fault.New(fault.NotFoundCode, "There is no dead letter with the id "+fault.Excerpt(string(id)),
 			fault.WithOutcome(fault.NotExecuted),
 			fault.WithHint("List them; they are kept for a week."))

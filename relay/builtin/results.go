@@ -9,7 +9,6 @@ import (
 	"tabrelay/relay/call"
 	"tabrelay/relay/fault"
 	"tabrelay/relay/plugin"
-	"tabrelay/relay/policy"
 	"tabrelay/relay/registry"
 	"tabrelay/relay/result"
 )
@@ -48,7 +47,7 @@ func (s *Sources) readResult(ctx context.Context, c call.Call, raw json.RawMessa
 		return nil, fault.New(fault.ValidationError, "The arguments cannot be read: "+err.Error())
 	}
 	stored, found, err := s.Store.Result(ctx, strings.TrimPrefix(a.ID, result.URI("")))
-	found = found && isOf(c.Session, stored.Session)
+	found = found && mayRead(c.Session, stored.Session)
 	switch {
 	case err != nil:
 		return nil, fault.New(fault.InternalError, "The kept result could not be read", fault.WithCause(err),
@@ -74,32 +73,13 @@ func (s *Sources) readResult(ctx context.Context, c call.Call, raw json.RawMessa
 		`}`)}}, nil
 }
 
-// isOf reports whether who asks may read what a session's call returned: its client may, and the person. A delegated
-// agent reads what it called itself; programs without a name are told apart by their connections.
-func isOf(asks, owner call.Session) bool {
-	switch {
-	case policy.IsPerson(asks):
-		return true
-	case asks.Client != owner.Client:
-		return false
-	case asks.Delegation != nil:
-		return asks.ID == owner.ID
-	}
-	return asks.Client != call.Unnamed || attachment(asks) == attachment(owner)
-}
-
-func attachment(s call.Session) string {
-	base, _, _ := strings.Cut(s.ID, "/")
-	return base
-}
-
 // Kept is what the relay has kept, as agents read it by URI: results and dead letters of their own.
 type Kept struct{ Of *DeadLetters }
 
 // Result returns a kept result of the client that asks.
 func (k Kept) Result(ctx context.Context, s call.Session, id string) (call.StoredResult, bool, error) {
 	r, found, err := k.Of.Store.Result(ctx, id)
-	if err != nil || !found || !isOf(s, r.Session) {
+	if err != nil || !found || !mayRead(s, r.Session) {
 		return call.StoredResult{}, false, err
 	}
 	return r, true, nil
@@ -107,7 +87,7 @@ func (k Kept) Result(ctx context.Context, s call.Session, id string) (call.Store
 
 // Letters returns the newest dead letters that a session may see.
 func (k Kept) Letters(ctx context.Context, s call.Session, limit int) ([]call.DeadLetter, error) {
-	return k.Of.Store.DeadLetters(ctx, OwnerOf(s), "", limit)
+	return k.Of.Store.DeadLetters(ctx, ownerOf(s), "", limit)
 }
 
 // Letter returns a dead letter as clients see it, if there is one and the session may see it.

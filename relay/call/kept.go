@@ -18,6 +18,12 @@ type StoredResult struct {
 	Size     int64  // bytes of Data
 }
 
+// Owner is whose kept results and dead letters somebody may see.
+type Owner struct {
+	Client  string // empty: those of all
+	Session string // and of those only the ones of this session, and of the sessions within it; empty: of all
+}
+
 // DeadLetter is a call whose end nobody saw, or that was tried as often as is allowed and failed.
 type DeadLetter struct {
 	ID        ID // of the call

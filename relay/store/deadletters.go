@@ -21,7 +21,8 @@ const (
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, '', NULL, NULL, ?, '', ?)`
 	findLetter  = `SELECT ` + letterColumns + ` FROM dead_letters WHERE id = ?`
 	findLetters = `SELECT ` + letterColumns + ` FROM dead_letters
-		WHERE (? = '' OR client = ?) AND n < ? ORDER BY n DESC LIMIT ?`
+		WHERE (? = '' OR client = ?) AND (? = '' OR session = ? OR substr(session, 1, length(?) + 1) = ? || '/')
+		AND n < ? ORDER BY n DESC LIMIT ?`
 	letterNumber = `SELECT n FROM dead_letters WHERE id = ?`
 	markReplayed = `UPDATE dead_letters SET replayed = ? WHERE id = ?`
 
@@ -107,9 +108,10 @@ func (s *Store) DeadLetter(ctx context.Context, id call.ID) (call.DeadLetter, bo
 // ErrNoDeadLetter is returned when a list was to go on after a letter that does not exist, or not any more.
 var ErrNoDeadLetter = errors.New("there is no such dead letter")
 
-// DeadLetters returns letters of one client (empty: of all) that are older than the letter before (empty: all), the
-// newest first.
-func (s *Store) DeadLetters(ctx context.Context, client string, before call.ID, limit int) ([]call.DeadLetter, error) {
+// DeadLetters returns letters of an owner that are older than the letter before (empty: all), the newest first.
+func (s *Store) DeadLetters(
+	ctx context.Context, of call.Owner, before call.ID, limit int,
+) ([]call.DeadLetter, error) {
 	found, err := read(ctx, s, func(w *writer) ([]call.DeadLetter, error) {
 		n := int64(1<<63 - 1)
 		if before != "" {
@@ -121,7 +123,8 @@ func (s *Store) DeadLetters(ctx context.Context, client string, before call.ID, 
 				return nil, err
 			}
 		}
-		return list(w.conn, findLetters, []any{client, client, n, limit}, scanLetter)
+		return list(w.conn, findLetters, []any{of.Client, of.Client, of.Session, of.Session, of.Session, of.Session, n,
+			limit}, scanLetter)
 	})
 	if err != nil {
 		return nil, fmt.Errorf("cannot read the dead letters: %w", err)

@@ -56,7 +56,7 @@ func TestDeadLettersSurviveRestart(t *testing.T) {
 		t.Errorf("large arguments: %d bytes, redacted %v", len(got.Arguments), got.Redacted)
 	}
 	list := func(client string, before call.ID, limit int) (ids []string) {
-		letters, err := s.DeadLetters(t.Context(), client, before, limit)
+		letters, err := s.DeadLetters(t.Context(), call.Owner{Client: client}, before, limit)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -76,7 +76,7 @@ func TestDeadLettersSurviveRestart(t *testing.T) {
 			t.Error(diff)
 		}
 	}
-	if _, err := s.DeadLetters(t.Context(), "", "nothing", 1); !errors.Is(err, ErrNoDeadLetter) {
+	if _, err := s.DeadLetters(t.Context(), call.Owner{}, "nothing", 1); !errors.Is(err, ErrNoDeadLetter) {
 		t.Error(err)
 	}
 }
@@ -181,7 +181,7 @@ func TestDeadLettersArePruned(t *testing.T) {
 		s.AddDeadLetter(l, l.ID)
 	}
 	pruneAll(t, s)
-	letters, err := s.DeadLetters(t.Context(), "", "", 10)
+	letters, err := s.DeadLetters(t.Context(), call.Owner{}, "", 10)
 	if err != nil {
 		t.Fatal(err)
 	}
