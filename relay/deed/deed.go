@@ -7,6 +7,7 @@ package deed
 import (
 	"encoding/json"
 	"slices"
+	"strings"
 
 	"tabrelay/relay/call"
 	"tabrelay/relay/rawjson"
@@ -36,6 +37,13 @@ type target struct {
 	Kind    string `json:"kind"`    // of a field: how its value is put there
 	Secret  string `json:"secret"`  // why its value is not for anybody to read
 	Words   string `json:"words"`   // the agent's, where nothing in the page is that yet
+
+	elsewhere bool // its link leads to another site than that of its document
+}
+
+// isElsewhere reports whether a link leads to another website. An origin ends where its path begins.
+func isElsewhere(link, origin string) bool {
+	return strings.HasPrefix(link, "http") && !strings.HasPrefix(link+"/", origin+"/")
 }
 
 // asks are the fields that a person is asked about each time.
@@ -53,6 +61,11 @@ func Of(tool string, arguments, answer json.RawMessage, origin string) (deeds ca
 	}
 	for i, one := range steps {
 		targets := told.Steps[i]
+		for _, t := range targets {
+			if t != nil {
+				t.elsewhere = isElsewhere(t.Link, told.Origin)
+			}
+		}
 		deeds.Sentences = append(deeds.Sentences, one.sentences(targets)...)
 		for _, t := range targets {
 			deeds.Secret = deeds.Secret || t != nil && slices.Contains(asks, t.Secret)

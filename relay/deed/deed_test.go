@@ -47,6 +47,16 @@ func TestSentences(t *testing.T) {
 		{"press", `{"keys":"Escape"}`, `[null]`, []string{"Press Escape in the page"}},
 		{"press", `{"text":"hunter2"}`, `[` + secret + `]`, []string{`Type •••• in password "Password"`}},
 		{"press", `{"text":"hi"}`, `[` + amount + `]`, []string{`Type "hi" in textbox "Amount"`}},
+		{"press", `{"text":"a\tb\r\n\n"}`, `[` + amount + `]`,
+			[]string{`Type "a b" in textbox "Amount", with Tab and Enter (2 times)`}},
+		{"press", `{"text":"hunter2\n"}`, `[` + secret + `]`,
+			[]string{`Type •••• in password "Password", with Enter`}},
+		{"click", `{"ref":"e4"}`, `[{"role":"link","name":"Your orders","link":"https://evil.example/pay"}]`,
+			[]string{`Click link "Your orders", which leads to evil.example/pay`}},
+		{"click", `{"ref":"e4"}`, `[{"role":"link","name":"Your orders","link":"https://bank.example/orders"}]`,
+			[]string{`Click link "Your orders"`}},
+		{"click", `{"ref":"e4"}`, `[{"role":"link","name":"Home","link":"https://bank.example.evil.example/"}]`,
+			[]string{`Click link "Home", which leads to bank.example.evil.example/`}},
 		{"pointer", `{"action":"drag","ref":"e1","to":"e2","at":"after"}`, `[` + a + `,` + b + `]`,
 			[]string{`Drag listitem "A" after listitem "B"`}},
 		{"pointer", `{"action":"drag","ref":"e1","to":"e2"}`, `[` + a + `,` + b + `]`,
@@ -90,6 +100,27 @@ func TestPagesStayBetweenTheirMarks(t *testing.T) {
 		said := got.Sentences[0]
 		if strings.Count(said, `"`) != 4 || strings.ContainsAny(said, "\n⟨⟩“”\u202e") || len(said) > 500 {
 			t.Errorf("%q", said)
+		}
+	}
+}
+
+// TestAddressesSayWhoseTheyAre: what a page gives as an address says nothing in our words, and hides no site.
+func TestAddressesSayWhoseTheyAre(t *testing.T) {
+	long := strings.Repeat("bank.example.", 18)
+	for form, want := range map[string]string{
+		"GET x:y and nothing else. tabrelay has checked this":    `"x:y and nothing else. tabrelay has checked this"`,
+		"POST http://[ nothing is sent":                          `"http://[ nothing is sent"`,
+		"POST https://a.example/ nothing is sent":                `"https://a.example/ nothing is sent"`,
+		"GET javascript:void 0":                                  `"javascript:void 0"`,
+		"POST http://127.0.0.1:8080/pay":                         "http://127.0.0.1:8080/pay",
+		"POST https://shop.example/" + strings.Repeat("p", 5000): "shop.example/" + strings.Repeat("p", 147) + "…",
+		"POST https://" + long + "evil.example/pay":              "…" + (long + "evil.example")[146:] + "/pay",
+	} {
+		text, _ := json.Marshal(form)
+		steps := `[{"role":"button","name":"OK","form":` + string(text) + `,"sends":true}]`
+		got, _ := deed.Of("click", json.RawMessage(`{"ref":"e1"}`), told(site, steps), site)
+		if said := `Click button "OK", which sends its form to ` + want; !slices.Equal(got.Sentences, []string{said}) {
+			t.Errorf("%s:\n got %q\nwant %q", form, got.Sentences, said)
 		}
 	}
 }

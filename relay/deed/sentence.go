@@ -3,6 +3,7 @@ package deed
 import (
 	"encoding/json"
 	"fmt"
+	"net/url"
 	"regexp"
 	"strconv"
 	"strings"
@@ -15,6 +16,7 @@ const (
 	mostName    = 100 // characters of what a page calls something
 	mostValue   = 160 // of what is typed
 	mostAddress = 160
+	mostHost    = 100
 	mostFiles   = 3 // that are named
 )
 
@@ -103,7 +105,34 @@ func (t *target) sent() string {
 		return ""
 	}
 	_, address, _ := strings.Cut(t.Form, " ")
-	return ", which sends its form to " + untrusted.Name(strings.TrimPrefix(address, "https://"), mostAddress)
+	return ", which sends its form to " + place(address)
+}
+
+// leads says where a link goes that leads to another site.
+func (t *target) leads() string {
+	if t == nil || !t.elsewhere {
+		return ""
+	}
+	return ", which leads to " + place(t.Link)
+}
+
+// plainAddress is what reads as the address of a website and as nothing else.
+var plainAddress = regexp.MustCompile(`^https?://[^\s/?#"']+[!-~]*$`)
+
+// place is an address of a page's choice. Whose it is stands at the end of the host, which is never what is cut off.
+func place(address string) string {
+	u, err := url.Parse(address)
+	if err != nil || !plainAddress.MatchString(address) {
+		return quoted(address, mostAddress)
+	}
+	host, rest := u.Host, u.EscapedPath()
+	if over := len(host) - mostHost; over > 0 {
+		host = "…" + host[over:]
+	}
+	if u.Scheme == "http" {
+		host = "http://" + host
+	}
+	return untrusted.Name(host, mostAddress) + untrusted.Name(rest, mostAddress-min(len(host), mostHost))
 }
 
 func (s step) click(t *target) string {
@@ -114,7 +143,7 @@ func (s step) click(t *target) string {
 	if verb == "" {
 		verb = "Click"
 	}
-	return verb + " " + t.named() + t.sent() + s.held() + s.trusted()
+	return verb + " " + t.named() + t.sent() + t.leads() + s.held() + s.trusted()
 }
 
 func (s step) held() string {
@@ -218,13 +247,32 @@ func (s step) press(t *target) string {
 	case t == nil && text == "":
 		return "Press " + word(keys) + " in the page"
 	case text == "":
-		return "Press " + word(keys) + " in " + t.named() + t.sent()
+		return "Press " + word(keys) + " in " + t.named() + t.sent() + t.leads()
 	case t != nil && t.Secret != "":
-		return "Type •••• in " + t.named() + t.sent()
+		return "Type •••• in " + t.named() + typedKeys(text) + t.sent()
 	case t != nil && t.Words != "":
-		return "Type in " + t.named()
+		return "Type in " + t.named() + typedKeys(text)
 	}
-	return "Type " + quoted(text, mostValue) + " in " + t.named() + t.sent()
+	return "Type " + quoted(text, mostValue) + " in " + t.named() + typedKeys(text) + t.sent()
+}
+
+// typedKeys names the keys in a text that do something else than write, and that nobody would see in it.
+func typedKeys(text string) string {
+	var keys []string
+	lines := strings.ReplaceAll(strings.ReplaceAll(text, "\r\n", "\n"), "\r", "\n")
+	for _, key := range []struct{ name, character string }{{"Tab", "\t"}, {"Enter", "\n"}} {
+		switch n := strings.Count(lines, key.character); n {
+		case 0:
+		case 1:
+			keys = append(keys, key.name)
+		default:
+			keys = append(keys, fmt.Sprintf("%s (%d times)", key.name, n))
+		}
+	}
+	if len(keys) == 0 {
+		return ""
+	}
+	return ", with " + strings.Join(keys, " and ")
 }
 
 func (s step) pointer(targets []*target) string {

@@ -18,6 +18,7 @@ export class Known {
   cut: boolean | undefined = undefined;
   holdsKeyField: boolean | undefined = undefined;
   root: ShadowRoot | null | undefined = undefined;
+  defaultButton: Element | null | undefined = undefined; // of a form
   content: readonly (Element | string)[] | undefined = undefined;
   name: string | undefined = undefined;
   contentName: string | undefined = undefined;

@@ -3,6 +3,7 @@
 import { isSameName } from './alterations.ts';
 import { attribute, closest, content, has, holder, legible, line, matches, tag, within } from './dom.ts';
 import { isCutOff, pointer, visible } from './drawn.ts';
+import { destinationOf } from './forms.ts';
 import { labelsOf } from './labels.ts';
 import { atOnce } from './moment.ts';
 import { added, contentName, nameOf } from './names.ts';
@@ -18,6 +19,7 @@ export interface Target extends Called {
 }
 
 const mostShown = 160;
+const mostRead = 100; // characters of a name that a question shows
 
 /** What an element is now. */
 export const targetOf = (element: Element): Target =>
@@ -52,11 +54,15 @@ export const saysShown = (shows: string): string => `, which shows ${named(shows
 export const shownBeside = (element: Element): string | undefined => atOnce(() => seenBeside(element));
 
 function seenBeside(element: Element): string | undefined {
-  if (!mayShowMore(element)) return undefined;
+  const name = nameOf(element);
+  const isLong = name.length > mostRead;
+  if (!isLong && !mayShowMore(element)) return undefined;
   const shown = line(legible(seenWords(element)));
   const words = letters(shown);
   const isSign = /^\p{L}?$/u.test(words); // such as the x that closes
-  return isSign || letters(nameOf(element)).includes(words) ? undefined : cut(shown, mostShown);
+  const said = letters(name.slice(0, mostRead));
+  const isSaid = said.includes(words) || (isLong && words.startsWith(said));
+  return isSign || isSaid ? undefined : cut(shown, mostShown);
 }
 
 const renaming = '[aria-hidden], [aria-label], [aria-labelledby]';
@@ -65,6 +71,7 @@ const renaming = '[aria-hidden], [aria-label], [aria-labelledby]';
 function mayShowMore(element: Element): boolean {
   const name = tag(element);
   if (has(element, 'aria-label') || has(element, 'aria-labelledby') || name.includes('-')) return true;
+  if (name === 'button' || isButton(element)) if (labelsOf(element).length > 0) return true;
   if (isField(name)) return false;
   return within(element, renaming).length > 0;
 }
@@ -73,8 +80,11 @@ const isField = (name: string): boolean => name === 'input' || name === 'textare
 
 const buttons = ['submit', 'button', 'reset'];
 
+const isButton = (element: Element): element is HTMLInputElement =>
+  element instanceof HTMLInputElement && buttons.includes(element.type);
+
 function seenWords(element: Element): string {
-  if (element instanceof HTMLInputElement && buttons.includes(element.type)) return element.value;
+  if (isButton(element)) return element.value;
   if (isField(tag(element)))
     return labelsOf(element)
       .filter(visible)
@@ -103,24 +113,12 @@ function wordsIn(element: Element, budget: { left: number }): string {
   return words + after;
 }
 
-// A field of a form can be called like a member of it: what is asked is the prototype's.
-const read = (form: HTMLFormElement, name: 'action' | 'method'): unknown =>
-  Object.getOwnPropertyDescriptor(HTMLFormElement.prototype, name)?.get?.call(form);
-
-/** Where the form is sent that an element belongs to: the element itself may say so, where it sends it. */
+/** Where the form is sent that an element belongs to. What only closes a dialog is sent nowhere. */
 function formOf(element: Element): string | undefined {
-  const form: unknown = Reflect.get(element, 'form') ?? undefined;
-  if (!(form instanceof HTMLFormElement)) return undefined;
-  const submits = isSubmitter(element);
-  const method = (submits && attribute(element, 'formmethod')) || read(form, 'method');
-  const action =
-    submits && has(element, 'formaction') ? attribute(element, 'formaction') : read(form, 'action');
-  return `${String(method).toUpperCase()} ${placeOf(String(action))}`;
+  const to = destinationOf(element);
+  if (to === undefined) return undefined;
+  return to.method === 'DIALOG' ? to.method : `${to.method} ${placeOf(to.address)}`;
 }
-
-/** Whether a click on it sends its form. */
-export const isSubmitter = (element: Element): boolean =>
-  matches(element, 'button:not([type]), :is(button, input)[type="submit" i], input[type="image" i]');
 
 function linkOf(element: Element): string | undefined {
   const href = attribute(closest(element, 'a[href], area[href]') ?? element, 'href');

@@ -96,6 +96,14 @@ export function stillAgreed(element: Element): void {
   else stillAllowed(element);
 }
 
+/** Whether what is done to one element may go on in another, which the person who was asked was not shown. */
+export function mayGoOn(from: Element | null, to: Element | null): boolean {
+  if (allowed === undefined) return true;
+  const slot = from === null ? undefined : allowed.get(from);
+  if (to === null || slot == null || slot.words !== undefined) return false;
+  return !isAnother({ role: '', name: '', ...slot }, targetOf(to), true);
+}
+
 /** The same for who was told of it. */
 export function stillTold(by: string, element: Element): void {
   const told = toldTarget(by, element);

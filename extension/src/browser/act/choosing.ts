@@ -18,6 +18,7 @@ import {
   nearest,
   plain,
   upwards,
+  tagOf,
   windowOf,
   within,
 } from './dom.ts';
@@ -339,7 +340,9 @@ function typeOver(field: HTMLInputElement | HTMLTextAreaElement, text: string): 
   const clipboard = new Clipboard();
   field.select();
   if (text === '') replaceValue(field, '');
-  for (const character of text) stroke(owner, strokeFor(character), clipboard);
+  // As keys they would leave the field, or choose in it.
+  const typed = text.replaceAll(tagOf(field) === 'textarea' ? /\t/g : /[\t\r\n]+/g, ' ');
+  for (const character of typed) stroke(owner, strokeFor(character), clipboard);
 }
 
 /** Chooses in a list that shows its options. */

@@ -12,6 +12,7 @@ import {
   send,
   upwards,
   windowOf,
+  within,
 } from './dom.ts';
 import { NotDone } from './failure.ts';
 import { eventually } from './fields.ts';
@@ -19,7 +20,7 @@ import { showHovered } from './hovering.ts';
 import { focusOn, moveTo, sendMouse } from './mouse.ts';
 import type { Page } from './page.ts';
 import { refuseUsedAgain } from './refusing.ts';
-import { ready, resolved, type Spot } from './target.ts';
+import { coveredBy, ready, resolved, type Spot } from './target.ts';
 
 export type At = 'before' | 'after' | 'center' | { x: number; y: number };
 
@@ -62,6 +63,7 @@ export async function drag(
     stillAgreed(one);
   }
   const end = endOf(page, start, to, at);
+  if (end.over !== undefined) refuseElsewhere(page, start, { ...end, over: end.over }, offset);
   const held = 'left' as const;
   moveTo(start.hit, start);
   await turn();
@@ -96,6 +98,27 @@ function endOf(page: Page, start: Spot, to: string | undefined, at: At | undefin
     y: box.top + height * (inRow ? 0.5 : part),
     over: goal,
   };
+}
+
+// What is dropped reaches what lies at that place.
+function refuseElsewhere(
+  page: Page,
+  start: Spot,
+  { x, y, over }: Place & { over: Element },
+  offset: { x: number; y: number } | undefined,
+): void {
+  const { left, top, right, bottom } = boxOf(over);
+  if (offset !== undefined && (x < left || x > right || y < top || y > bottom))
+    throw new NotDone(
+      'VALIDATION_ERROR',
+      `at: ${offset.x}, ${offset.y} is outside of ${page.describe(over)}`,
+      {
+        hint: 'at counts from the upper left corner of to; leave to out to drag by an offset',
+      },
+    );
+  const hit = elementAt(documentFor(over), x, y);
+  if (hit === null || within(hit, over) || within(over, hit) || within(hit, start.target)) return;
+  throw coveredBy(page, over, hit);
 }
 
 function sideBySide(element: Element): boolean {

@@ -1,14 +1,16 @@
 // What an act will be done to, told before it is done, so that a person can say whether it may be. Nothing is changed.
+import { isSubmitter, submitterAt } from '../forms.ts';
 import { inWords } from '../inwords.ts';
 import { isGone, reference } from '../references.ts';
 import { element } from '../resolved.ts';
 import { sensitivity } from '../secrets.ts';
-import { isSubmitter, targetOf } from '../targets.ts';
+import { targetOf } from '../targets.ts';
 import { type Agreement, documentNow, type Slot, stillTold } from './agreed.ts';
 import * as read from './arguments.ts';
 import { page } from './document.ts';
 import { focusedIn } from './dom.ts';
 import { check, fieldOf, kindOf } from './fields.ts';
+import { readKeys } from './keys.ts';
 import { refusePickers, refuseUsedAgain } from './refusing.ts';
 
 /** A target, and what the relay says of it besides. */
@@ -72,7 +74,8 @@ function thing(ref: string, { tool, args }: Step, asked: Asked): Foretold {
   if (target === undefined) return { words: ref };
   if (asked.first) refuseUsedAgain(target);
   if (asked.first && tool === 'click') refusePickers(target);
-  const sends = tool === 'click' ? isSubmitter(target) : tool === 'press' && hasEnter(args);
+  const sends =
+    tool === 'click' ? submitterAt(target) !== undefined : tool === 'press' && sendsBy(target, args);
   return toldOf(target, sends);
 }
 
@@ -85,13 +88,16 @@ function field(ref: string, value: read.Field['value'], asked: Asked, sends: boo
 
 function focusTarget(args: read.Given): Foretold | null {
   const focus = focusedIn(document);
-  return focus === null || focus === document.body ? null : toldOf(focus, hasEnter(args));
+  return focus === null || focus === document.body ? null : toldOf(focus, sendsBy(focus, args));
 }
 
-const hasEnter = (args: read.Given): boolean => {
-  const [keys, text]: unknown[] = [Reflect.get(args, 'keys'), Reflect.get(args, 'text')];
-  return /\bEnter\b/.test(String(keys ?? '')) || String(text ?? '').includes('\n');
-};
+// Enter sends the form of a field, and the blank one that is pressed on its button.
+function sendsBy(target: Element, args: read.Given): boolean {
+  const [keys, text] = [read.optionalText(args, 'keys'), read.optionalText(args, 'text')];
+  const pressed = keys === undefined ? Array.from(text ?? '') : readKeys(keys).map(({ key }) => key);
+  const isEnter = (key: string) => key === 'Enter' || key === '\n' || key === '\r';
+  return pressed.some((key) => isEnter(key) || (key === ' ' && isSubmitter(target)));
+}
 
 function toldOf(at: Element, sends: boolean): Foretold {
   reference(at);
@@ -100,6 +106,6 @@ function toldOf(at: Element, sends: boolean): Foretold {
   return {
     ...target,
     ...(secret !== undefined && { secret }),
-    ...(sends && target.form !== undefined && { sends }),
+    ...(sends && target.form !== undefined && target.form !== 'DIALOG' && { sends }),
   };
 }

@@ -1,6 +1,7 @@
 // Waits until an element can be acted on: displayed, enabled, still, and not covered by another.
 
 import { isCutOff, isKeyTaker } from '../drawn.ts';
+import { isSubmitter } from '../forms.ts';
 import { hintFor, isGone } from '../references.ts';
 import { cut, named } from '../words.ts';
 import {
@@ -84,12 +85,10 @@ function whyDisabled(element: Element): string | undefined {
 
 const listItems = '[role=option],[role^=menuitem],[role=treeitem],[role=gridcell],td';
 
-const submitters = 'button:not([type]),[type=submit],[type=image]';
-
 /** What would have to be done first, where waiting alone enables nothing: known of items of a list, and of forms. */
 function whatWaitingCannotMend(page: Page, element: Element): string | undefined {
   if (fits(element, listItems)) return 'Choose another one: lists and calendars rule out some of their items';
-  if (!fits(element, submitters)) return undefined;
+  if (!isSubmitter(element)) return undefined;
   const form = nearest(element, 'form');
   if (!(form instanceof windowOf(element).HTMLFormElement) || form.noValidate) return undefined;
   const missing = Array.from(form.elements).find(
@@ -409,7 +408,8 @@ function seen(page: Page, covering: Element): string {
   return said.includes('"') || words === '' ? said : `${said} ${named(cut(words, 80))}`;
 }
 
-function coveredBy(page: Page, target: Element, covering: Element): NotDone {
+/** Why a place cannot be reached that an element covers. */
+export function coveredBy(page: Page, target: Element, covering: Element): NotDone {
   const by = seen(page, covering);
   return new NotDone('TARGET_COVERED', `${page.describe(target)} is covered by ${by}`, {
     hint: 'Close or move what covers it first',

@@ -9,7 +9,7 @@ import { saysShown, shownBeside } from '../targets.ts';
 import { told } from '../told.ts';
 import { tellTargets, viewerCalls } from '../toldtargets.ts';
 import { cut } from '../words.ts';
-import { agreedOn, stillAgreed } from './agreed.ts';
+import { agreedOn, mayGoOn, stillAgreed } from './agreed.ts';
 import * as read from './arguments.ts';
 import { page, tellTo } from './document.ts';
 import { documentFor, editableOf, focusedIn, isElement, isHtml, isInput, within } from './dom.ts';
@@ -155,10 +155,12 @@ async function press(given: read.Given): Promise<{ note?: string; notDone?: numb
   const strokes = keys === undefined ? typed : readKeys(keys);
   refuseBrowserKeys(strokes);
   if (ref !== undefined) await focusFor(ref);
-  const field = focusedIn(document);
+  const field = focusOf();
   if (words !== undefined && field !== null) refuseParts(field);
   if (field !== null) stillAgreed(field);
   for (const [i, one] of strokes.entries()) {
+    const focus = focusOf();
+    if (one.key !== 'Tab' && !takesKeysOf(field, focus)) return elsewhereWith(strokes.length - i, focus);
     stroke(document, one, clipboard);
     await page.pause(0); // editors take in one key after the other
     if (isLeaving()) return rest(strokes.length - i - 1);
@@ -167,6 +169,29 @@ async function press(given: read.Given): Promise<{ note?: string; notDone?: numb
   if (words !== undefined && focused !== null && takesText(focused)) moreMayCome();
   return {};
 }
+
+// What is typed into a row of fields, of which each passes the focus on when it is full.
+const inParts: readonly (string | undefined)[] = ['code', 'payment'];
+
+const focusOf = (): Element | null => {
+  const focused = focusedIn(document);
+  return focused === document.body ? null : focused;
+};
+
+// Keys can take the focus elsewhere, and the others would go there: to a field about which the person is asked each
+// time, or to what they were not shown when they were asked about these keys.
+function takesKeysOf(field: Element | null, focus: Element | null): boolean {
+  if (focus === field) return true;
+  const kind = focus === null ? undefined : sensitivity(fieldOf(focus));
+  if (always.includes(kind))
+    return inParts.includes(kind) && field !== null && sensitivity(fieldOf(field)) === kind;
+  return (field !== null && focus !== null && within(focus, field)) || mayGoOn(field, focus);
+}
+
+const elsewhereWith = (notDone: number, focus: Element | null) => ({
+  notDone,
+  note: `The focus moved to ${focus === null ? 'the page' : page.describe(focus)}: keys for that take a call of their own`,
+});
 
 async function focusFor(ref: string): Promise<void> {
   await ready(page, ref, { uncovered: false, enabled: true });

@@ -1,4 +1,5 @@
 // Strokes of keys: their events, and what a browser does by itself when a page lets it.
+import { defaultButton } from '../forms.ts';
 import { closeTopmost } from './closing.ts';
 import {
   documentFor,
@@ -180,19 +181,16 @@ function submitFrom(at: HTMLInputElement): void {
   const { form } = at;
   if (form === null) return;
   const Form = windowOf(at).HTMLFormElement.prototype;
-  const elements = Array.from(documentFor(at).querySelectorAll('button,input')).filter(
-    (one) => Reflect.get(one, 'form') === form,
-  );
-  const button = elements.find((one) =>
-    fits(one, 'button:not([type]),button[type=submit],input[type=submit],input[type=image]'),
-  );
+  const button = defaultButton(form);
   if (button !== undefined) {
     if (!fits(button, ':disabled')) sendClick(button);
     return;
   }
-  const fields = elements.filter(
+  const fields = Array.from(documentFor(at).querySelectorAll('input')).filter(
     (one) =>
-      isTextField(one) || fits(one, 'input[type^=date],input[type=time],input[type=month],input[type=week]'),
+      one.form === form &&
+      (isTextField(one) ||
+        fits(one, 'input[type^=date],input[type=time],input[type=month],input[type=week]')),
   );
   if (fields.length <= 1) Form.requestSubmit.call(form);
 }
