@@ -39,6 +39,24 @@ tap(EventTarget.prototype, 'dispatchEvent');
 tap(globalThis, 'fetch');
 tap(globalThis, 'structuredClone');
 
+// Everything that is compared with a class of the page, and what a message among it brings.
+const dataOf = Object.getOwnPropertyDescriptor(MessageEvent.prototype, 'data').get;
+const ofClass = Function.prototype[Symbol.hasInstance];
+for (const name of Object.getOwnPropertyNames(globalThis)) {
+  const kind = /^[A-Z]/.test(name) ? globalThis[name] : undefined;
+  if (typeof kind !== 'function' || !Object.isExtensible(kind)) continue;
+  Object.defineProperty(kind, Symbol.hasInstance, {
+    configurable: true,
+    value(value) {
+      if (!inside && kind === MessageEvent && Reflect.apply(ofClass, kind, [value])) {
+        take('compared message', Reflect.apply(dataOf, value, []));
+        if (value.target instanceof MessagePort) loot[loot.length] = 'taken port';
+      }
+      return Reflect.apply(ofClass, this, [value]);
+    },
+  });
+}
+
 // Every message, and every field that a message of ours could be given.
 for (const field of [
   'order',
@@ -46,6 +64,13 @@ for (const field of [
   'settings',
   'ending',
   'reports',
+  'trace',
+  'follow',
+  'maxBytes',
+  'correlationId',
+  'progressPattern',
+  'anywhere',
+  'signIn',
   'secret',
   'preScript',
   'idempotencyKey',
@@ -53,7 +78,10 @@ for (const field of [
 ])
   Object.defineProperty(Object.prototype, field, {
     configurable: true,
-    get: () => undefined,
+    get() {
+      take(`field ${field} of`, this);
+      return undefined;
+    },
     set(value) {
       take(`field ${field}`, value);
       Object.defineProperty(this, field, { value, writable: true, configurable: true, enumerable: true });

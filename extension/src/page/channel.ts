@@ -1,6 +1,6 @@
 // The way between the bridge (isolated world) and one adapter in the main world: a MessagePort, handed over at
 // document_start inside an event, synchronously, while no script of the page exists that could listen.
-import { exactly, type Guard, isNumber, isText, shape } from './guards.ts';
+import { exactly, type Guard, isNumber, isRecord, isText, shape } from './guards.ts';
 import {
   type CallOrder,
   type Ending,
@@ -12,7 +12,7 @@ import {
   type Step,
 } from './order.ts';
 import { isOutsideAnswer, isOutsideRequest, type OutsideAnswer, type OutsideRequest } from './outside.ts';
-import { dispatch, listen, MessageEventCtor } from './primordials.ts';
+import { dispatch, listen, MessageEventCtor, setPrototypeOf } from './primordials.ts';
 import { isUncaught, type Uncaught } from './uncaught.ts';
 
 export const adapterEvent = 'tabrelay:adapter';
@@ -36,7 +36,8 @@ export interface Answered {
  * says that it is there.
  */
 export function handOver(port: MessagePort, event: typeof adapterEvent | typeof consoleEvent): void {
-  const give = () => dispatch(document, new MessageEventCtor(event, { ports: [port], cancelable: true }));
+  const init: MessageEventInit & { __proto__: null } = { __proto__: null, ports: [port], cancelable: true };
+  const give = () => dispatch(document, new MessageEventCtor(event, init));
   if (give()) listen(document, bridgeEvent, give, { once: true });
 }
 
@@ -65,8 +66,25 @@ const isSign = shape({ type: exactly('sign'), id: isText, message: isText });
 const isFetched = shape({ type: exactly('fetched'), answer: isOutsideAnswer });
 const isRetire = shape({ type: exactly('retire') });
 
-export const isToAdapter: Guard<ToAdapter> = (value): value is ToAdapter =>
+const isToAdapter: Guard<ToAdapter> = (value): value is ToAdapter =>
   isRun(value) || isAbort(value) || isSign(value) || isFetched(value) || isRetire(value);
+
+/** What came over the adapter's port, as a message. */
+export function readToAdapter(value: unknown): ToAdapter | undefined {
+  const message = standingAlone(value);
+  const order = standingAlone(message?.order);
+  standingAlone(order?.settings);
+  standingAlone(message?.answer);
+  return isToAdapter(message) ? message : undefined;
+}
+
+// A field that is not there would be looked for in what all objects inherit, and a getter that the page has put there
+// is handed the object.
+function standingAlone(value: unknown): Record<string, unknown> | undefined {
+  if (!isRecord(value)) return undefined;
+  setPrototypeOf(value, null);
+  return value;
+}
 
 const isReady = shape({ type: exactly('ready'), name: isText, hash: isText });
 const isMark = shape({ type: exactly('waiting', 'started'), id: isText });

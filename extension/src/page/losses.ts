@@ -3,6 +3,7 @@ import { isRecord } from './guards.ts';
 import {
   defineProperty,
   indexOf,
+  isA,
   isFiniteNumber,
   isPromise,
   keysOf,
@@ -35,13 +36,13 @@ function lossOf(value: unknown): string | undefined {
   if (typeof value === 'number' && !isFiniteNumber(value)) return `is ${stringOf(value)}, and becomes null`;
   if (!isRecord(value)) return undefined;
   if (isPromise(value)) return 'is a promise, and becomes {}: await it';
-  if (value instanceof DateCtor && !isFiniteNumber(timeOf(value)))
+  if (isA(value, DateCtor) && !isFiniteNumber(timeOf(value)))
     return 'is a Date without a time, and becomes null: check what it is made of';
   if (typeof property(value, 'toJSON', value) === 'function') return undefined; // it says how it is written
-  if (value instanceof MapCtor) return 'is a Map, and becomes {}: Object.fromEntries(…)';
-  if (value instanceof SetCtor) return 'is a Set, and becomes {}: [...it]';
-  if (value instanceof ErrorCtor) return 'is an Error, and becomes {}: throw it, or take its message';
-  if (value instanceof RegExpCtor) return 'is a RegExp, and becomes {}: its source';
+  if (isA(value, MapCtor)) return 'is a Map, and becomes {}: Object.fromEntries(…)';
+  if (isA(value, SetCtor)) return 'is a Set, and becomes {}: [...it]';
+  if (isA(value, ErrorCtor)) return 'is an Error, and becomes {}: throw it, or take its message';
+  if (isA(value, RegExpCtor)) return 'is a RegExp, and becomes {}: its source';
   return emptied(value);
 }
 

@@ -1,7 +1,7 @@
 // What every main-world adapter file begins with. Registered for document_start, so all of this, the capture of
 // built-ins included, runs before any script of the page.
 
-import { adapterEvent, type FromAdapter, handOver, isToAdapter } from './channel.ts';
+import { adapterEvent, type FromAdapter, handOver, readToAdapter } from './channel.ts';
 import { readAdapter } from './definition.ts';
 import { isRecord, isText } from './guards.ts';
 import { liveIn } from './hooks.ts';
@@ -76,8 +76,8 @@ function start(about: unknown, definition: unknown, enter?: unknown): void {
   };
 
   listen(port, 'message', (event) => {
-    const message = eventData(event);
-    if (!isToAdapter(message)) return;
+    const message = readToAdapter(eventData(event));
+    if (message === undefined) return;
     switch (message.type) {
       case 'run':
         return run(message.order);

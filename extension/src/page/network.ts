@@ -11,6 +11,7 @@ import {
   getterOf,
   hrefOf,
   indexOf,
+  isA,
   isArray,
   keep,
   keysOf,
@@ -61,6 +62,7 @@ const headerOf = uncurry(Headers.prototype.get);
 const eachHeader = uncurry(Headers.prototype.forEach);
 const append = uncurry(URLSearchParams.prototype.append);
 const trim = uncurry(String.prototype.trim);
+const sizeOf = getterOf(ArrayBuffer, 'byteLength');
 const directiveOf = getterOf(ViolationCtor, 'effectiveDirective');
 const blockedBy = getterOf(ViolationCtor, 'blockedURI');
 
@@ -82,9 +84,9 @@ export const openNetwork = (outside: SendOutside) => ({
     timeoutMs: number,
   ) {
     const fields = bare<RequestInit>({ credentials: 'include', ...init });
-    const given = fields.headers ?? (input instanceof RequestCtor ? headersOf(input) : undefined);
+    const given = fields.headers ?? (isA(input, RequestCtor) ? headersOf(input) : undefined);
     fields.headers = headersFrom(given, defaults);
-    const request = new RequestCtor(input instanceof URLCtor ? hrefOf(input) : input, fields);
+    const request = new RequestCtor(isA(input, URLCtor) ? hrefOf(input) : input, fields);
     const caller = abortedBy(request);
     const clock: AbortSignal = call(signalAfter, SignalCtor, [timeoutMs]);
     return {
@@ -138,7 +140,7 @@ export function headersFrom(
     const before = headers[lower];
     headers[lower] = before === undefined ? stringOf(value) : `${before}, ${stringOf(value)}`;
   };
-  if (given instanceof HeadersCtor) eachHeader(given, add);
+  if (isA(given, HeadersCtor)) eachHeader(given, add);
   else if (isArray(given)) {
     for (let i = 0; i < given.length; i++) add(given[i]?.[1] ?? '', given[i]?.[0] ?? '');
   } else if (given !== undefined) eachField(given, add);
@@ -186,7 +188,7 @@ async function send(request: Request, signal: AbortSignal, outside: SendOutside)
   try {
     return await keep(browserFetch(request, bare({ signal })));
   } catch (error) {
-    if (!(error instanceof TypeErrorCtor) || !(await keep(refusals.seen()))) throw error;
+    if (!isA(error, TypeErrorCtor) || !(await keep(refusals.seen()))) throw error;
     return await keep(outside(again));
   } finally {
     refusals.stop();
@@ -203,7 +205,7 @@ function watchRefusals(url: string): { seen(): Promise<boolean>; stop(): void } 
   const address = fragment < 0 ? url : slice(url, 0, fragment); // as the report has it
   const { promise, resolve } = deferred<boolean>();
   const hear = (event: Event) => {
-    if (!event.isTrusted || !(event instanceof ViolationCtor)) return;
+    if (!event.isTrusted || !isA(event, ViolationCtor)) return;
     if (directiveOf(event) === 'connect-src' && blockedBy(event) === address) resolve(true);
   };
   listen(document, 'securitypolicyviolation', hear);
@@ -240,7 +242,7 @@ export function describe(
   const method = methodOf(request);
   const redirect = redirectOf(request);
   const read = (body: unknown) => {
-    const given = body instanceof ArrayBufferCtor && body.byteLength > 0 ? body : undefined;
+    const given = isA(body, ArrayBufferCtor) && sizeOf(body) > 0 ? body : undefined;
     done({ url, method, headers, redirect, body: given });
   };
   settle(readBody(request), read, failed);

@@ -5,6 +5,7 @@ import { bare, type Described, describe, headersFrom, onAbort } from './network.
 import {
   deferred,
   defineProperty,
+  isA,
   MapCtor,
   mapDelete,
   mapGet,
@@ -35,7 +36,7 @@ export type OutsideAnswer =
     }
   | { number: number; failed: string };
 
-const isBuffer: Guard<ArrayBuffer> = (value): value is ArrayBuffer => value instanceof ArrayBufferCtor;
+const isBuffer: Guard<ArrayBuffer> = (value): value is ArrayBuffer => isA(value, ArrayBufferCtor);
 const isPairs = listOf(listOf(isText));
 
 export const isOutsideRequest: Guard<OutsideRequest> = shape({

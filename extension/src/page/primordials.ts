@@ -20,6 +20,12 @@ export function uncurry<This, Args extends readonly unknown[], Result>(
   return (self, ...args) => apply(method, self, args);
 }
 
+const ordinaryHasInstance = uncurry(Function.prototype[Symbol.hasInstance]);
+
+/** instanceof, of which a page sees nothing: one that asks its classes shows them what is compared. */
+export const isA = <T>(value: unknown, kind: abstract new (...args: never) => T): value is T =>
+  ordinaryHasInstance(kind, value);
+
 /** A getter as a function of its object. Classes that only browsers have are undefined in tests. */
 export function getterOf<Self extends object, Name extends keyof Self & string>(
   owner: { prototype: Self } | undefined,
@@ -66,7 +72,7 @@ export const unlisten = uncurry(EventTarget.prototype.removeEventListener);
 export const dispatch = uncurry(EventTarget.prototype.dispatchEvent);
 const EventTargetCtor = EventTarget;
 const { ErrorEvent: ErrorEventCtor, PromiseRejectionEvent: RejectionEventCtor } = globalThis;
-export const isEventTarget = (value: unknown): value is EventTarget => value instanceof EventTargetCtor;
+export const isEventTarget = (value: unknown): value is EventTarget => isA(value, EventTargetCtor);
 const readError = getterOf(globalThis.ErrorEvent, 'error');
 const readMessage = getterOf(globalThis.ErrorEvent, 'message');
 const readFile = getterOf(globalThis.ErrorEvent, 'filename');
@@ -75,7 +81,7 @@ const readColumn = getterOf(globalThis.ErrorEvent, 'colno');
 const readReason = getterOf(globalThis.PromiseRejectionEvent, 'reason');
 const readPromise = getterOf(globalThis.PromiseRejectionEvent, 'promise');
 const isOf = <E extends Event>(event: Event, kind: new (...args: never) => E): event is E =>
-  event instanceof kind && event.isTrusted; // of the browser's own making
+  isA(event, kind) && event.isTrusted; // of the browser's own making
 
 /** What an error event of the browser says; undefined for another event. */
 export function errorEvent(
@@ -99,10 +105,10 @@ export function rejectionReason(event: Event): { value: unknown; ofThisWorld: bo
 }
 const readData = getterOf(MessageEvent, 'data');
 export const eventData = (event: Event): unknown =>
-  event instanceof MessageEventCtor ? readData(event) : undefined;
+  isA(event, MessageEventCtor) ? readData(event) : undefined;
 export const call = apply;
 
-export const { deleteProperty } = Reflect;
+export const { deleteProperty, setPrototypeOf } = Reflect;
 const objectPrototype = Object.prototype;
 const plainPrototypes = [
   Object.prototype,
@@ -181,7 +187,7 @@ export function errorField(thrown: object, name: string): unknown {
   for (let at: object | null = thrown; at !== null && !isCommon(at); at = getPrototypeOf(at)) {
     if (ownDescriptor(at, name) !== undefined) return property(thrown, name, thrown);
   }
-  return name === 'message' && thrown instanceof DOMExceptionCtor ? domMessage(thrown) : undefined;
+  return name === 'message' && isA(thrown, DOMExceptionCtor) ? domMessage(thrown) : undefined;
 }
 
 const clock = performance;

@@ -4,6 +4,7 @@ import type { Ending, Line, Step } from './order.ts';
 import {
   dropTimer,
   encodeJson,
+  isA,
   isFiniteNumber,
   later,
   min,
@@ -51,7 +52,7 @@ function readStep(report: unknown, previous: number): Step {
 function readData(data: unknown): unknown {
   if (data === undefined) return undefined;
   try {
-    const text = encodeJson(data, (_, part) => (part instanceof ErrorCtor ? describe(part) : part));
+    const text = encodeJson(data, (_, part) => (isA(part, ErrorCtor) ? describe(part) : part));
     if (text === undefined) return undefined;
     // Parsed again: only plain data can cross the ports.
     return text.length <= lineBytes ? parseJson(text) : cut(text, lineBytes);

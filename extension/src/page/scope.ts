@@ -85,7 +85,10 @@ export function settingsHere(given: Record<string, unknown>, here: string): Reco
     const name = names[i];
     const value = name === undefined ? undefined : given[name];
     if (name === undefined || !isRecord(value)) continue;
-    if (own === given) own = { ...given };
+    if (own === given) {
+      const alone: Record<string, unknown> & { __proto__: null } = { __proto__: null, ...given };
+      own = alone;
+    }
     own[name] = instanceHere(value, here);
   }
   return own;

@@ -17,8 +17,8 @@ import {
   isTextField,
   nearest,
   plain,
-  upwards,
   tagOf,
+  upwards,
   windowOf,
   within,
 } from './dom.ts';
