@@ -23,12 +23,25 @@ var glossary = []struct{ phrase, say string }{
 	{`seats?`, "session"},
 	{`shims?`, "proxy"},
 	{`desks?`, "approvals"},
+	{`(that )?no rule names`, "without a rule"},
+	{`through the browser for`, "with the browser's own tools for"},
+	{`no terminal to confirm`, "run this in a terminal, or confirm it in the side panel"},
+	{`(it is no folder|is no (time|address|number|name))`, "is not a …"},
+	{`do what the message says`, "the step itself"},
+	{`it was withdrawn`, "the agent no longer waits for an answer"},
+	{`(is|are|was|were) shut out`, "loses access"},
+	{`answers what (changed|came)|or noEffect`, "returns what"},
+	{`one from a store`, "an extension installed from a store"},
+	{`its letter says`, "the dead letter says"},
 }
 
-// TestGlossary reads what people read: the documentation, the panel, and what the command line prints.
+// TestGlossary reads what people and agents read: the documentation, the panel, the tools, and what the relay and the
+// command line say.
 func TestGlossary(t *testing.T) {
 	root := os.DirFS("..")
-	for _, pattern := range []string{"README.md", "docs/*.md", "extension/src/panel/*.ts*", "cmd/tabrelay/*.go"} {
+	for _, pattern := range []string{"README.md", "docs/*.md", "extension/src/panel/*.ts*", "extension/src/browser/*.ts",
+		"extension/src/browser/*/*.ts", "extension/src/worker/*.ts", "cmd/tabrelay/*.go", "relay/*/*.go",
+		"relay/*/*/*.go", "adapters/*/src/*.ts"} {
 		names, err := fs.Glob(root, pattern)
 		if err != nil || len(names) == 0 {
 			t.Fatalf("%s: no files: %v", pattern, err)
@@ -42,6 +55,9 @@ func TestGlossary(t *testing.T) {
 				continue // for who works on it
 			}
 			for i, line := range shown(name, text) {
+				if line = strings.TrimSpace(line); testing.Verbose() && strings.Contains(line, " ") && line != "" {
+					t.Logf("%s:%d: %s", name, i+1, line) // go test ./relay -run TestGlossary -v: to be reread
+				}
 				for _, word := range forbidden(line) {
 					t.Errorf("%s:%d: %s", name, i+1, word)
 				}

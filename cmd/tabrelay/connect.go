@@ -266,7 +266,7 @@ func (a *app) pair() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "pair", Short: "Print a one-time string that pairs an extension from a store",
 		Long: "Print a string that pairs an extension which was not loaded from tabrelay's own folder, for example " +
-			"one from a store.\n" +
+			"from a store.\n" +
 			"Paste it into the extension's side panel. It is good for five minutes and one use; a new one replaces " +
 			"it.\n" +
 			"An extension that `tabrelay up` has prepared needs none.\n\n" +

@@ -31,8 +31,12 @@ async function record(): Promise<Uint8Array> {
   await panel.setViewportSize({ width: widths.panel, height });
   const easel = await browser.newPage();
   const gif = gifenc.GIFEncoder();
+  const picture = async (tab: Page) => {
+    await tab.bringToFront(); // Chrome draws no other
+    return tab.screenshot();
+  };
   const frame = async (delay: number) => {
-    const pixels = await draw(easel, [await page.screenshot(), await panel.screenshot()]);
+    const pixels = await draw(easel, [await picture(page), await picture(panel)]);
     const palette = gifenc.quantize(pixels, 256);
     gif.writeFrame(gifenc.applyPalette(pixels, palette), width, height, { palette, delay });
   };

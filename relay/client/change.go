@@ -128,7 +128,7 @@ func (c *Clients) shutOut(list []Difference) (done func()) {
 		}
 	}
 	if len(ending) > 0 {
-		o.Log.Info().Int("calls", len(ending)).Msg("the calls of clients that are shut out were ended")
+		o.Log.Info().Int("calls", len(ending)).Msg("ended the calls of clients that lost access")
 		late, cancel := context.WithTimeout(o.Base, endingTime)
 		defer cancel()
 		for _, ended := range ending {

@@ -290,6 +290,6 @@ func (c *Clients) endStale() {
 		}
 	}
 	if ended > 0 {
-		c.options.Log.Info().Int("connections", ended).Msg("clients whose tokens do not hold any more were shut out")
+		c.options.Log.Info().Int("connections", ended).Msg("disconnected clients whose tokens are no longer valid")
 	}
 }

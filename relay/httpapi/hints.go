@@ -104,7 +104,7 @@ func hinting(before catalog.HintsView, h Hinting, effect plugin.Effect) (*policy
 	return policy.NewChange(fmt.Sprintf("Tools of %s %s (%d)", before.Plugin, effectText(effect), len(differences)),
 		command, differences...).Reading("Their author does not say what they do. You answer for it: what is allowed "+
 		"for tools that only read is allowed for them, and those are called again when a call failed.",
-		"It holds for tools of these names in later versions of the plugin, too."), nil
+		"It applies to tools of these names in later versions of the plugin, too."), nil
 }
 
 // rank orders effects by what agents may do: the lower, the more.

@@ -257,7 +257,7 @@ func matter(a *call.Access, site string) string {
 	case a.Plugin == RelayPlugin && site != "":
 		return "open pages on " + site
 	case plugin.Browses(a.Plugin) && site != "":
-		return "pages on " + site + " through the browser"
+		return "pages on " + site + " with the browser's own tools"
 	case plugin.Browses(a.Plugin):
 		return "the browser's windows and tabs"
 	}

@@ -23,7 +23,7 @@ export const summaryInput = s.string('Shown in the history.', { maxLength: 250, 
 
 /** A name without letters or digits would be that of the start page. */
 export function nameOf(id: string): string {
-  if (!/[\p{L}\p{N}]/u.test(id)) throw invalid(`"${id}" is no name of a page or file.`);
+  if (!/[\p{L}\p{N}]/u.test(id)) throw invalid(`"${id}" is not the name of a page or file.`);
   return id.trim();
 }
 

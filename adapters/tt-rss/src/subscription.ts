@@ -16,7 +16,7 @@ export function refusal(url: string, result: JsonReader): ToolError {
         'ALREADY_SUBSCRIBED',
       );
     case 2:
-      return invalid(`${url} is no address the reader takes.`);
+      return invalid(`${url} is not an address that the reader accepts.`);
     case 3:
       return missing(`The page ${url} names no feed. Look for one on the site.`, 'NO_FEED_FOUND');
     case 4:

@@ -85,7 +85,7 @@ const byWorker = (): never => {
 const navigate = defineTool({
   name: 'navigate',
   displayName: 'Go to a page',
-  description: 'Takes the tab to an address, or back, forward, or loads it again. Answers what came.',
+  description: 'Takes the tab to an address, back or forward, or reloads it. Returns what was loaded.',
   annotations: { readOnlyHint: false, destructiveHint: false, openWorldHint: true },
   input: s.parameters({ to: s.string('URL, back, forward or reload.') }),
   handle: byWorker,

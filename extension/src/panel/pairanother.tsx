@@ -53,8 +53,8 @@ export function PairAnother() {
   return (
     <Part title="Pair another browser">
       <p class="quiet">
-        A browser whose extension came from tabrelay’s folder is paired by itself. One from a store needs a
-        string.
+        A browser that loaded the extension from tabrelay’s folder pairs by itself. For an extension installed
+        from a store, make a pairing string here and paste it into the panel of that browser.
       </p>
       {made !== undefined && <Shown key={made.text} made={made} now={now} />}
       {problem !== undefined && <Trouble problem={problem} />}

@@ -445,7 +445,7 @@ export const actTools = [
   defineTool({
     name: 'click',
     displayName: 'Click',
-    description: 'Click an element. Answers what changed, or noEffect.',
+    description: 'Click an element. Returns what changed in the page.',
     input: s.parameters({
       ref,
       button: s.optional(s.choice(['left', 'right', 'middle'])),
@@ -459,7 +459,8 @@ export const actTools = [
   defineTool({
     name: 'fill',
     displayName: 'Fill in fields',
-    description: 'Fill fields of any kind, editors too. Answers what each holds then, and what changed.',
+    description:
+      'Fill fields of any kind, also editors. Returns what each holds afterwards, and what changed.',
     input: s.parameters({
       fields: s.array(s.object({ ref, value }), { minItems: 1, maxItems: 100 }),
       submit: s.optional(s.boolean('Then Enter in the last one.')),
