@@ -27,10 +27,25 @@ browser_localstorage_get browser_localstorage_set browser_localstorage_delete br
 browser_sessionstorage_list browser_sessionstorage_get browser_sessionstorage_set browser_sessionstorage_delete
 browser_sessionstorage_clear`
 
+// devtoolsTools are those that chrome-devtools-mcp 1.11.0 registers, with all its flags.
+const devtoolsTools = `
+	analyze_heapsnapshot_contexts click click_at close_heapsnapshot close_page compare_heapsnapshots drag emulate
+	evaluate evaluate_script execute_3p_developer_tool execute_webmcp_tool fill fill_form get_console_message
+	get_css_styles get_devtools_comments get_heapsnapshot_class_nodes get_heapsnapshot_details
+	get_heapsnapshot_dominators get_heapsnapshot_duplicate_strings get_heapsnapshot_edges
+	get_heapsnapshot_object_details get_heapsnapshot_retainers get_heapsnapshot_retaining_paths
+	get_heapsnapshot_summary get_network_request get_os_app_state get_tab_id handle_dialog hover install_extension
+	install_pwa launch_pwa lighthouse_audit list_3p_developer_tools list_console_messages list_extensions
+	list_network_requests list_pages list_webmcp_tools navigate navigate_page new_page open_devtools
+	performance_analyze_insight performance_start_trace performance_stop_trace press_key
+	query_heapsnapshot_objects reload_extension resize_page resolve_devtools_comment reveal_in_devtools
+	screencast_start screencast_stop screenshot select_page take_heapsnapshot take_screenshot take_snapshot
+	trigger_extension_action type_text uninstall_extension uninstall_pwa upload_file wait_for`
+
 const opentabsTools = 76 // that are built into OpenTabs, besides two of its platform
 
 var (
-	nameInRow = regexp.MustCompile("`([a-z_]+)`(\\*?)")
+	nameInRow = regexp.MustCompile("`([a-z0-9_]+)`(\\*?)")
 	rowForm   = regexp.MustCompile(`(?m)^\| (.+?) \| (.+) \|$`)
 )
 
@@ -41,7 +56,7 @@ func TestEveryToolElsewhereHasItsEqualOrAReason(t *testing.T) {
 		t.Fatal(err)
 	}
 	there := map[string][]string{}
-	for _, table := range []string{"playwright", "opentabs"} {
+	for _, table := range []string{"playwright", "devtools", "opentabs"} {
 		_, rest, _ := strings.Cut(string(text), "<!-- "+table+" -->")
 		rows, _, ended := strings.Cut(rest, "<!-- end -->")
 		if !ended {
@@ -57,11 +72,13 @@ func TestEveryToolElsewhereHasItsEqualOrAReason(t *testing.T) {
 			checkEquals(t, row[2])
 		}
 	}
-	want := strings.Fields(playwrightTools)
-	slices.Sort(want)
-	slices.Sort(there["playwright"])
-	if !slices.Equal(want, there["playwright"]) {
-		t.Errorf("the table has the tools of Playwright MCP %v, and they are %v", there["playwright"], want)
+	for table, names := range map[string]string{"playwright": playwrightTools, "devtools": devtoolsTools} {
+		want := strings.Fields(names)
+		slices.Sort(want)
+		slices.Sort(there[table])
+		if !slices.Equal(want, there[table]) {
+			t.Errorf("the table %s has the tools %v, and they are %v", table, there[table], want)
+		}
 	}
 	if n := len(there["opentabs"]); n != opentabsTools+2 {
 		t.Errorf("the table has %d tools of OpenTabs, and there are %d", n, opentabsTools+2)
@@ -70,7 +87,7 @@ func TestEveryToolElsewhereHasItsEqualOrAReason(t *testing.T) {
 
 // words in the tables that stand for something else than a tool.
 var noTools = []string{"dialogs", "har", "area", "bodies", "offline", "getComputedStyle", "relay__doctor",
-	"bridge_health", "logs", "doctor", "list_tabs", "open_tab"}
+	"bridge_health", "tabId", "logs", "doctor", "list_tabs", "open_tab"}
 
 // checkEquals wants every name in the column of ours to be a tool, marked when it is one of browser-dev.
 func checkEquals(t *testing.T, cell string) {

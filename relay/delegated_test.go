@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"tabrelay/relay/agent/provider/providertest"
+	"tabrelay/relay/config"
 	"tabrelay/relay/httpapi"
 )
 
@@ -88,6 +89,20 @@ func TestAPromptIsCancelledOverMCP(t *testing.T) {
 	}
 }
 
+// stopOnly stops the only session there is, as the person.
+func (e *errands) stopOnly(t *testing.T) {
+	t.Helper()
+	_, text := e.person(t, http.MethodGet, "/api/v1/agents/sessions", "")
+	var list httpapi.AgentSessions
+	if err := json.Unmarshal([]byte(text), &list); err != nil || len(list.Sessions) != 1 {
+		t.Fatal(text, err)
+	}
+	stop := "/api/v1/agents/sessions/" + list.Sessions[0].ID + "/stop"
+	if status, text := e.person(t, http.MethodPost, stop, ""); status != http.StatusOK {
+		t.Errorf("stop answered %d %s", status, text)
+	}
+}
+
 // opens opens a session with the agent.
 func (a *mcpClient) opens() (id string) {
 	a.t.Helper()
@@ -141,5 +156,67 @@ func TestAgentsChangeWhileSessionsAreOpen(t *testing.T) {
 	a.expects(answer, `"error"`)
 	if len(r.delegation.List()) != 0 || len(r.delegation.Members()) != 0 {
 		t.Errorf("sessions %d, agents %d", len(r.delegation.List()), len(r.delegation.Members()))
+	}
+}
+
+// However an errand in its asker's tab ends, the tab is the asker's again, and the agent's only until then.
+func TestAnErrandInTheTabOfItsAsker(t *testing.T) {
+	binary, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]struct {
+		arguments string
+		meanwhile func(e *errands, a *mcpClient)
+		want      string
+	}{
+		"answered": {`{"prompt":"Pay.","metadata":{"tabs":[7]}}`, func(e *errands, _ *mcpClient) { close(e.letGo) },
+			"It is paid."},
+		"late": {`{"prompt":"Pay.","timeout":1500,"metadata":{"tabs":[7]}}`, func(*errands, *mcpClient) {},
+			"TIMEOUT"},
+		"stopped": {`{"prompt":"Pay.","metadata":{"tabs":[7]}}`, func(e *errands, _ *mcpClient) { e.stopOnly(t) },
+			`"id":71`},
+		"its program dies": {`{"prompt":"die","agentId":"tester","metadata":{"tabs":[7]}}`, nil, `"isError":true`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			e := newErrands(t)
+			e.alsoHas = map[string]config.Worker{"tester": {Command: binary, Protocol: "acp",
+				Env: map[string]string{"RELAY_TEST_WORKER": "http"}}}
+			r, _ := e.start()
+			a := e.agent(nobodyStarts)
+			owner := func() string {
+				for _, tab := range r.hub.Tabs() {
+					if tab.ID == 7 && tab.Owner != nil {
+						return tab.Owner.Name
+					}
+				}
+				return ""
+			}
+			a.call(70, "shop__pay", `{"tabId":7}`)
+			a.hearsUntil(`"id":70`)
+			if got := owner(); got != "ann" {
+				t.Fatalf("the tab is %q's", got)
+			}
+			a.say(`{"jsonrpc":"2.0","id":71,"method":"tools/call","params":{"name":"tasks_delegate","arguments":` +
+				c.arguments + `,"_meta":{"progressToken":"p"}}}`)
+			if c.meanwhile != nil {
+				a.hearsUntil("shop__pay in tab 7: done")
+				if got := owner(); got != "assistant for ann" {
+					t.Errorf("during the errand the tab is %q's", got)
+				}
+				a.call(72, "shop__pay", `{"tabId":7}`)
+				refused, _ := a.hearsUntil(`"id":72`)
+				a.expects(refused, "TAB_OWNED")
+				c.meanwhile(e, a)
+			}
+			answer, _ := a.hearsUntil(`"id":71`)
+			a.expects(answer, c.want)
+			a.call(73, "shop__pay", `{"tabId":7}`)
+			paid, _ := a.hearsUntil(`"id":73`)
+			a.expects(paid, `{\"paid\":true}`)
+			if got := owner(); got != "ann" {
+				t.Errorf("afterwards the tab is %q's", got)
+			}
+		})
 	}
 }

@@ -23,7 +23,7 @@ func (r *Relay) newDelegation() {
 	r.delegation = agent.NewDelegation(agent.Setup{
 		Sessions: agent.Options{
 			Tools: toolsOfAgents{r}, Log: r.part("agent"), MaxTimeout: c.MaxTimeout, Events: r.events.Publish,
-			Meter: r.meter, Left: r.sessionLeft, Transcripts: r.store, TabGone: r.hub.NoTab,
+			Meter: r.meter, Left: r.sessionLeft, Transcripts: r.store, TabGone: r.hub.NoTab, Lend: r.hub.Lend,
 			Changed: func() { r.panels.Changed(event.TopicAgents) },
 		},
 		Retry: c.Errors.Transient.Retry, Breakers: breaker.NewGroup(breakerSettings(c), nil), Ledger: r.store,

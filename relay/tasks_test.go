@@ -19,6 +19,7 @@ import (
 
 // errands is a relay with an agent whose model pays and then thinks until it is let go on.
 type errands struct {
+	alsoHas map[string]config.Worker // beside the agent on a provider
 	*world
 	model *providertest.Server
 	letGo chan struct{}
@@ -43,6 +44,7 @@ func (e *errands) start() (r *Relay, end func()) {
 	r, end = e.relayAs(func(c *config.Config) {
 		c.Providers = map[string]config.Provider{
 			"local": {Kind: string(provider.OpenAI), BaseURL: e.model.URL, Models: []string{providertest.Model}}}
+		c.Workers = e.alsoHas
 	})
 	e.browser(func(c *hubtest.Call) {
 		c.Started()

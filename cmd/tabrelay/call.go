@@ -212,12 +212,9 @@ func (a *app) savePicture(answer *httpapi.Answer, file string) error {
 }
 
 // runCall asks the relay for a call. On a terminal the person sees its progress, and is asked whether it may run when
-// the rules say so.
+// the rules say so. Elsewhere stderr says that they are asked, and where: the call waits for that.
 func (a *app) runCall(ctx context.Context, path string, body any) (answer httpapi.Answer, err error) {
-	if !a.hasViewer() {
-		err = a.post(ctx, path, body, &answer)
-		return answer, err
-	}
+	viewed := a.hasViewer()
 	res, err := a.send(ctx, http.MethodPost, path, body, "application/x-ndjson")
 	if err != nil {
 		return answer, err
@@ -226,7 +223,7 @@ func (a *app) runCall(ctx context.Context, path string, body any) (answer httpap
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	lines := readStream(ctx, res.Body)
-	approval := prompt{app: a}
+	approval := prompt{app: a, elsewhere: !viewed}
 	for {
 		select {
 		case <-ctx.Done():
@@ -243,7 +240,7 @@ func (a *app) runCall(ctx context.Context, path string, body any) (answer httpap
 				approval.show(*line.Question)
 			case line.Ended != nil:
 				approval.endedElsewhere(*line.Ended)
-			case line.Progress != nil && approval.open == nil:
+			case line.Progress != nil && viewed && approval.open == nil:
 				a.notef("%s\n", progressText(*line.Progress))
 			}
 		}

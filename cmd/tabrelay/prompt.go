@@ -23,10 +23,11 @@ var sidePanel = "tabrelay's side panel (" + panelKeys + " opens it)"
 // prompt asks the person at this terminal to approve their call. The approval may be answered elsewhere, or expire,
 // before they have typed anything.
 type prompt struct {
-	app      *app
-	terminal *controllingTerminal // nil until something is asked
-	open     *call.Approval       // nil: none
-	typed    chan string          // lines of the terminal; nil until something is asked. Closed when it ends
+	app       *app
+	elsewhere bool                 // nothing is asked here: nobody looks
+	terminal  *controllingTerminal // nil until something is asked
+	open      *call.Approval       // nil: none
+	typed     chan string          // lines of the terminal; nil until something is asked. Closed when it ends
 }
 
 // show asks. What is typed from then on is the answer. Where nothing can be typed it says what the call waits for.
@@ -36,7 +37,10 @@ func (p *prompt) show(asked call.Approval) {
 	}
 	p.open = &asked
 	if p.terminal == nil {
-		if p.terminal, _ = openControlling(); p.terminal == nil {
+		if !p.elsewhere {
+			p.terminal, _ = openControlling()
+		}
+		if p.terminal == nil {
 			p.app.notef("Waiting for your answer: %s\nAnswer in %s, or run: tabrelay permit allow %s\n", asked.Sentence,
 				sidePanel, asked.ID)
 			return

@@ -320,6 +320,32 @@ test('an errand ends with its budget, and says what was done', async ({ wikiStag
   expect(model.requests).toHaveLength(2);
 });
 
+test('an errand in a tab that its client works in gets that tab, and gives it back', async ({
+  wikiStage: stage,
+  model,
+}) => {
+  const { agent } = stage;
+  const raise = { name: 'lent', by: 1 };
+  const first = await agent.call('demo__counter_increment', raise);
+  const { tabId: tab } = z.object({ tabId: z.number() }).parse(first.meta['tabrelay/call']);
+  const increments: Script = (shown) =>
+    shown.results.length === 0
+      ? use(shown, 'demo__counter_increment', { ...raise, tabId: tab })
+      : { say: shown.results[0]?.text ?? '' };
+
+  model.play(increments);
+  const refused = endOf(await delegate(agent, { prompt: 'Raise the counter.' }));
+  expect(refused.toolCalls, 'a tab that was not named stays its client’s').toMatchObject([
+    { code: 'TAB_OWNED' },
+  ]);
+
+  model.play(increments);
+  const done = endOf(await delegate(agent, { prompt: 'Raise the counter.', metadata: { tabs: [tab] } }));
+  expect(done.toolCalls).toMatchObject([{ ok: true, tabId: tab }]);
+  const after = await agent.call('demo__counter_increment', { ...raise, tabId: tab });
+  expect(after.value).toMatchObject({ value: 3 });
+});
+
 /** The orders of a page, to whoever reads it. */
 const Order = z.object({ tool: z.string(), input: z.record(z.string(), z.unknown()) });
 

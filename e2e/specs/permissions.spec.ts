@@ -6,6 +6,8 @@ import { z } from 'zod';
 import { type Agent, stdioAgent } from '../stage/agent.ts';
 import type { Answer } from '../stage/answer.ts';
 import { askedAgent, picks } from '../stage/asked-agent.ts';
+import { binary } from '../stage/paths.ts';
+import { start } from '../stage/process.ts';
 import type { Relay } from '../stage/relay.ts';
 import { atTerminal } from '../stage/terminal.ts';
 import { expect, openStage, type Stage, type StageOptions, test, visit } from '../stage/test.ts';
@@ -134,6 +136,21 @@ test('a call from a terminal says where else to answer, and how its question end
   expect(await call.ended, call.output()).toBe(0);
   expect(call.output()).toContain('The question is over: it was allowed in a terminal.');
   expect(await value(stage)).toBe(1);
+});
+
+test('a call without a terminal says at once that a person is asked, and where', async ({ closing }) => {
+  const stage = await guarded(closing);
+  const { relay } = stage;
+  const call = start(binary, ['call', 'demo__counter_increment', '{"name":"permit","by":1}'], relay.env);
+  closing.defer(() => call.stop());
+  await expect
+    .poll(() => call.output())
+    .toMatch(/^Waiting for your answer: .*\nAnswer in tabrelay's side panel/);
+  const { id } = await question(relay);
+  expect(call.output()).toContain(`tabrelay permit allow ${id}\n`);
+  expect(await says(stage, 'allow', id)).toMatchObject({ code: 0 });
+  expect(await call.ended, call.output()).toBe(0);
+  expect(JSON.parse(call.printed())).toMatchObject({ value: 1 });
 });
 
 test('nobody answers in time; the answer that comes later does nothing', async ({ closing }) => {

@@ -161,6 +161,9 @@ func (s *Sessions) runTurn(ctx context.Context, e *entry, errand Errand) (Reply,
 	if failure != nil {
 		return Reply{}, failure
 	}
+	if s.options.Lend != nil {
+		defer s.options.Lend(e.Acts)()
+	}
 	if errand.begun != nil {
 		errand.begun()
 	}

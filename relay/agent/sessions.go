@@ -38,6 +38,9 @@ type Options struct {
 	// TabGone reports whether no connected browser has a tab of an id, although one is connected; nil: nobody knows.
 	TabGone func(id int) bool
 
+	// Lend hands the calls of an agent the tabs of its asker that are named in their session, until back.
+	Lend func(acts call.Session) (back func())
+
 	Transcripts Transcripts // nil: nothing that is said is kept, whatever is configured
 
 	Events  func(owner event.Owner, kind event.Kind, message string, data map[string]any)

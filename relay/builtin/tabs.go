@@ -88,6 +88,9 @@ type openTab struct {
 }
 
 func (t Tabs) list(_ context.Context, c call.Call, f tabFilter) (tabList, *fault.Error) {
+	if failure := t.hub.Trouble(); failure != nil {
+		return tabList{}, failure // a list without tabs would say that the person has none open
+	}
 	profiles := connected(t.hub)
 	if f.Profile != "" && !slices.ContainsFunc(profiles, func(b hub.Browser) bool {
 		return b.Label == f.Profile ||

@@ -58,6 +58,7 @@ type lease struct {
 	sole    call.ID      // the only call that was sent so far; empty when there were others
 	expiry  *time.Timer
 	ends    time.Time // when it expires, while no call is on its way
+	loan    *loan     // nil: it is lent to nobody
 }
 
 func newLeases(mode, by string, idle time.Duration, changed func()) *leases {
@@ -226,10 +227,12 @@ func (o *leases) follow(from, to tabRef) {
 		if now := o.tabs[to]; now != nil {
 			o.drop(now) // of a session that was faster than the news
 		}
-		moved := &lease{at: to, session: c.session, number: c.number, since: c.since, calls: 1}
+		moved := &lease{at: to, session: c.session, number: c.number, since: c.since, calls: 1, loan: c.loan}
 		o.tabs[to] = moved
 		o.some.Add(1)
-		o.let(moved)
+		if moved.loan == nil {
+			o.let(moved)
+		}
 	}
 	o.mu.Unlock()
 	if c != nil {
@@ -342,6 +345,9 @@ func (o *leases) in(profileID string) map[int]*Owner {
 // the sessions that it has forgotten: this one, and those inside it.
 func (h *Hub) SessionLeft(session string) (forgotten []string) {
 	forgotten = h.lastTabs.leave(session)
+	h.leases.giveBack(func(c *lease) bool {
+		return Within(c.session.ID, session) && !Within(c.loan.from.ID, session)
+	})
 	h.leases.dropAll(func(c *lease) bool { return Within(c.session.ID, session) })
 	return forgotten
 }

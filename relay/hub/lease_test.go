@@ -393,3 +393,70 @@ func TestClientsShareTheirTabs(t *testing.T) {
 			l.wantOwner(1, "")
 		})
 }
+
+// delegate makes a call one of an agent that works for the session "a" of codex, in these tabs.
+func delegate(tabs ...string) call.Session {
+	return call.Session{Client: "codex", ID: "a" + call.NamedSession + "agent-1", Via: "stdio",
+		Delegation: &call.Delegation{Agent: "reader", Session: "1", Asker: "a", Tabs: tabs}}
+}
+
+func by(s call.Session) func(*call.Invocation) { return func(r *call.Invocation) { r.Session = s } }
+
+// An agent works in the tabs that its asker names for it, and nobody else does; afterwards they are the asker's again.
+func TestTabsAreLent(t *testing.T) {
+	owning(t, hub.OwnWrites, func(t *testing.T, l *lab) {
+		l.connect(named("A", tab(1, "http://demo.test/"), tab(2, "http://demo.test/"), tab(3, "http://demo.test/")))
+		asker, agent := of("codex", "a"), delegate("1", "3", "http://demo.test/*")
+		l.invoke(request(asker, in(1), write)).wantTab(t, "A", 1)
+		l.invoke(request(asker, in(2), write)).wantTab(t, "A", 2)
+		l.invoke(request(of("ann", "b"), in(3), write)).wantTab(t, "A", 3)
+		l.invoke(request(by(agent), in(1), write)).wantOwned(t, "codex")
+
+		back := l.hub.Lend(agent)
+		l.wantOwner(1, "reader for codex")
+		l.wantOwner(2, "codex") // which only a pattern covers
+		l.wantOwner(3, "ann")   // whose it is
+		l.invoke(request(by(agent), in(1), write)).wantTab(t, "A", 1)
+		l.invoke(request(by(agent), in(2), write)).wantOwned(t, "codex")
+		l.invoke(request(asker, in(1), write)).wantOwned(t, `the delegated agent "reader" of this client`)
+		time.Sleep(24 * time.Hour) // no errand is too long for its loan
+		synctest.Wait()
+		l.wantOwner(1, "reader for codex")
+		second := l.hub.Lend(delegate("1"))
+		second() // it has got nothing
+		l.wantOwner(1, "reader for codex")
+		back()
+		back()
+		l.wantOwner(1, "codex")
+		l.invoke(request(asker, in(1), write)).wantTab(t, "A", 1)
+		l.invoke(request(by(agent), in(1), write)).wantOwned(t, "codex")
+		time.Sleep(24 * time.Hour)
+		synctest.Wait()
+		l.wantOwner(1, "") // a lease that came back expires as others do
+	})
+}
+
+// However an errand ends, the tab is the asker's then, or nobody's.
+func TestALoanEnds(t *testing.T) {
+	for name, c := range map[string]struct {
+		end  func(l *lab)
+		want string
+	}{
+		"the agent's session ends first": {func(l *lab) { l.hub.SessionLeft(delegate().ID) }, "codex"},
+		"the asker leaves":               {func(l *lab) { l.hub.SessionLeft("a") }, ""},
+		"the person takes it away":       {func(l *lab) { l.hub.Release(l.hub.Tabs()[0].ProfileID, 1) }, ""},
+		"nothing happens":                {func(*lab) {}, "codex"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			owning(t, hub.OwnWrites, func(t *testing.T, l *lab) {
+				l.connect(named("A", tab(1, "http://demo.test/")))
+				l.invoke(request(of("codex", "a"), in(1), write)).wantTab(t, "A", 1)
+				back := l.hub.Lend(delegate("1"))
+				l.wantOwner(1, "reader for codex")
+				c.end(l)
+				back()
+				l.wantOwner(1, c.want)
+			})
+		})
+	}
+}
