@@ -16,8 +16,9 @@ const test = base.extend<{ page: Page }>({
 async function code(): Promise<string> {
   const { outputFiles } = await build({
     stdin: {
-      contents: `import { lines, render } from './tree.ts';
-        globalThis.look = (anew) => render(lines(document, { anew }));`,
+      contents: `import { lines } from './tree.ts';
+        const indented = (all) => all.map(({ depth, text }) => ' '.repeat(depth) + text).join('\\n');
+        globalThis.look = (anew) => indented(lines(document, { anew }));`,
       resolveDir: path.join(repository, 'extension/src/browser'),
       loader: 'ts',
     },

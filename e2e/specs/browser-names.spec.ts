@@ -18,12 +18,13 @@ test.afterAll(() => page.context().browser()?.close());
 async function code(): Promise<string> {
   const { outputFiles } = await build({
     stdin: {
-      contents: `import { lines, render } from './tree.ts';
+      contents: `import { lines } from './tree.ts';
+        const indented = (all) => all.map(({ depth, text }) => ' '.repeat(depth) + text).join('\\n');
         import { nameOf } from './names.ts';
         import { roleOf } from './roles.ts';
         const one = () => document.getElementById('t');
         Object.assign(globalThis, {
-          told: () => render(lines(document)),
+          told: () => indented(lines(document)),
           called: () => nameOf(one()),
           is: () => roleOf(one()),
         });`,

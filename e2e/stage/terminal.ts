@@ -6,7 +6,6 @@ import path from 'node:path';
 import type { Closing } from './closing.ts';
 import { binary } from './paths.ts';
 import { type Program, start } from './process.ts';
-import type { Relay } from './relay.ts';
 
 const quoted = (word: string) => `'${word.replaceAll("'", "'\\''")}'`;
 
@@ -26,7 +25,12 @@ export async function confirmed(env: Record<string, string>, args: readonly stri
 }
 
 /** Runs a command of the binary where stdin, stdout and stderr are a terminal, and types what is given. */
-export function atTerminal(relay: Relay, closing: Closing, args: readonly string[], typed = ''): Program {
+export function atTerminal(
+  relay: { env: Record<string, string> },
+  closing: Closing,
+  args: readonly string[],
+  typed = '',
+): Program {
   const command = `exec ${[binary, ...args].map(quoted).join(' ')}`;
   const program = start('script', ['-qefc', command, '/dev/null'], { ...relay.env, PAGER: '' }, typed);
   closing.defer(() => program.stop());

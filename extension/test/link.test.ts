@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, mock, test } from 'node:test';
+import type { Pairing } from '../src/worker/handshake.ts';
 import { prove } from '../src/worker/handshake.ts';
 import { Link, type LinkListener, type Socket, type SocketListener } from '../src/worker/link.ts';
-import type { Pairing } from '../src/worker/pairing.ts';
 
 const secret = 'ab'.repeat(32);
 const identity = {

@@ -1,8 +1,9 @@
 import { httpStatusToToolError } from './http-error.ts';
 import { invalidResponse } from './json.ts';
-import { network, type Outgoing } from './network.ts';
+import { network } from './network.ts';
 import type { FormFields } from './query.ts';
 import type { StandardSchema } from './schema.ts';
+import type { Outgoing } from './scope.ts';
 import { lostSession, refuseLoginPage } from './sign-in.ts';
 import { type Outcome, ToolError } from './tool-error.ts';
 

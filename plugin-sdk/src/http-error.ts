@@ -1,4 +1,5 @@
-import { network, type Reply } from './network.ts';
+import { network } from './network.ts';
+import type { Reply } from './scope.ts';
 import { type ErrorCategory, type Outcome, ToolError } from './tool-error.ts';
 
 const bodyChars = 512;

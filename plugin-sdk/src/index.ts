@@ -40,7 +40,7 @@ export type {
   StandardSchema,
   Value,
 } from './schema.ts';
-export { getConfig, getPreScriptValue, log, notifyReadinessChanged } from './scope.ts';
+export { getConfig, getPreScriptValue, type Log, log, notifyReadinessChanged } from './scope.ts';
 export {
   type FreshToken,
   looksSignedOut,
@@ -77,7 +77,6 @@ export {
   definePlugin,
   defineTool,
   type Hooks,
-  type Log,
   type PluginDefinition,
   type Progress,
   type Tool,

@@ -1,5 +1,54 @@
-import type { Network } from './network.ts';
-import type { Log } from './tool.ts';
+import type { FormFields } from './query.ts';
+
+export interface Log {
+  debug(message: string, data?: unknown): void;
+  info(message: string, data?: unknown): void;
+  warn(message: string, data?: unknown): void;
+  error(message: string, data?: unknown): void;
+}
+
+/**
+ * What requests need of the browser. A page of the main world can replace all of it, so the page's runtime lends
+ * functions there that it took before any script of the page ran (extension/src/page/network.ts). Everywhere else the
+ * global functions are used as they are at each request, so that tests may put others in their place.
+ */
+export interface Network {
+  /** A request that is about to be sent, with `defaults` for the headers that the caller has not named. */
+  open(
+    input: string | URL | Request,
+    init: RequestInit,
+    defaults: Readonly<Record<string, string>>,
+    timeoutMs: number,
+  ): Outgoing;
+  reply(response: Response): Reply;
+  /** Reads JSON; undefined when there is nothing but blanks. */
+  parse(text: string): unknown;
+  stringify(value: unknown): string | undefined;
+  form(fields: FormFields): URLSearchParams;
+  /** A promise that gives `await` its own value, whatever the page did to promises. */
+  keep<T>(promise: Promise<T>): Promise<T>;
+  /** Whether the page has hung a `then` where promises ask every answer for one: it could put another in its place. */
+  answersAreTaken(): boolean;
+}
+
+export interface Outgoing {
+  readonly url: string;
+  readonly method: string;
+  send(): Promise<Response>;
+  /** Throws the reason of the caller's signal when that has fired. */
+  throwIfAborted(): void;
+  /** Whether the time for the answer is over. */
+  expired(): boolean;
+}
+
+export interface Reply {
+  readonly ok: boolean;
+  readonly status: number;
+  readonly url: string;
+  header(name: string): string | null;
+  text(): Promise<string>;
+  copy(): Response;
+}
 
 /**
  * What the page's runtime lends to one plugin's bundle. Each bundle has a copy of this module, so no two plugins of a

@@ -1,4 +1,5 @@
-import { network, type Reply } from './network.ts';
+import { network } from './network.ts';
+import type { Reply } from './scope.ts';
 import { sleep } from './timing.ts';
 import { ToolError } from './tool-error.ts';
 

@@ -1,4 +1,5 @@
 import type { Answer, Arguments, InputSchema, OutputSchema } from './schema.ts';
+import type { Log } from './scope.ts';
 import { rememberSignIn, type SignIn } from './sign-in.ts';
 
 /** What a handler gets besides its arguments. */
@@ -28,13 +29,6 @@ export interface Progress {
   readonly progress?: number | undefined;
   readonly total?: number | undefined;
   readonly message?: string | undefined;
-}
-
-export interface Log {
-  debug(message: string, data?: unknown): void;
-  info(message: string, data?: unknown): void;
-  warn(message: string, data?: unknown): void;
-  error(message: string, data?: unknown): void;
 }
 
 /** What an agent, and the relay's retries, may assume of a tool. Without them a tool counts as one that writes. */

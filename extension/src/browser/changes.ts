@@ -1,4 +1,5 @@
-import { type Line, lines, type Options } from './tree.ts';
+import type { Line, Options } from './lines.ts';
+import { lines } from './tree.ts';
 
 /** What is different: lines that are new or say something else, and those that are gone. */
 export interface Changes<Before, After> {

@@ -2,9 +2,10 @@
 // button of that name beside that text, looked for when the call comes. It names one thing, or the call does nothing.
 import { closest, connected, content, holder, line, textOf } from './dom.ts';
 import { isShown, visible } from './drawn.ts';
+import { Time } from './lines.ts';
 import { atOnce } from './moment.ts';
 import { described, type Gone } from './references.ts';
-import { lines, Time } from './tree.ts';
+import { lines } from './tree.ts';
 import { cut, unquote } from './words.ts';
 
 const form = /^([a-z][a-z0-9]* "(?:[^"\\]|\\.)*")(?: in ("(?:[^"\\]|\\.)*"))?$/;

@@ -7,8 +7,8 @@
 import { content, focused, has, hasSome, holder, shadowRoot, within } from './dom.ts';
 import { isCutOff, isDrawn, isSeen, isShown } from './drawn.ts';
 import { labelsOf } from './labels.ts';
+import type { Line } from './lines.ts';
 import { rootsRead } from './moment.ts';
-import type { Line } from './tree.ts';
 
 interface Kept {
   around: string; // the cursor over what it stands in

@@ -4,10 +4,11 @@ import { changes } from './changes.ts';
 import { line } from './dom.ts';
 import { overlaps } from './drawn.ts';
 import { toldOf } from './items.ts';
+import { type Line, type Options, Time } from './lines.ts';
 import { newsOf, type Seen, seenOf } from './news.ts';
 import { hasReference, waiting, withReference } from './plain.ts';
 import { tellTargets } from './toldtargets.ts';
-import { type Line, lines, type Options, Time } from './tree.ts';
+import { lines } from './tree.ts';
 import { cut, named, says, sayText } from './words.ts';
 
 /** What a document shows, as far as the budget goes. */

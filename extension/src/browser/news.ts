@@ -4,7 +4,7 @@ import { changes, type Moved } from './changes.ts';
 import { attribute, closest, connected, has, holder } from './dom.ts';
 import { visible } from './drawn.ts';
 import { toldOf } from './items.ts';
-import type { Line } from './tree.ts';
+import type { Line } from './lines.ts';
 import { cut } from './words.ts';
 
 /** A line that somebody was told, without holding on to its element. */

@@ -3,10 +3,10 @@
 import { shownOnHover } from './act/hovering.ts';
 import { holder, line, within } from './dom.ts';
 import { visible } from './drawn.ts';
+import type { Line } from './lines.ts';
 import { contentName, nameOf } from './names.ts';
 import { reference, remember } from './references.ts';
 import { roleWord, thingOf } from './things.ts';
-import type { Line } from './tree.ts';
 import { cut, named, quote, says } from './words.ts';
 
 /** Whether a line has a thing that can be acted on. */

@@ -1,10 +1,7 @@
 // Fields whose content stays in the page: passwords, also one that the page shows, one-time codes, payment cards.
 import { attribute, byId, closest, matches, textOf, within } from './dom.ts';
 import { labelsOf } from './labels.ts';
-import { apart, secretIn } from './secretwords.ts';
-
-/** Why a field is sensitive. Acting on one asks the person, whatever else they have allowed. */
-export type Sensitivity = 'password' | 'payment' | 'code' | 'secret';
+import { apart, type Sensitivity, secretIn } from './secretwords.ts';
 
 const kinds: readonly (readonly [Sensitivity, string])[] = [
   ['password', 'input[type="password" i], [autocomplete*="password" i], [name*="passw" i], [id*="passw" i]'],

@@ -1,6 +1,8 @@
 // Words by which pages name fields for passwords, payment cards and one-time codes, in many languages. They are matched
 // against text in lower case without marks on its letters.
-import type { Sensitivity } from './secrets.ts';
+
+/** Why a field is sensitive. Acting on one asks the person, whatever else they have allowed. */
+export type Sensitivity = 'password' | 'payment' | 'code' | 'secret';
 
 const any = (...words: string[]) => new RegExp(words.join('|'));
 

@@ -28,6 +28,7 @@ import {
   skipped,
   wrapsFields,
 } from './kinds.ts';
+import type { Line, Options } from './lines.ts';
 import { onScreen, type Told } from './longlists.ts';
 import { isPage } from './moment.ts';
 import { nameOf } from './names.ts';
@@ -44,7 +45,6 @@ import {
   thingName,
   thingOf,
 } from './things.ts';
-import type { Line, Options } from './tree.ts';
 import { named, saysAlready, sayText } from './words.ts';
 
 interface Piece {

@@ -31,7 +31,6 @@ import {
   uncurry,
   unlisten,
 } from './primordials.ts';
-import { originOf } from './scope.ts';
 
 const browserFetch = fetch;
 const RequestCtor = Request;
@@ -246,4 +245,11 @@ export function describe(
     done({ url, method, headers, redirect, body: given });
   };
   settle(readBody(request), read, failed);
+}
+
+/** https://a.example:8443 of https://a.example:8443/path */
+export function originOf(url: string): string {
+  const host = indexOf(url, '://') + 3;
+  const path = indexOf(url, '/', host);
+  return path < 0 ? url : slice(url, 0, path);
 }

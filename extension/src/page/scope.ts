@@ -3,18 +3,16 @@
 import { isRecord, isText } from './guards.ts';
 import type { Callable } from './hooks.ts';
 import { isCallable } from './hooks.ts';
-import type { Network } from './network.ts';
+import { type Network, originOf } from './network.ts';
 import {
   call,
   deleteProperty,
-  indexOf,
   keysOf,
   MapCtor,
   mapDelete,
   mapEach,
   mapSet,
   property,
-  slice,
 } from './primordials.ts';
 
 /** What does not change from call to call. */
@@ -68,13 +66,6 @@ export class PluginScope {
     const log = this.#latest?.log;
     call(this.#enter, undefined, [{ settings, preScript, log, network, readinessChanged }]);
   }
-}
-
-/** https://a.example:8443 of https://a.example:8443/path */
-export function originOf(url: string): string {
-  const host = indexOf(url, '://') + 3;
-  const path = indexOf(url, '/', host);
-  return path < 0 ? url : slice(url, 0, path);
 }
 
 /** Settings as a plugin sees them in this document: of several installations the one whose page this is. */

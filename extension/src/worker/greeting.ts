@@ -1,7 +1,6 @@
 // The greeting of one connection: hello, the relay's hello and proof, our proof, welcome.
 import { type FrameOf, frameText, readFrame } from './frames.ts';
-import { type ProofParts, prove, unseal, verify } from './handshake.ts';
-import type { Pairing } from './pairing.ts';
+import { type Pairing, type ProofParts, prove, unseal, verify } from './handshake.ts';
 import { randomHex } from './records.ts';
 
 /** Who dials. */

@@ -1,6 +1,13 @@
 // Mutual proof of the pairing secret. The relay proves first; nothing about tabs is said before it has. The secret
 // itself never crosses the wire.
 
+/** Where the relay is, and the secret that proves it. */
+export interface Pairing {
+  address: string; // host:port
+  secret: string; // 64 hexadecimal digits
+  pasted?: boolean; // it came for a one-time string, not from the extension's folder
+}
+
 export interface ProofParts {
   protocol: number;
   address: string; // host:port as dialled

@@ -4,7 +4,7 @@ import type { FromExtension, FromRelay } from '../protocol/frames.generated.ts';
 import { elapsedMs } from './clock.ts';
 import { type FrameOf, frameText, readFrame } from './frames.ts';
 import { type Greeting, type Identity, startGreeting } from './greeting.ts';
-import type { Pairing } from './pairing.ts';
+import type { Pairing } from './handshake.ts';
 
 export interface LinkState {
   phase: 'unpaired' | 'connecting' | 'connected' | 'waiting' | 'stopped';

@@ -2,8 +2,9 @@
 // unpaired, whatever lies in the extension's folder, until they pair it again.
 import { isNumber, isText, shape } from '../page/guards.ts';
 import type { PanelState } from '../panel/state.ts';
+import type { Pairing } from './handshake.ts';
 import { toHex } from './handshake.ts';
-import { type Pairing, readPairing } from './pairing.ts';
+import { readPairing } from './pairing.ts';
 
 const endedKey = 'unpaired';
 const sinceKey = 'pairedSince';

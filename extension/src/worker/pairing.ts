@@ -5,13 +5,8 @@
 import { isText, shape } from '../page/guards.ts';
 import type { PanelState } from '../panel/state.ts';
 import { type Identity, startGreeting } from './greeting.ts';
+import type { Pairing } from './handshake.ts';
 import type { Socket, SocketListener } from './link.ts';
-
-export interface Pairing {
-  address: string; // host:port
-  secret: string; // 64 hexadecimal digits
-  pasted?: boolean; // it came for a one-time string, not from the extension's folder
-}
 
 const isPairing = shape({ address: isText, secret: isText });
 const loopback = /^(127\.0\.0\.1|\[::1\]|localhost):\d{1,5}$/;

@@ -1,7 +1,7 @@
 // That SDK's log takes any number of values after the message.
 
+import type { Log } from '../scope.ts';
 import * as scope from '../scope.ts';
-import type { Log } from '../tool.ts';
 
 const line =
   (write: Log['info']) =>

@@ -4,7 +4,7 @@
 import { isAnother, sayTarget, type Target, targetOf } from '../targets.ts';
 import { toldTarget } from '../toldtargets.ts';
 import { cut } from '../words.ts';
-import { isObject } from './arguments.ts';
+import { isObject } from './dom.ts';
 import { NotDone } from './failure.ts';
 
 /** One target as the person was shown it; only words where nothing in the page was it. */

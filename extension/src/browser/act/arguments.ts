@@ -1,4 +1,5 @@
 // Reads the arguments of an act. Those of a single tool have been checked by the relay; the steps of `act` have not.
+import { isObject } from './dom.ts';
 import { NotDone } from './failure.ts';
 import type { Value } from './fields.ts';
 import type { Button, Modifier } from './mouse.ts';
@@ -42,8 +43,6 @@ const list = (given: Given, name: string): readonly unknown[] => {
   if (!Array.isArray(value) || value.length === 0) throw wrong(name, 'a list with something in it');
   return value;
 };
-
-export const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null;
 
 export const buttons: readonly Button[] = ['left', 'right', 'middle'];
 const modifiers: readonly Modifier[] = ['Alt', 'Control', 'Meta', 'Shift'];

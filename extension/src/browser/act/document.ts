@@ -1,10 +1,11 @@
 // This document, as the modules for acting see it.
 import { end, mark } from '../changes.ts';
+import type { Line } from '../lines.ts';
 import { difference, told } from '../looking.ts';
 import { pause, turn } from '../pausing.ts';
 import { reference } from '../references.ts';
 import { find } from '../resolved.ts';
-import { describe, type Line, lines } from '../tree.ts';
+import { describe, lines } from '../tree.ts';
 import type { DialogAnswer, Page, Watch } from './page.ts';
 
 const maxLines = 60;

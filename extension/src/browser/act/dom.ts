@@ -124,9 +124,7 @@ export function* upwards(element: Element): Generator<Element> {
   for (let at: Element | null = element; at !== null; at = parentOf(at)) yield at;
 }
 
-function isObject(value: unknown): value is object {
-  return typeof value === 'object' && value !== null;
-}
+export const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null;
 
 export const isElement = (value: unknown): value is Element =>
   isObject(value) && Reflect.get(value, 'nodeType') === 1;

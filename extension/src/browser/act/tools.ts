@@ -12,7 +12,7 @@ import { cut } from '../words.ts';
 import { agreedOn, mayGoOn, stillAgreed } from './agreed.ts';
 import * as read from './arguments.ts';
 import { page, tellTo } from './document.ts';
-import { documentFor, editableOf, focusedIn, isElement, isHtml, isInput, within } from './dom.ts';
+import { documentFor, editableOf, focusedIn, isElement, isHtml, isInput, isObject, within } from './dom.ts';
 import {
   actsOn,
   type Effect,
@@ -343,7 +343,7 @@ const inReferences = (given: read.Given): read.Given =>
     Object.entries(given).map(([key, value]: [string, unknown]) => {
       if ((key === 'ref' || key === 'to') && typeof value === 'string') return [key, standing(value)];
       const isFields = key === 'fields' && Array.isArray(value);
-      return [key, isFields ? value.map((one) => (read.isObject(one) ? inReferences(one) : one)) : value];
+      return [key, isFields ? value.map((one) => (isObject(one) ? inReferences(one) : one)) : value];
     }),
   );
 
