@@ -26,6 +26,7 @@ export interface Framed {
   origin: string;
   site: Record<State, string>; // origin of each foreign frame
   inner: Record<State, string>; // address of what it shows
+  alone: Record<State, string>; // address of a page of that site without frames, which top's /to-STATE leads to
 }
 
 /** The addresses that the configuration leaves out. */
@@ -35,19 +36,29 @@ const frame = (title: string, url: string, size: string) =>
   `<iframe title="${title}" src="${url}" width="${size}" height="90"></iframe>`;
 
 export async function openFramed(closing: Closing): Promise<Framed> {
-  const pages: Record<string, string> = { same: having('same-auto'), excluded: having('same-excluded') };
+  const pages: Record<string, string | URL> = {
+    same: having('same-auto'),
+    excluded: having('same-excluded'),
+  };
   const origin = await openSite(closing, pages);
   const site: Record<State, string> = { off: '', ask: '', auto: '', excluded: '' };
   const inner = { ...site };
+  const alone = { ...site };
   let frames = frame('Same', '/same', '300') + frame('Same excluded', '/excluded', '300');
   for (const state of states) {
     const path = state === 'excluded' ? 'excluded-inner' : 'inner';
     const nested = frame(`Nested ${state}`, `${origin}/nested-${state}`, '300');
     pages[`nested-${state}`] = having(`nested-${state}`);
-    site[state] = await openSite(closing, { [path]: having(`foreign-${state}`, nested) });
+    const own = state === 'excluded' ? 'excluded-alone' : 'alone';
+    site[state] = await openSite(closing, {
+      [path]: having(`foreign-${state}`, nested),
+      [own]: having(`alone-${state}`),
+    });
     inner[state] = `${site[state]}/${path}`;
+    alone[state] = `${site[state]}/${own}`;
+    pages[`to-${state}`] = new URL(`${alone[state]}?redirect`);
     frames += frame(`Foreign ${state}`, inner[state], '600');
   }
   pages.page = having('top', frames);
-  return { top: `${origin}/page`, origin, site, inner };
+  return { top: `${origin}/page`, origin, site, inner, alone };
 }

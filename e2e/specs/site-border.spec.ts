@@ -31,6 +31,12 @@ async function site(closing: Closing, answer: RequestListener) {
 const serviceWorker = `
 addEventListener('install', () => skipWaiting());
 addEventListener('activate', (event) => event.waitUntil(clients.claim()));
+addEventListener('fetch', (event) => {
+  if (!event.request.url.endsWith('/offline')) return;
+  const headers = { 'content-type': 'text/html' };
+  event.respondWith(new Response('<title>Offline 4711</title><p>Secret words offline', { headers }));
+  event.stopImmediatePropagation();
+});
 addEventListener('fetch', (event) => event.respondWith(fetch(event.request.url + '?by-the-service-worker')));`;
 
 const links = (to: Record<string, string>) =>
@@ -50,7 +56,8 @@ navigator.serviceWorker.register('/worker.js').then(() => navigator.serviceWorke
     return response.end('<title>Balance 4711</title><p>Secret words of the bank');
   });
   const shop = await site(closing, (_, response) => response.end('<title>Shop</title><p>Words of the shop'));
-  const forum = await site(closing, ({ url = '' }, response) => {
+  const forum = await site(closing, ({ url = '', headers }, response) => {
+    if (/prerender/.test(String(headers['sec-purpose']))) forum.asked.push('prerendered');
     const away = new URL(url, 'http://forum').searchParams.get('away');
     if (away !== null) return response.writeHead(302, { location: away }).end();
     if (url === '/script')
@@ -59,16 +66,28 @@ navigator.serviceWorker.register('/worker.js').then(() => navigator.serviceWorke
       return response.end(
         `<title>Meta</title><meta http-equiv="refresh" content="0;url=${bank.url}/by-meta">`,
       );
+    if (url === '/framing')
+      return response.end(
+        `<title>Framing</title><p>Words around<iframe title="Bank" src="${bank.url}/offline"></iframe>`,
+      );
+    if (url === '/ahead')
+      return response.end(`<title>Ahead</title><p>Words before<script type="speculationrules">
+${JSON.stringify({ prerender: [{ source: 'list', urls: ['/kept/thread'], eagerness: 'immediate' }] })}</script>`);
+    if (url === '/kept/thread') return response.end('<title>Kept 4711</title><p>Secret words kept');
     return response.end(`<title>Forum</title><p>Words of the forum${links({
       'To the bank': `${bank.url}/private?token=1`,
       'To the shop': `${shop.url}/cart?token=1`,
       'To the forum': `${forum.url}/thread?page=2`,
       'By a redirect': `/go?away=${encodeURIComponent(`${bank.url}/private`)}`,
     })}<p><button onclick="window.open('${bank.url}/private?token=1')">Open the bank</button>
-<button onclick="window.open('${shop.url}/cart?token=1')">Open the shop</button>`);
+<button onclick="window.open('${shop.url}/cart?token=1')">Open the shop</button>
+<button onclick="history.back()">Go back</button>`);
   });
   const permissions = { default: 'auto', [bank.url]: 'off', [shop.url]: 'ask' };
-  const stage = await openStage(closing, { guarded: true, config: { permissions } });
+  const stage = await openStage(closing, {
+    guarded: true,
+    config: { permissions, resources: { tabs: { excludePatterns: ['*://*/kept/*'] } } },
+  });
   return { stage, bank, shop, forum };
 }
 
@@ -168,4 +187,91 @@ test('the history of a tab leads to no site that is off', async ({ closing }) =>
   await visit(stage, `${forum.url}/`);
   const toShop = await agent.call('browser__navigate', { to: 'back' });
   expect(toShop.value).toMatchObject({ url: `${shop.url}/cart`, title: 'Shop' });
+});
+
+/** No tool that looks or acts tells anything of the page that the tab shows. */
+async function tellsNothing({ agent }: Stage, of: string, refs: readonly string[] = ['e1']): Promise<void> {
+  for (const [tool, args] of [
+    ['browser__snapshot', { full: true }],
+    ['browser__find', { text: 'words' }],
+    ['browser__read', { what: 'text' }],
+    ['browser__screenshot', {}],
+    ...refs.map((ref) => ['browser__click', { ref }] as const),
+    ['browser__act', { steps: [{ tool: 'click', ref: refs[0] }] }],
+  ] as const) {
+    const refused = await agent.call(tool, args);
+    expect(refused.failed, `${of}: ${tool} ${refused.text}`).toBe(true);
+    expect(['PERMISSION_DENIED', 'TAB_NOT_FOUND'], `${of}: ${tool}`).toContain(refused.code);
+    expect(refused.facts.outcome, `${of}: ${tool}`).toBe('not_executed');
+    for (const secret of ['4711', 'Secret', 'Words', '/kept'])
+      expect(refused.texts.join('\n'), `${of}: ${tool}`).not.toContain(secret);
+  }
+}
+
+test('a page of a site leads the tab back to one that is off, and nothing of that is told', async ({
+  closing,
+}) => {
+  const { stage, bank, forum } = await openGround(closing);
+  await stage.page.goto(`${bank.url}/private`);
+  await visit(stage, `${forum.url}/`);
+  const ref = await new Acting(stage.agent).ref('button "Go back"');
+  const back = await stage.agent.call('browser__click', { ref });
+  expect(back.value).toMatchObject({ url: bank.url, note: expect.stringContaining('off') });
+  for (const secret of ['4711', 'Secret', '/private']) expect(back.text).not.toContain(secret);
+  await tellsNothing(stage, 'gone back', [ref]);
+});
+
+test('a page that Chrome kept and shows again is as closed as its site is by then', async ({ closing }) => {
+  const { stage, shop, forum } = await openGround(closing);
+  await visit(stage, `${forum.url}/`);
+  const ref = await new Acting(stage.agent).ref('button "Go back"');
+  await stage.page.evaluate(() =>
+    addEventListener('pageshow', ({ persisted }) => {
+      if (persisted) document.title = 'Restored';
+    }),
+  );
+  await visit(stage, `${shop.url}/`);
+  await stage.relay.tabrelay('permit', 'set', forum.url, 'off');
+  await stage.page.evaluate(() => history.back());
+  await expect.poll(() => stage.page.title(), { message: 'out of the back/forward cache' }).toBe('Restored');
+  await tellsNothing(stage, 'restored', [ref]);
+});
+
+// Under the test driver Chromium prerenders, but loads the page again once the tab goes there.
+test('a page that Chrome prerenders is told of by nobody, nor when the tab has gone there', async ({
+  closing,
+}) => {
+  const { stage, forum } = await openGround(closing);
+  await visit(stage, `${forum.url}/ahead`);
+  await expect.poll(() => forum.asked).toContain('prerendered');
+  for (const [tool, args] of [
+    ['browser__snapshot', { full: true }],
+    ['browser__find', { text: 'words' }],
+    ['browser__list_tabs', {}],
+  ] as const) {
+    const told = await stage.agent.call(tool, args);
+    expect(told.failed, tool).toBe(false);
+    for (const secret of ['4711', 'Secret', '/kept/thread"']) expect(told.text, tool).not.toContain(secret);
+  }
+  await stage.page.evaluate(() => {
+    location.href = '/kept/thread';
+  });
+  await expect.poll(() => stage.page.title()).toBe('Kept 4711');
+  await tellsNothing(stage, 'prerendered');
+});
+
+test('what the service worker of a site that is off answers is told of by nobody', async ({ closing }) => {
+  const { stage, bank, forum } = await openGround(closing);
+  await stage.page.goto(`${bank.url}/enrol`);
+  await expect.poll(() => stage.page.title()).toBe('Ready');
+  await stage.page.goto(`${bank.url}/offline`);
+  expect(await stage.page.title(), 'its service worker has answered').toBe('Offline 4711');
+  await tellsNothing(stage, 'of a service worker');
+  await visit(stage, `${forum.url}/framing`);
+  await expect.poll(() => stage.page.frames()[1]?.title()).toBe('Offline 4711');
+  const around = (await stage.agent.call('browser__snapshot', { full: true })).text;
+  expect(around).toContain('Words around');
+  expect(around).toContain(`${bank.url} not readable: off`);
+  expect(around).not.toContain('Secret');
+  expect(bank.asked).not.toContain('/offline');
 });

@@ -1,11 +1,15 @@
 // What the person says of sites holds for every tool that sees or uses pages, wherever it meets their documents. The
 // cells are made of the list of tools: one without a row of what it is called with fails.
+import { constants, inflateSync } from 'node:zlib';
+import type { Page } from '@playwright/test';
 import { z } from 'zod';
 import { colours, excludePatterns, type Framed, openFramed, type State, states } from '../sites/framed.ts';
 import type { Agent } from '../stage/agent.ts';
 import { askedAgent, picks } from '../stage/asked-agent.ts';
+import type { Closing } from '../stage/closing.ts';
+import { workerOf } from '../stage/notifications.ts';
 import { read } from '../stage/resources.ts';
-import { expect, type Stage, test, visit } from '../stage/test.ts';
+import { expect, openStage, type Stage, test, visit } from '../stage/test.ts';
 
 test.describe.configure({ mode: 'default' });
 test.use({
@@ -30,6 +34,8 @@ interface Row {
   whole?: Args; // to look at all of the tab
   into?: (refs: Refs) => Args; // to look at, or act in, one document
   page?: Args; // it is about the tab's own page, and tells nothing of frames
+  tab?: Args; // it is about the tab
+  debugger?: true; // it needs Chrome's debugger, which is in a flavour of the extension
   elsewhere?: string; // which test has what it does
 }
 
@@ -58,11 +64,11 @@ const rows: Record<string, Row> = {
   browser__cookies: { page: { action: 'list' } },
   browser__downloads: { page: {} },
   browser__list_tabs: { page: {} },
-  browser__navigate: { elsewhere: 'leading to another site' },
-  browser__open_tab: { elsewhere: 'leading to another site' },
-  browser__close_tab: { elsewhere: 'leading to another site' },
-  browser__pdf: { elsewhere: 'trusted-input.spec.ts: it needs the debugger' },
-  browser__emulate: { elsewhere: 'trusted-input.spec.ts: it needs the debugger' },
+  browser__open_tab: { elsewhere: 'site-border.spec.ts: it is about the site that it leads to' },
+  browser__pdf: { tab: {}, debugger: true },
+  browser__emulate: { tab: {}, debugger: true },
+  browser__navigate: { tab: { to: 'reload' } },
+  browser__close_tab: { tab: {} },
 };
 
 /** Which documents there are: where they stand, and how their words begin. */
@@ -222,6 +228,123 @@ test('a call that goes into a frame is for the site of that frame', async ({
   }
 });
 
+/** The ways in which a tab comes to a page, besides by its address. */
+const ways = {
+  popup: async ({ browser, page }: Stage, { alone }: Framed, state: State) => {
+    const opened = browser.waitForEvent('page');
+    await page.evaluate((to) => void globalThis.open(to), `${alone[state]}?popup`);
+    const popup = await opened;
+    await popup.waitForURL(/popup/);
+    return popup;
+  },
+  redirect: async ({ browser }: Stage, { origin }: Framed, state: State) => {
+    const page = await browser.newPage();
+    await page.goto(`${origin}/to-${state}`);
+    return page;
+  },
+  history: async ({ browser }: Stage, { alone, origin }: Framed, state: State) => {
+    const page = await browser.newPage();
+    await page.goto(`${alone[state]}?history`);
+    await page.goto(`${origin}/same`);
+    await page.evaluate(() => history.back());
+    await page.waitForURL(/history/, { waitUntil: 'commit' }); // out of the cache it does not load again
+    return page;
+  },
+};
+
+/** Tries tools in tabs that came to sites in all ways, once something was said of the sites. */
+async function tryInTabs(stage: Stage, closing: Closing, tools: [name: string, row: Row][]): Promise<void> {
+  const { browser, relay } = stage;
+  const framed = await openFramed(closing);
+  await visit(stage, framed.top);
+  const questions: string[] = [];
+  const agent = await askedAgent(relay, closing, (question) => {
+    questions.push(question);
+    return picks('Deny');
+  });
+  const worker = await workerOf(browser);
+  const opened: { cell: string; state: State; page: Page; tabId: number; refs: Refs }[] = [];
+  for (const [way, come] of Object.entries(ways))
+    for (const state of states) {
+      const page = await come(stage, framed, state);
+      await expect.poll(() => relay.tabs()).toContain(page.url());
+      const tabId = await worker.evaluate(
+        async (url) => (await chrome.tabs.query({ url }))[0]?.id,
+        page.url(),
+      );
+      const seen = await agent.call('browser__snapshot', { tabId, full: true });
+      expect(seen.failed, `${way} ${state}: ${seen.text}`).toBe(state === 'excluded');
+      const { button, field, file } = refsIn(seen.text, `alone-${state}`, '');
+      const refs = { frame: '', button: button || 'e1', field: field || 'e1', file: file || 'e1' };
+      opened.push({ cell: `${way} ${state}`, state, page, tabId: tabId ?? 0, refs });
+    }
+  await say(stage, framed);
+  for (const [tool, { whole, page, tab, into }] of tools)
+    for (const { cell, state, tabId, refs } of opened) {
+      const args = whole ?? page ?? tab ?? into?.(refs);
+      if (args === undefined) continue;
+      questions.length = 0;
+      const answer = await agent.call(tool, { ...args, tabId });
+      const where = `${tool} ${cell}: ${answer.text}`;
+      if (state === 'auto') {
+        // It may fail for another reason: what it waits for is nowhere, the tab is behind another one.
+        expect(
+          ['PERMISSION_DENIED', 'APPROVAL_DENIED', 'TAB_NOT_FOUND', 'VALIDATION_ERROR'],
+          where,
+        ).not.toContain(answer.code);
+        expect(questions, where).toEqual([]);
+        continue;
+      }
+      expect(answer.failed, where).toBe(true);
+      for (const secret of [`alone-${state}`, '/alone', '/excluded'])
+        expect(answer.texts.join('\n'), where).not.toContain(secret);
+      expect(answer.facts.outcome, where).toBe('not_executed');
+      if (state === 'ask') {
+        expect(answer.code, where).toBe('APPROVAL_DENIED');
+        expect(questions, where).toEqual([expect.stringContaining(framed.site.ask)]);
+      } else {
+        expect(['PERMISSION_DENIED', 'TAB_NOT_FOUND'], where).toContain(answer.code);
+        expect(questions, where).toEqual([]);
+      }
+    }
+  for (const { cell, state, page } of opened)
+    if (state !== 'auto') expect(await page.evaluate('globalThis.touched'), cell).toBeUndefined();
+}
+
+test('a tab that came to a site by a popup, a redirect or its history is judged as any other', async ({
+  sharedStage: stage,
+  closing,
+}) => {
+  test.setTimeout(240_000);
+  const tools = await stage.agent.client.listTools();
+  const without = tools.tools.filter(
+    ({ name, inputSchema }) =>
+      name.startsWith('browser__') && !Object.hasOwn(inputSchema.properties ?? {}, 'tabId'),
+  );
+  expect(without.map(({ name }) => name).toSorted()).toEqual(['browser__list_tabs', 'browser__open_tab']);
+  const other = Object.entries(rows).filter(
+    ([name, row]) => row.debugger === undefined && !without.some((one) => one.name === name),
+  );
+  await tryInTabs(stage, closing, other);
+});
+
+test('so it is for what needs the debugger, and a PDF shows closed frames black', async ({ closing }) => {
+  const stage = await openStage(closing, {
+    plugins: { 'browser-dev': { enabled: true } },
+    config: { trustedInput: true, resources: { tabs: { excludePatterns } } },
+  });
+  const framed = await openFramed(closing);
+  await visit(stage, framed.top);
+  expect(await coloursInPdf(stage)).toEqual({ off: true, ask: true, auto: true, excluded: false });
+  await say(stage, framed);
+  expect(await coloursInPdf(stage)).toEqual({ off: false, ask: false, auto: true, excluded: false });
+  await tryInTabs(
+    stage,
+    closing,
+    Object.entries(rows).filter(([, row]) => row.debugger),
+  );
+});
+
 test('a site that is asked about is open once the person says so', async ({
   sharedStage: stage,
   closing,
@@ -300,6 +423,32 @@ const Row = z.object({
 const Picture = z.object({
   content: z.array(z.object({ data: z.string().optional(), mimeType: z.string().optional() })),
 });
+
+/** Which of the frames' colours a PDF of the page fills something with. */
+async function coloursInPdf({ agent }: Stage): Promise<Record<string, boolean>> {
+  const result = await agent.client.callTool({ name: 'browser__pdf', arguments: {} });
+  const { content } = z.object({ content: z.array(z.object({ uri: z.string().optional() })) }).parse(result);
+  const uri = content.find((one) => one.uri !== undefined)?.uri ?? '';
+  const { contents } = await agent.client.readResource({ uri });
+  const [{ blob }] = z.tuple([z.object({ blob: z.string() })]).parse(contents);
+  const pdf = Buffer.from(blob, 'base64');
+  const drawn = pdf
+    .toString('latin1')
+    .split(/stream\r?\n/)
+    .map((part) => {
+      try {
+        return inflateSync(Buffer.from(part, 'latin1'), { finishFlush: constants.Z_SYNC_FLUSH }).toString();
+      } catch {
+        return ''; // not packed
+      }
+    })
+    .join('\n');
+  const has = (colour: string) => {
+    const parts = [1, 3, 5].map((at) => (colour.slice(at, at + 2) === 'f0' ? '\\.94\\d*' : '0'));
+    return new RegExp(`(?<![.\\d])${parts.join(' ')} rg`).test(drawn);
+  };
+  return Object.fromEntries(Object.entries(colours).map(([state, colour]) => [state, has(colour)]));
+}
 
 async function picture(agent: Agent, args: Args): Promise<string> {
   const result = await agent.client.callTool({ name: 'browser__screenshot', arguments: args });
