@@ -315,6 +315,21 @@ func TestWhatIsAskedWithoutRules(t *testing.T) {
 	})
 }
 
+// The demo's counter is asked about for the session, and the question does not call that reading.
+func TestTheDemoIsAskedAboutAsWhatChanges(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := open(t)
+		counter := pay()
+		counter.Plugin, counter.PluginTitle, counter.Shipped = demoPlugin, "Demo site", true
+		counter.Tool, counter.Title = demoCounter, "Raise counter"
+		q, _ := f.asks(t.Context(), counter)
+		if q.Sentence != "May ann make changes in Demo site on shop.example for this session?" ||
+			!slices.Equal(q.Choices, []string{"session", "once", "always"}) {
+			t.Errorf("the question is %+v", q)
+		}
+	})
+}
+
 // A tool that a rule singles out is asked about by itself: what was allowed of its plugin does not count.
 func TestAToolThatARuleSinglesOut(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

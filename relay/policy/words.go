@@ -99,8 +99,8 @@ func address(url string) string {
 	return string(all[:mostURL-end]) + hidden + string(all[len(all)-end:])
 }
 
-// sentence is what a person is asked, in one line: about what only reads, for the session; about all else, for this
-// call.
+// sentence is what a person is asked, in one line: about what only reads, and the demo, for the session; about all
+// else, for this call.
 func sentence(a *call.Access, q call.Approval, grant call.Binding) string {
 	who := whoAsks(q)
 	use := "May " + who + " use " + named(q)
@@ -120,7 +120,11 @@ func sentence(a *call.Access, q call.Approval, grant call.Binding) string {
 	case grant.Tool != "":
 		return use + " for this session?"
 	}
-	said := "May " + who + " read " + matter(a, site(q.Origin))
+	does := " read "
+	if !a.ReadOnly {
+		does = " make changes in "
+	}
+	said := "May " + who + does + matter(a, site(q.Origin))
 	if frame := frameOf(q); frame != "" {
 		said += frame + ","
 	}
