@@ -309,6 +309,7 @@ var (
 		"POST /api/v1/approvals/{id}":               {path: "/api/v1/approvals/config", body: `{"answer":"allow"}`},
 		"POST /api/v1/reviews":                      {testedApart: true}, // TestReviewsOfSeveral
 		"PUT /api/v1/plugins/{plugin}/hints":        {testedApart: true}, // TestHintsAreConfirmed
+		"PUT /api/v1/hints":                         {testedApart: true}, // TestHintsOfManyPlugins
 		"PUT /api/v1/plugins/{plugin}/settings":     {testedApart: true}, // TestSettingsInThePanel
 		"POST /api/v1/reviews/{plugin}":             {testedApart: true}, // TestReviewsAreConfirmed
 		"POST /api/v1/reviews/{plugin}/dev":         {testedApart: true}, // the same

@@ -321,6 +321,42 @@ func TestHintsAreConfirmed(t *testing.T) {
 	}
 }
 
+// What is said of the tools of several plugins is confirmed once, and holds for all of them or for none.
+func TestHintsOfManyPlugins(t *testing.T) {
+	w := newWorld(t)
+	v := w.reviewer(t)
+	for _, name := range []string{"tea", "coffee"} {
+		p := w.put(name, "1", nil)
+		v.again()
+		v.decide(name, p.Hash, "accept", http.StatusOK)
+	}
+	readOnly := func(name string) bool {
+		found, there := v.tools.Snapshot().Find(name + "__pay")
+		return there && found.ReadOnly
+	}
+	const body = `{"plugins":{"tea":["pay"],"coffee":["pay"]},"effect":"read"}`
+	asked := w.refusedUnconfirmed(t, http.MethodPut, "/api/v1/hints", body)
+	if !strings.Contains(asked, "tea: pay") || !strings.Contains(asked, "coffee: pay") ||
+		!strings.Contains(asked, "Tools of 2 plugins only read (2)") || readOnly("tea") || readOnly("coffee") {
+		t.Errorf("the person is asked %s", asked)
+	}
+	for _, wrong := range []httpapi.HintingMany{{Effect: "read"},
+		{Plugins: map[string][]string{"tea": {}}, Effect: "read"},
+		{Plugins: map[string][]string{"tea": {"pay"}}, Effect: "fly"}} {
+		if status, answer := v.ask("PUT", "hints", wrong); status != http.StatusBadRequest {
+			t.Errorf("%+v: %d %s", wrong, status, answer)
+		}
+	}
+	none := httpapi.HintingMany{Plugins: map[string][]string{"tea": {"pay"}, "coffee": {"nothing_*"}}, Effect: "read"}
+	if status, answer := v.ask("PUT", "hints", none); status != http.StatusUnprocessableEntity || readOnly("tea") {
+		t.Errorf("a plugin without such tools: %d %s", status, answer)
+	}
+	many := httpapi.HintingMany{Plugins: map[string][]string{"tea": {"pay"}, "coffee": {"p*"}}, Effect: "read"}
+	if status, answer := v.ask("PUT", "hints", many); status != http.StatusOK || !readOnly("tea") || !readOnly("coffee") {
+		t.Errorf("%d %s", status, answer)
+	}
+}
+
 // A letter of a call that changes something is replayed with a person's word only.
 func TestReplayIsConfirmed(t *testing.T) {
 	w := newWorld(t)

@@ -17,7 +17,7 @@ import (
 
 func (a *app) pluginAnnotate() *cobra.Command {
 	return a.withJSON(&cobra.Command{
-		Use:   "annotate NAME [PATTERN,… read|write|destroy|none]",
+		Use:   "annotate NAME,… [PATTERN,… read|write|destroy|none]",
 		Short: "Declare which tools read, write or destroy where their author did not",
 		Args:  cobra.MatchAll(cobra.RangeArgs(1, 3), notTwo),
 		Long: "A tool whose author does not declare whether it changes anything counts as one that may destroy, " +
@@ -26,9 +26,13 @@ func (a *app) pluginAnnotate() *cobra.Command {
 			"their names suggest. With patterns such as 'list_*,get_*' and an effect you declare it yourself: the\n" +
 			"tools only read, write without destroying, or destroy; none takes that back. It does not replace what\n" +
 			"the author declares, and it applies to later versions of the plugin, too. You confirm what lets agents\n" +
-			"do more: in the side panel when it is open, otherwise at the terminal itself.",
+			"do more: in the side panel when it is open, otherwise at the terminal itself. Of several\n" +
+			"plugins, named with commas, you are asked once.",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			ctx := cmd.Context()
+			if names := strings.Split(args[0], ","); len(names) > 1 {
+				return a.annotateMany(ctx, names, args[1:])
+			}
 			if len(args) == 3 {
 				return a.annotate(ctx, args[0], strings.Split(args[1], ","), args[2])
 			}
@@ -72,6 +76,41 @@ func (a *app) annotate(ctx context.Context, plugin string, patterns []string, ef
 		return a.printJSON(view)
 	}
 	return a.printHints(view)
+}
+
+// annotateMany says the same of the tools of several plugins, or what their names suggest, with one confirmation.
+func (a *app) annotateMany(ctx context.Context, names, said []string) error {
+	body := httpapi.HintingMany{Plugins: map[string][]string{}, Effect: "read"}
+	for _, name := range names {
+		view, err := a.hints(ctx, strings.TrimSpace(name))
+		switch {
+		case err != nil:
+			return err
+		case len(said) == 2:
+			body.Plugins[view.Plugin] = strings.Split(strings.ReplaceAll(said[0], " ", ""), ",")
+			body.Effect = said[1]
+		case len(view.Suggested) > 0:
+			body.Plugins[view.Plugin] = view.Suggested
+		}
+	}
+	if len(body.Plugins) == 0 {
+		a.notef("The names of their tools suggest nothing. Next: tabrelay plugin annotate NAME lists the tools of one.\n")
+		return nil
+	}
+	var answer httpapi.ManyHints
+	if err := a.request(ctx, http.MethodPut, "/api/v1/hints", body, &answer); err != nil {
+		return err
+	}
+	if a.json {
+		return a.printJSON(answer)
+	}
+	for _, view := range answer.Plugins {
+		a.printf("%s\n", view.Plugin)
+		if err := a.printHints(view); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (a *app) printHints(view catalog.HintsView) error {

@@ -3,7 +3,7 @@ package httpapi
 import (
 	"encoding/json"
 	"fmt"
-	"io"
+	"maps"
 	"net/http"
 	"slices"
 	"strings"
@@ -40,45 +40,110 @@ var effects = map[string]plugin.Effect{"read": plugin.Reads, "write": plugin.Wri
 // agents do more: that a tool reads, or does not destroy.
 func (a *API) setHints(w http.ResponseWriter, req *http.Request) (any, *refusal) {
 	var h Hinting
-	text, err := io.ReadAll(http.MaxBytesReader(w, req.Body, 16<<10))
-	if err == nil {
-		err = json.Unmarshal(text, &h)
-	}
-	effect, known := effects[h.Effect]
-	invalid := func(pattern string) bool { return !plugin.ValidPattern(pattern) }
-	if err != nil || !known || len(h.Patterns) == 0 || len(h.Patterns) > maxPatterns ||
-		slices.ContainsFunc(h.Patterns, invalid) {
-		return nil, refuse(http.StatusBadRequest, fault.New(fault.InvalidRequest, "The body says nothing about tools",
-			fault.WithHint(`Send {"patterns": ["list_*"], "effect": "read"}; the effect is read, write, destroy or `+
-				`none, and a pattern is the name of a tool with * for any characters.`)))
+	if err := json.NewDecoder(http.MaxBytesReader(w, req.Body, 16<<10)).Decode(&h); err != nil {
+		return nil, saysNothing()
 	}
 	name := req.PathValue("plugin")
-	before, failure := a.Catalog.Hints(name)
-	if failure != nil {
-		return nil, refuse(reviewStatus(failure), failure)
+	views, refused := a.hint(w, req, map[string][]string{name: h.Patterns}, h.Effect)
+	if refused != nil {
+		return nil, refused
 	}
-	change, problem := hinting(before, h, effect)
-	if problem != nil {
-		return nil, refuse(http.StatusUnprocessableEntity, problem)
+	return views[0], nil
+}
+
+// HintingMany is the body of PUT /api/v1/hints.
+type HintingMany struct {
+	Plugins map[string][]string `json:"plugins"` // patterns of names of their tools
+	Effect  string              `json:"effect"`
+}
+
+// ManyHints is its answer.
+type ManyHints struct {
+	Plugins []catalog.HintsView `json:"plugins"`
+}
+
+// setManyHints answers PUT /api/v1/hints: the same for many plugins, with one confirmation.
+func (a *API) setManyHints(w http.ResponseWriter, req *http.Request) (any, *refusal) {
+	var h HintingMany
+	if err := json.NewDecoder(http.MaxBytesReader(w, req.Body, 256<<10)).Decode(&h); err != nil {
+		return nil, saysNothing()
 	}
-	by, denied := a.confirmed(w, req, change)
+	views, refused := a.hint(w, req, h.Plugins, h.Effect)
+	if refused != nil {
+		return nil, refused
+	}
+	return ManyHints{Plugins: views}, nil
+}
+
+// mostHinted is how many plugins one request may be about.
+const mostHinted = 200
+
+func saysNothing() *refusal {
+	return refuse(http.StatusBadRequest, fault.New(fault.InvalidRequest, "The body says nothing about tools",
+		fault.WithHint(`Send {"patterns": ["list_*"], "effect": "read"}, or to /api/v1/hints {"plugins": {"NAME": `+
+			`["list_*"]}, "effect": "read"}; the effect is read, write, destroy or none, and a pattern is the name of `+
+			`a tool with * for any characters.`)))
+}
+
+// hint writes down what a person says of the tools of plugins, confirmed at once where it lets agents do more.
+func (a *API) hint(w http.ResponseWriter, req *http.Request, patterns map[string][]string, said string) (
+	views []catalog.HintsView, refused *refusal) {
+	effect, known := effects[said]
+	if !known || len(patterns) == 0 || len(patterns) > mostHinted {
+		return nil, saysNothing()
+	}
+	names := slices.Sorted(maps.Keys(patterns))
+	var differences []call.Difference
+	for _, name := range names {
+		if len(patterns[name]) == 0 || len(patterns[name]) > maxPatterns ||
+			!all(patterns[name], plugin.ValidPattern) {
+			return nil, saysNothing()
+		}
+		before, failure := a.Catalog.Hints(name)
+		if failure != nil {
+			return nil, refuse(reviewStatus(failure), failure)
+		}
+		wider, problem := widening(before, patterns[name], effect)
+		if problem != nil {
+			return nil, refuse(http.StatusUnprocessableEntity, problem)
+		}
+		if len(names) > 1 {
+			for i := range wider {
+				wider[i].What = name + ": " + wider[i].What
+			}
+		}
+		differences = append(differences, wider...)
+	}
+	by, denied := a.confirmed(w, req, hinting(names, patterns, said, differences))
 	if denied != nil {
 		return nil, denied
 	}
-	if failure := a.Catalog.SetHints(name, h.Patterns, effect, by, Sender(req.Context())); failure != nil {
-		return nil, refuse(reviewStatus(failure), failure)
+	for _, name := range names {
+		failure := a.Catalog.SetHints(name, patterns[name], effect, by, Sender(req.Context()))
+		if failure != nil {
+			return nil, refuse(reviewStatus(failure), failure)
+		}
+		view, failure := a.Catalog.Hints(name)
+		if failure != nil {
+			return nil, refuse(reviewStatus(failure), failure)
+		}
+		views = append(views, view)
 	}
-	return a.showHints(w, req)
+	return views, nil
 }
 
-// hinting is what hints let agents do more; nil: nothing. Hints that no tool takes are a problem.
-func hinting(before catalog.HintsView, h Hinting, effect plugin.Effect) (*policy.Change, *fault.Error) {
+func all(list []string, is func(string) bool) bool {
+	return !slices.ContainsFunc(list, func(one string) bool { return !is(one) })
+}
+
+// widening is what hints let agents do more. Hints that no tool takes are a problem.
+func widening(before catalog.HintsView, patterns []string, effect plugin.Effect) ([]call.Difference, *fault.Error) {
 	var differences []call.Difference
 	takes := false
 	for _, t := range before.Tools {
 		tool := plugin.Tool{Name: t.Tool}
 		var hints []plugin.Hint
-		for _, pattern := range h.Patterns {
+		for _, pattern := range patterns {
 			hints = append(hints, plugin.Hint{Pattern: pattern, Effect: plugin.Reads})
 		}
 		if t.Says != "nothing" || tool.Hinted(hints) == plugin.Unsaid {
@@ -92,19 +157,28 @@ func hinting(before catalog.HintsView, h Hinting, effect plugin.Effect) (*policy
 	}
 	if !takes && effect != plugin.Unsaid {
 		return nil, fault.New(fault.InvalidRequest, fmt.Sprintf("No tool of %s that says nothing of itself has a name "+
-			"like %s", before.Plugin, strings.Join(h.Patterns, ", ")),
+			"like %s", before.Plugin, strings.Join(patterns, ", ")),
 			fault.WithHint("What an author says of a tool stays. `tabrelay plugin annotate "+before.Plugin+
 				"` lists the tools."))
 	}
+	return differences, nil
+}
+
+// hinting is what a person confirms; nil: nothing.
+func hinting(names []string, patterns map[string][]string, said string, differences []call.Difference) *policy.Change {
 	if len(differences) == 0 {
-		return nil, nil
+		return nil
 	}
-	command := fmt.Sprintf("tabrelay plugin annotate %s '%s' %s", before.Plugin, strings.Join(h.Patterns, ","),
-		h.Effect)
-	return policy.NewChange(fmt.Sprintf("Tools of %s %s (%d)", before.Plugin, effectText(effect), len(differences)),
+	of, command := names[0], "tabrelay plugin annotate "+strings.Join(names, ",")
+	if len(names) > 1 {
+		of = fmt.Sprintf("%d plugins", len(names))
+	} else {
+		command += fmt.Sprintf(" '%s' %s", strings.Join(patterns[of], ","), said)
+	}
+	return policy.NewChange(fmt.Sprintf("Tools of %s %s (%d)", of, effectText(effects[said]), len(differences)),
 		command, differences...).Reading("Their author does not say what they do. You answer for it: what is allowed "+
 		"for tools that only read is allowed for them, and those are called again when a call failed.",
-		"It applies to tools of these names in later versions of the plugin, too."), nil
+		"It applies to tools of these names in later versions of the plugin, too.")
 }
 
 // rank orders effects by what agents may do: the lower, the more.

@@ -141,6 +141,7 @@ func (a *API) routes() []Route {
 		{"GET /api/v1/reviews", Person, answers(a.listReviews)},
 		{"GET /api/v1/plugins/{plugin}/hints", Person, answers(a.showHints)},
 		{"PUT /api/v1/plugins/{plugin}/hints", Person, answers(a.setHints)},
+		{"PUT /api/v1/hints", Person, answers(a.setManyHints)},
 		{"GET /api/v1/addition", Panel, answers(a.showAddition)},
 		{"POST /api/v1/addition", Panel, answers(a.addPlugin)},
 		{"DELETE /api/v1/addition", Panel, answers(a.stopAddition)},
