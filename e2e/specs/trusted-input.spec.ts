@@ -148,3 +148,31 @@ test('without it nothing is done, and the person is told how to get it', async (
     expect(refused.texts.join(' ')).toContain('tabrelay up --trusted-input');
   }
 });
+
+for (const [what, put] of [
+  ['another button', "document.getElementById('delete').style.zIndex = 2"],
+  ['a frame', "document.querySelector('iframe').style.zIndex = 3"],
+  ['another name', "document.getElementById('like').textContent = 'Delete my account'"],
+] as const)
+  test(`a page that puts ${what} under the pointer as it comes gets no trusted click for it`, async ({
+    closing,
+  }) => {
+    const stage = await openStage(closing, { config: { plugins, trustedInput: true } });
+    await visit(stage, `${await openDevSite(closing)}/plain`);
+    const agent = await openPage(
+      stage,
+      `<!doctype html><title>Shop</title><style>button, iframe { position: absolute; left: 20px; top: 20px;
+        width: 200px; height: 60px } #like { z-index: 1 }</style>
+      <button id="like">Like</button><button id="delete">Delete my account</button>
+      <iframe srcdoc="<button style='width:100%;height:100%' onclick='top.did += &quot; framed&quot;'>Pay</button>"></iframe>
+      <script>
+        window.did = '';
+        for (const one of document.querySelectorAll('button')) one.onclick = () => (did += ' ' + one.textContent);
+        addEventListener('mousemove', ({ isTrusted }) => { if (isTrusted) ${put}; });
+      </script>`,
+    );
+    const failure = await agent.failure('click', { ref: await agent.ref('button "Like"'), trusted: true });
+    expect(failure.code).toBe(what === 'another name' ? 'TARGET_CHANGED' : 'TARGET_COVERED');
+    expect(failure.outcome).toBe('not_executed');
+    expect(await stage.page.evaluate(() => Reflect.get(window, 'did'))).toBe('');
+  });

@@ -1,5 +1,5 @@
 // Clicks that count as a person's. The page finds the place and sees that nothing covers it; Chrome does the rest.
-import { isNumber, isRecord, isText, listOf, shape } from '../page/guards.ts';
+import { isFlag, isNumber, isRecord, isText, listOf, shape } from '../page/guards.ts';
 import { Ended, type Performer, type Stage } from './conductor.ts';
 import { debugging, hasDebugger, needsDebugger } from './debugger.ts';
 import type { Documents } from './looking.ts';
@@ -10,6 +10,7 @@ const isPlace = shape({
   button: isText,
   count: isNumber,
   modifiers: listOf(isText),
+  inFrame: isFlag, // what is to be clicked is a frame
 });
 const bits = new Map([
   ['Alt', 1],
@@ -31,11 +32,11 @@ const untilThen = (why: unknown): Ended =>
     },
   });
 
-/** Fails where a click would reach a frame that the call may not touch. */
+/** Fails where a click would reach a frame that the call may not touch, or that has come over what was to be clicked. */
 async function admitPoint(
   stage: Stage,
   documents: Documents,
-  { x, y }: { x: number; y: number },
+  { x, y, inFrame: wanted }: { x: number; y: number; inFrame: boolean },
 ): Promise<void> {
   const [said] = await chrome.scripting.executeScript({
     target: { tabId: stage.tabId },
@@ -57,6 +58,11 @@ async function admitPoint(
   });
   const index = said?.result;
   if (!isNumber(index)) return;
+  if (!wanted)
+    throw Ended.as('TARGET_COVERED', 'A frame came over it under the pointer', {
+      category: 'validation',
+      hint: 'Close or move what covers it first',
+    });
   const inside = (await documents.everySpot(stage)).filter((one) => one.parentFrameId === 0);
   const hit = inside.filter((one) => (index < 0 ? one.index < 0 : one.index === index || one.index === -2));
   for (const { closed } of hit) if (closed !== undefined) throw stage.closedBy(closed);
@@ -69,7 +75,7 @@ async function clickAt(
   place: unknown,
 ): Promise<void> {
   if (!isPlace(place)) return;
-  const { x, y, button, count } = place;
+  const { x, y, button, count, inFrame: wanted } = place;
   const modifiers = place.modifiers.reduce((sum, name) => sum + (bits.get(name) ?? 0), 0);
   await debugging(stage, 'A trusted click', async (send) => {
     const at = { x, y, modifiers };
@@ -77,7 +83,7 @@ async function clickAt(
     const now = await chrome.webNavigation.getFrame({ tabId: stage.tabId, frameId: 0 });
     if (now?.documentId !== documentId)
       throw Ended.before('TAB_CHANGED', 'The tab went to another page before the click');
-    await admitPoint(stage, documents, at);
+    await admitPoint(stage, documents, { x, y, inFrame: wanted });
     try {
       for (let clickCount = 1; clickCount <= count; clickCount++) {
         await send('Input.dispatchMouseEvent', { type: 'mousePressed', ...at, button, clickCount });

@@ -54,7 +54,7 @@ async function click(given: read.Given): Promise<{ note?: string }> {
   const spot = await ready(page, ref, { uncovered: true, enabled: true });
   refuseUsedAgain(spot.target); // by being scrolled to
   stillAgreed(spot.target);
-  if (Reflect.get(given, 'trusted') === true) return clickTrusted(spot, pressing, say);
+  if (Reflect.get(given, 'trusted') === true) return clickTrusted(page, spot, pressing, say);
   const { replaced, sent, opened, unpressed } = await pressAndRelease(spot, pressing);
   if (opened) return { note: 'Its menu opened under the pointer: a click would have closed that again' };
   if (!replaced) return {};
