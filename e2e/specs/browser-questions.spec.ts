@@ -235,8 +235,16 @@ test('without a question an act is done only to what the agent was told', async 
   expect(done).toMatchObject({ on: `button "Delete my account" [${ref}]` });
   const cancel = await agent.do('click', { ref: await agent.ref('button "Cancel"') });
   expect(cancel).toMatchObject({ on: expect.stringContaining('which shows "Delete my account"') });
+  const steps = [
+    { tool: 'click', ref: await agent.ref('button "Cancel"') },
+    { tool: 'click', ref: 'e999' },
+    { tool: 'press', keys: 'Enter' },
+  ];
+  expect((await agent.failure('act', { steps })).text).toContain('Step 2 of 3');
   const rows = await stage.relay.tabrelay('audit', '--json');
   expect(rows).toContain('which shows \\"Delete my account\\"');
+  expect(rows).toContain('1. click: done to what the page calls button \\"Cancel\\"');
+  expect(rows).toContain('; 2. click: failed; 3. press: not tried. Step 2 of 3');
 });
 
 test('a client that asks its person shows the same, and a missed question is for the same target', async ({

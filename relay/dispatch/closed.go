@@ -28,12 +28,7 @@ func closedBy(f *fault.Error) (site closedSite, ok bool) {
 	if f.Code != siteClosed || f.Outcome != fault.NotExecuted {
 		return site, false
 	}
-	data := f.Data
-	var text string
-	if json.Unmarshal(data, &text) == nil {
-		data = json.RawMessage(text)
-	}
-	if json.Unmarshal(data, &site) != nil {
+	if json.Unmarshal(unquoted(f.Data), &site) != nil {
 		return site, false
 	}
 	return site, site.Origin == "null" || strings.HasPrefix(site.Origin, "http")

@@ -108,9 +108,12 @@ func (r *run) intended() string {
 }
 
 // done is what the call did, for the audit log: what was to be done, or else what the page says it was done to.
-func (r *run) done() string {
+func (r *run) done(f *fault.Error) string {
 	if intended := r.intended(); intended != "" || r.tool == nil || !r.tool.Browses {
 		return intended
+	}
+	if f != nil {
+		return stepsOf(r.args, f)
 	}
 	on := actedOn(r.reply)
 	switch len(on) {
@@ -123,6 +126,51 @@ func (r *run) done() string {
 		on[i] = strconv.Itoa(i+1) + ". " + on[i]
 	}
 	return "The page calls what was acted on: " + strings.Join(on, "; ")
+}
+
+// stepsOf is what became of each step of an act that failed in its page, and what was acted on; empty for any other
+// failure, whose message says all.
+func stepsOf(arguments json.RawMessage, f *fault.Error) string {
+	var act struct {
+		Steps []struct {
+			Tool string `json:"tool"`
+		} `json:"steps"`
+	}
+	if json.Unmarshal(arguments, &act) != nil || len(act.Steps) < 2 || !strings.HasPrefix(f.Message, "Step ") {
+		return ""
+	}
+	var told struct {
+		Done []struct {
+			On string `json:"on"`
+		} `json:"done"`
+	}
+	if json.Unmarshal(unquoted(f.Data), &told) != nil {
+		told.Done = nil
+	}
+	said := make([]string, len(act.Steps))
+	for i, step := range act.Steps {
+		became := "not tried"
+		switch {
+		case i < len(told.Done):
+			became = "done"
+			if on := told.Done[i].On; on != "" {
+				became += " to what the page calls " + clip.Runes(fault.Sanitize(on), mostOfField)
+			}
+		case i == len(told.Done):
+			became = "failed"
+		}
+		said[i] = strconv.Itoa(i+1) + ". " + clip.Runes(fault.Sanitize(step.Tool), mostOfField) + ": " + became
+	}
+	return strings.Join(said, "; ")
+}
+
+// unquoted is JSON that may be written as text.
+func unquoted(data json.RawMessage) json.RawMessage {
+	var text string
+	if json.Unmarshal(data, &text) == nil {
+		return json.RawMessage(text)
+	}
+	return data
 }
 
 // actedOn is what an act says that it was done to, for each of its steps, by role and name.

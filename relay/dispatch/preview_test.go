@@ -3,6 +3,7 @@ package dispatch_test
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -46,12 +47,35 @@ func (c *clicking) send(_ context.Context, r call.Invocation) (*call.Reply, *fau
 	return &call.Reply{Output: json.RawMessage(`{"on":"button"}`), TabID: 7}, nil
 }
 
+// What became of each step of an act that nobody was asked about stands in the audit log, also when a step failed.
+func TestAuditOfFailedSteps(t *testing.T) {
+	log := &entries{}
+	failing := func(context.Context, call.Invocation) (*call.Reply, *fault.Error) {
+		const done = `{"done":[{"outcome":"executed","on":"button \"Add\" [e4]"}]}`
+		f, _ := fault.FromPage(fmt.Appendf(nil, `{"code":"REF_GONE","category":"not_found","outcome":"executed",`+
+			`"message":"Step 2 of 3 (fill) failed, after the steps before it were done: e5 is gone","data":%q}`, done))
+		return nil, f
+	}
+	change := func(o *dispatch.Options) {
+		o.Audit = log
+		withClick(o, t)
+	}
+	bench(t, failing, change, func(t *testing.T, do func(tool, arguments string) *fault.Error) {
+		do("browser__act", `{"steps":[{"tool":"click","ref":"e4"},{"tool":"fill","ref":"e5"},{"tool":"press"}]}`)
+	})
+	want := `1. click: done to what the page calls button "Add" [e4]; 2. fill: failed; 3. press: not tried. Step 2 of 3 `
+	if said := log.all[len(log.all)-1].Detail; !strings.HasPrefix(said, want) {
+		t.Errorf("the audit says %q, want %q …", said, want)
+	}
+}
+
 // withClick makes the browser's tools those of the tests.
 func withClick(o *dispatch.Options, t *testing.T) {
-	tools := make([]plugin.Tool, 0, 2)
-	for _, name := range []string{"click", "close_tab"} {
+	tools := make([]plugin.Tool, 0, 3)
+	for _, name := range []string{"click", "close_tab", "act"} {
 		tools = append(tools, plugin.Tool{Name: name, Description: "Does it.", InputSchema: json.RawMessage(
-			`{"type":"object","properties":{"ref":{"type":"string"}},"additionalProperties":false}`)})
+			`{"type":"object","properties":{"ref":{"type":"string"},"steps":{"type":"array"}},` +
+				`"additionalProperties":false}`)})
 	}
 	own := plugin.Plugin{Shipped: true, Hash: strings.Repeat("f", 64), Manifest: plugin.Manifest{
 		Name: plugin.Browser, World: plugin.Isolated, URLPatterns: []string{"https://*/*"}, Tools: tools}}

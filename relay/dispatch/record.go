@@ -213,7 +213,7 @@ func (r *run) audit(f *fault.Error, took time.Duration) {
 			e.TabID, e.Profile = f.TabID, f.Profile
 		}
 	}
-	if done := r.done(); done != "" {
+	if done := r.done(f); done != "" {
 		e.Detail = strings.TrimSpace(strings.TrimSuffix(done, ".") + ". " + e.Detail)
 	}
 	if id := r.call.ReplayOf; id != "" {
