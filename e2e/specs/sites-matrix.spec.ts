@@ -4,6 +4,7 @@ import { constants, inflateSync } from 'node:zlib';
 import type { Page } from '@playwright/test';
 import { z } from 'zod';
 import { colours, excludePatterns, type Framed, openFramed, type State, states } from '../sites/framed.ts';
+import { openSite } from '../sites/own-pages.ts';
 import type { Agent } from '../stage/agent.ts';
 import { askedAgent, picks } from '../stage/asked-agent.ts';
 import type { Closing } from '../stage/closing.ts';
@@ -397,6 +398,18 @@ test('pictures show closed frames black, wherever they are', async ({ sharedStag
     await back?.evaluate(() => getComputedStyle(document.querySelector('p') ?? document.body).visibility),
     'the person sees it as before',
   ).toBe('visible');
+});
+
+test('pictures show closed frames of a frameset black', async ({ sharedStage: stage, closing }) => {
+  const framed = await openFramed(closing);
+  const { off, ask, auto } = framed.inner;
+  const frames = [off, ask, auto].map((src) => `<frame src="${src}">`).join('');
+  const page = `<!doctype html><title>Frameset</title><frameset cols="*,*,*">${frames}</frameset>`;
+  await visit(stage, `${await openSite(closing, { page })}/page`);
+  const seenIn = async () => coloursIn(stage, await picture(stage.agent, {}));
+  expect(await seenIn()).toEqual({ off: true, ask: true, auto: true, excluded: false });
+  await say(stage, framed);
+  expect(await seenIn()).toEqual({ off: false, ask: false, auto: true, excluded: false });
 });
 
 test('resources leave closed frames out, and say so', async ({ sharedStage: stage, closing }) => {
