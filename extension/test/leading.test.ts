@@ -2,13 +2,15 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { isBounded, regexOf } from '../src/worker/border.ts';
-import { judgeOf, judging, toldAddress, toldPage } from '../src/worker/leading.ts';
+import { judgeOf, toldAddress, toldPage } from '../src/worker/leading.ts';
+import { Border } from '../src/worker/sites.ts';
 
 const sites = {
   rest: 'ask',
   origins: { 'https://forum.example': 'open', 'https://bank.example': 'off' },
 } as const;
-const judge = judging(sites, { matches: ['<all_urls>'], excludes: ['https://forum.example/private/*'] });
+const pages = { matches: ['<all_urls>'], excludes: ['https://forum.example/private/*'] };
+const judge = judgeOf(Border.of({ sites }, pages));
 
 test('an address is judged by its site, and by the pages that the person leaves out', () => {
   for (const [url, state] of [
@@ -24,7 +26,9 @@ test('an address is judged by its site, and by the pages that the person leaves 
     ['https://__proto__/', 'ask'],
   ] as const)
     assert.equal(judge(url), state, url);
-  const alone = judgeOf({ origin: 'https://a.example' }, { matches: ['<all_urls>'], excludes: [] });
+  const alone = judgeOf(
+    Border.of({ origin: 'https://a.example' }, { matches: ['<all_urls>'], excludes: [] }),
+  );
   assert.deepEqual([alone('https://a.example/x'), alone('https://b.example/x')], ['open', 'ask']);
 });
 

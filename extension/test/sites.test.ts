@@ -74,11 +74,7 @@ for (const [name, chain, want] of cases)
   });
 
 test('what a relay says nothing of is asked about', () => {
-  const { matches, excludes } = { matches: ['*://*/*'], excludes: [] };
-  const old = Border.of(
-    { origin: 'https://open.example' },
-    { name: 'browser', hash: '', world: 'isolated', file: '', matches, excludes },
-  );
+  const old = Border.of({ origin: 'https://open.example' }, { matches: ['*://*/*'], excludes: [] });
   assert.equal(old.closed([page]), undefined);
   assert.equal(old.closed([of('pay'), page])?.state, 'ask');
 });

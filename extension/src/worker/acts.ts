@@ -2,8 +2,9 @@
 // only while something acts.
 import type { Dialog, DialogAnswer, News } from '../bridge/messages.ts';
 import type { Bridge, Bridges } from './bridges.ts';
-import { type Judge, originOf, toldAddress } from './leading.ts';
+import { type Judge, toldAddress } from './leading.ts';
 import { isSameSite } from './site.ts';
+import { originOf } from './sites.ts';
 
 interface Act {
   bridge: Bridge;

@@ -1,6 +1,7 @@
 // Keeps a tab from loading a site that is off while a call leads the tab to a page: Chrome itself stops the request, and
 // the redirect that leads there, before anything is sent.
-import { type Judge, originOf, type Sites } from './leading.ts';
+import type { Judge } from './leading.ts';
+import { originOf, type Sites } from './sites.ts';
 
 type Rule = chrome.declarativeNetRequest.Rule;
 type Condition = chrome.declarativeNetRequest.RuleCondition;

@@ -1,12 +1,12 @@
 // What the relay may ask of the browser itself. Nothing that is not in this list.
 import { exactly, isFlag, isNumber, isRecord, isText, listOf, optional, shape } from '../page/guards.ts';
 import { isGroups, type Wanted } from './groups.ts';
-import { judging } from './leading.ts';
+import { judgeOf } from './leading.ts';
 import { type Allowed, NotLoaded, openTab } from './opening.ts';
 import { type Frames, readTab, Unreadable, unreadable, watchTab } from './reading.ts';
 import type { Recorder } from './recorder.ts';
 import { renewTab } from './renew.ts';
-import { isSites } from './sites.ts';
+import { Border, isSites } from './sites.ts';
 
 const isCreate = shape({
   url: isText,
@@ -59,7 +59,7 @@ async function createTab(params: unknown, browser: Browser): Promise<Reply> {
   const { sites, matches = ['<all_urls>'], excludes = [] } = params;
   const allowed: Allowed | undefined = sites && {
     bounds: { sites, excludes },
-    judge: judging(sites, { matches, excludes }),
+    judge: judgeOf(Border.of({ sites }, { matches, excludes })),
   };
   try {
     const opened = await openTab(params.url, params.active ?? false, allowed);

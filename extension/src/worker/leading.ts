@@ -1,32 +1,13 @@
 // Where a call leads: what an agent is told of a page on whose site it is not allowed.
-import { urlAllowed } from '../page/patterns.ts';
-import type { CallFrame, PluginInfo } from '../protocol/frames.generated.ts';
-
-export type Sites = NonNullable<CallFrame['sites']>;
-type SiteState = Sites['rest'];
-type Pages = Pick<PluginInfo, 'matches' | 'excludes'>;
+import { type Border, originOf, type SiteState } from './sites.ts';
 
 /** What holds for the page at an address. */
 export type Judge = (url: string) => SiteState;
 
-/** The origin of a web page, or of the page that made what a blob: address shows; empty: it has none. */
-export function originOf(url: string): string {
-  const made = url.replace(/^blob:/, '');
-  return /^https?:/.test(made) && URL.canParse(made) ? new URL(made).origin : '';
-}
-
-export function judging(sites: Sites, pages: Pages): Judge {
-  return (url) => {
-    const origin = originOf(url);
-    if (origin === '') return url.startsWith('about:') ? 'open' : sites.rest;
-    if (/^https?:/.test(url) && !urlAllowed(url, pages.matches, pages.excludes)) return 'off';
-    return (Object.hasOwn(sites.origins, origin) ? sites.origins[origin] : undefined) ?? sites.rest;
-  };
-}
-
-/** That of a call. A relay that says nothing of sites has decided about the origin of the call alone. */
-export const judgeOf = ({ sites, origin = '' }: Pick<CallFrame, 'sites' | 'origin'>, plugin: Pages): Judge =>
-  judging(sites ?? { rest: 'ask', origins: { [origin]: 'open' } }, plugin);
+export const judgeOf =
+  (border: Border): Judge =>
+  (url) =>
+    border.ahead(url);
 
 /** An address as far as it may be told: whole, its origin and path, or its origin. */
 export function toldAddress(judge: Judge, url: string): string {

@@ -3,8 +3,9 @@ import { isText } from '../page/guards.ts';
 import { isBounded, keepOut, type Way } from './border.ts';
 import { Ended, type Performer, type Stage } from './conductor.ts';
 import { type Fate, follow, leftIn, statusOf } from './following.ts';
-import { type Judge, judgeOf, originOf, type Told, toldAddress, toldPage } from './leading.ts';
+import { type Judge, judgeOf, type Told, toldAddress, toldPage } from './leading.ts';
 import { stoppedAt } from './opening.ts';
+import { originOf } from './sites.ts';
 import type { Tabs } from './tabs.ts';
 
 const knownMs = 1500; // for the relay to learn the tab's new address
@@ -42,7 +43,7 @@ export function navigating(tabs: Pick<Tabs, 'shown'>): Performer {
   return async (stage) => {
     const { tabId, args } = stage;
     const to = isText(args.to) ? args.to : '';
-    const judge = judgeOf(stage.frame, stage.plugin);
+    const judge = judgeOf(stage.border);
     if (originOf(to) !== '' && judge(to) === 'off') throw stoppedBy(originOf(to), 'not_executed');
     const { fate, stopped } = await lead(stage, to, judge);
     if (stopped !== undefined) throw stoppedBy(stopped, 'executed');

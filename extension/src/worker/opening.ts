@@ -1,7 +1,8 @@
 // Opens a tab and sees what becomes of its page.
 import { type Bounds, isBounded, keepOut, type Way } from './border.ts';
 import { type Fate, follow, statusOf } from './following.ts';
-import { type Judge, originOf } from './leading.ts';
+import type { Judge } from './leading.ts';
+import { originOf } from './sites.ts';
 
 /** What became of a page. */
 export interface Opened {

@@ -139,7 +139,7 @@ export function performing(
     stage.isFor(bridge);
     const journey = follow(bridge);
     const around = bridge.frameId === 0 ? journey : follow({ ...bridge, frameId: 0, documentId: '' });
-    const judge = judgeOf(stage.frame, stage.plugin);
+    const judge = judgeOf(stage.border);
     acts.expect(bridge, judge); // what an earlier act did there says nothing of this one
     try {
       const effect = await stage.part(bridge, stage.frame.tool, stage.args).catch((why: unknown) => {

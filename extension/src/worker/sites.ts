@@ -7,6 +7,7 @@ import type { CallFrame, PluginInfo } from '../protocol/frames.generated.ts';
 
 export type Sites = NonNullable<CallFrame['sites']>;
 export type SiteState = Sites['rest'];
+type Pages = Pick<PluginInfo, 'matches' | 'excludes'>;
 
 const isState = exactly('open', 'ask', 'off');
 const isStates: Guard<Record<string, SiteState>> = (value): value is Record<string, SiteState> =>
@@ -29,10 +30,10 @@ export interface Closed {
 
 const isWeb = (text: string): boolean => /^https?:\/\//.test(text);
 
-// A blob: address begins with the origin that made it.
-function originOf(url: string): string | undefined {
+/** The origin of a web page, or of the page that made what a blob: address shows; empty: it has none. */
+export function originOf(url: string): string {
   const made = url.replace(/^blob:/, '');
-  return isWeb(made) && URL.canParse(made) ? new URL(made).origin : undefined;
+  return isWeb(made) && URL.canParse(made) ? new URL(made).origin : '';
 }
 
 /** What one call may touch. */
@@ -46,14 +47,21 @@ export class Border {
   }
 
   /** That of a call of the browser's own tools, which keep to the addresses that the person left them. */
-  static of({ sites, origin = '' }: Pick<CallFrame, 'sites' | 'origin'>, plugin: PluginInfo): Border {
-    const { matches, excludes } = plugin;
+  static of({ sites, origin = '' }: Pick<CallFrame, 'sites' | 'origin'>, pages: Pages): Border {
+    const { matches, excludes } = pages;
     return new Border(sites ?? only(origin), (url) => urlAllowed(url, matches, excludes));
   }
 
   state(origin: string): SiteState {
     const { origins, rest } = this.#sites;
     return (Object.hasOwn(origins, origin) ? origins[origin] : undefined) ?? rest;
+  }
+
+  /** What holds for the page at an address, before its document is there. */
+  ahead(url: string): SiteState {
+    const origin = originOf(url);
+    if (origin === '') return url.startsWith('about:') ? 'open' : this.#sites.rest;
+    return isWeb(url) && !this.#covers(url) ? 'off' : this.state(origin);
   }
 
   /** What closes a document; undefined: it may be touched. The chain begins with it, and ends with the tab's page. */
@@ -71,7 +79,7 @@ export class Border {
       }
       if (isWeb(url) && origin !== 'null') made = false;
     }
-    const nobody = chain.every(({ url, origin }) => !isWeb(originOf(url) ?? origin ?? ''));
+    const nobody = chain.every(({ url, origin }) => !isWeb(originOf(url) || (origin ?? '')));
     const { rest } = this.#sites;
     return nobody && rest !== 'open' ? { origin: 'null', state: rest, excluded: false } : found;
   }
