@@ -4,12 +4,18 @@ import (
 	"encoding/json"
 	"net/http"
 	"os"
+	"slices"
+	"strconv"
 	"strings"
+	"sync"
 	"testing"
 
+	"tabrelay/relay/agent/provider"
 	"tabrelay/relay/agent/provider/providertest"
 	"tabrelay/relay/config"
 	"tabrelay/relay/httpapi"
+	"tabrelay/relay/hub/hubtest"
+	"tabrelay/relay/registry"
 )
 
 // hearsUntil reads lines until one has the word, and returns it and those before it.
@@ -218,5 +224,45 @@ func TestAnErrandInTheTabOfItsAsker(t *testing.T) {
 				t.Errorf("afterwards the tab is %q's", got)
 			}
 		})
+	}
+}
+
+// A model with a context of 8k does an errand over many long pages: no request of it is longer, and the first is short.
+// The wire counts, and refuses what is too long, as such a model's server does.
+func TestAModelWithASmallContext(t *testing.T) {
+	const window, pages = 8_000, 12
+	e := newErrands(t)
+	var mu sync.Mutex
+	var sizes []int
+	e.model = providertest.NewFunc(t, provider.OpenAI, func(r providertest.Request) providertest.Step {
+		mu.Lock()
+		defer mu.Unlock()
+		size := registry.Tokens(string(r.Body))
+		if sizes = append(sizes, size); size > window {
+			return providertest.Step{Status: http.StatusBadRequest}
+		}
+		if r.Number == pages {
+			return providertest.Step{Text: "I read them."}
+		}
+		return providertest.Step{Calls: []provider.ToolCall{{ID: strconv.Itoa(r.Number), Name: "shop__read",
+			Arguments: json.RawMessage(`{}`)}}}
+	})
+	e.relayAs(func(c *config.Config) {
+		c.Providers = map[string]config.Provider{
+			"local": {Kind: string(provider.OpenAI), BaseURL: e.model.URL, Models: []string{providertest.Model}}}
+		c.Delegation.HistoryTokens = 6_000
+	})
+	e.browser(func(c *hubtest.Call) {
+		c.Started()
+		c.Return(json.RawMessage(`"` + strings.Repeat("The shop sells tea and bread. ", 1_000) + `"`))
+	})
+	a := e.agent(nobodyStarts)
+	a.call(80, "tasks_delegate", `{"prompt":"Read what the shop sells, page by page."}`)
+	answer, _ := a.hearsUntil(`"id":80`)
+	a.expects(answer, "I read them.", `"success":true`)
+	mu.Lock()
+	defer mu.Unlock()
+	if len(sizes) != pages+1 || sizes[0] > 4_000 || slices.Max(sizes) > window {
+		t.Errorf("the requests have %d tokens", sizes)
 	}
 }

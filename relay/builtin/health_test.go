@@ -10,7 +10,16 @@ import (
 
 	"tabrelay/relay/hub"
 	"tabrelay/relay/hub/hubtest"
+	"tabrelay/relay/registry"
 )
+
+// Every client has it in its list, so it is short.
+func TestBridgeHealthIsShort(t *testing.T) {
+	spec := (&Sources{}).healthTool().Spec
+	if n := registry.Tokens(string(spec.InputSchema) + string(spec.OutputSchema)); n >= 150 {
+		t.Errorf("its schemas have %d tokens", n)
+	}
+}
 
 // The relay is degraded while no browser is connected: before the first, and after the last has gone.
 func TestStateFollowsTheBrowsers(t *testing.T) {
