@@ -16,7 +16,6 @@ export interface Fate {
 export interface Patience {
   beginMs?: number;
   completeMs?: number;
-  blank?: boolean; // the tab is new, and shows about:blank first
 }
 
 /** What a tab is led away from: the document that it shows, and the page that it is on its way to, if any. */
@@ -68,13 +67,11 @@ export async function follow<T extends { tabId: number }>(
     fate.under++;
     fate.complete = false;
   });
-  const committed = hear((fate, { url }: Told) => {
-    if (patience.blank === true && url === 'about:blank') return;
+  const committed = hear((fate) => {
     fate.under--;
     fate.begun = true;
   });
-  const completed = hear((fate, { url }: Told) => {
-    if (patience.blank === true && url === 'about:blank') return;
+  const completed = hear((fate) => {
     fate.complete = true;
   });
   const within = hear((fate) => {

@@ -35,27 +35,28 @@ interface Led {
   way?: Way;
 }
 
+const blankMs = 1000;
+
 async function create(url: string, active: boolean): Promise<{ tabId: number; windowId: number }> {
   const tab = await chrome.tabs.create({ url, active });
   if (tab.id === undefined) throw new Error('Chrome opened no tab');
   return { tabId: tab.id, windowId: tab.windowId };
 }
 
-// The rules are about the tab, so it has to be there before it goes anywhere.
+// The rules are about the tab, so it has to be there before it goes anywhere. It shows a blank page first: a tab that
+// goes on before that has begun can lose the second page to the first.
 async function lead(url: string, active: boolean, { bounds, judge }: Allowed): Promise<Led> {
-  let way: Way | undefined;
-  const start = async () => {
-    const made = await create('about:blank', active);
-    way = await keepOut(made.tabId, bounds, judge);
-    await chrome.tabs.update(made.tabId, { url });
-    return made;
-  };
+  const { tabId, windowId } = await follow(() => create('about:blank', active), { beginMs: blankMs });
+  const way = await keepOut(tabId, bounds, judge);
   try {
-    const led = await follow(start, { blank: true });
-    if (led.fate.failed === undefined) await way?.settled();
-    return { ...led, ...(way !== undefined && { way }) };
+    const led = await follow(async () => {
+      await chrome.tabs.update(tabId, { url });
+      return { tabId, windowId };
+    });
+    if (led.fate.failed === undefined) await way.settled();
+    return { ...led, way };
   } finally {
-    await way?.end();
+    await way.end();
   }
 }
 
