@@ -64,6 +64,9 @@ func AccessOf(s call.Session, t *registry.Tool) call.Access {
 	if t.Plugin != nil {
 		a.Hash, a.Shipped = t.Plugin.Hash, t.Plugin.Shipped
 	}
+	if t.Page != nil { // it runs on one site, in whatever tab
+		a.OfPage, a.At = true, &call.Target{Origin: t.Page.Origin}
+	}
 	return a
 }
 
@@ -181,7 +184,7 @@ func forbidden(a *call.Access, v verdict) *fault.Error {
 
 // at says of a failure where the call was to run.
 func at(a *call.Access) []fault.Option {
-	if a.At == nil {
+	if a.At == nil || a.At.TabID == 0 {
 		return nil
 	}
 	return []fault.Option{fault.WithTab(a.At.TabID, a.At.Profile)}

@@ -7,6 +7,8 @@ import (
 
 	"tabrelay/relay/call"
 	"tabrelay/relay/fault"
+	"tabrelay/relay/plugin"
+	"tabrelay/relay/registry"
 )
 
 // What is off for a client, or kept from agents by the configuration, is hidden: as a tab, and as an address to open.
@@ -77,5 +79,31 @@ func TestAQuestionSaysWhatIsOpened(t *testing.T) {
 		ProfileID: "p", TabID: 7, Origin: "https://shop.example", URL: "https://forum.example/", Title: "Forum"}
 	if q := f.newQuestion(going); !strings.HasSuffix(q.Sentence, " in tab 7?") {
 		t.Errorf("got %q", q.Sentence)
+	}
+}
+
+// Tools that a page registered are listed only where the person lets a client meet that site.
+func TestToolsOfPagesOfHiddenSites(t *testing.T) {
+	f := open(t, call.Rule{Target: "default", Mode: call.Auto},
+		call.Rule{Target: "https://bank.example", Mode: call.Off},
+		call.Rule{Target: "https://mail.example", Mode: call.Off, Client: "cursor"})
+	for _, test := range []struct {
+		origin, client string
+		shown          bool
+	}{
+		{"https://bank.example", "claude-code", false},
+		{"https://mail.example", "claude-code", true},
+		{"https://mail.example", "cursor", false},
+		{"https://other.example", "cursor", true},
+	} {
+		tool := &registry.Tool{Name: "web__site__pay", Group: "web", Plugin: &plugin.Plugin{},
+			Page: &registry.Page{Origin: test.origin, Name: "pay"}}
+		view := f.View(call.Session{ID: "s", Client: test.client})
+		if got := view.Shows(tool); got != test.shown || view.Hidden(tool) == test.shown {
+			t.Errorf("a tool of %s is shown to %s: %t", test.origin, test.client, got)
+		}
+		if failure := view.Why(tool); (failure == nil) != test.shown || failure != nil && failure.TabID != 0 {
+			t.Errorf("a tool of %s for %s: %v", test.origin, test.client, failure)
+		}
 	}
 }
