@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -244,6 +245,8 @@ type Diagnostic struct {
 	Text    string `json:"text"` // one sentence: what is wrong and, where it is not plain, what to write
 	Warning bool   `json:"warning,omitempty"`
 	Frame   string `json:"frame,omitempty"` // the line with its number, and below it a mark at the column
+
+	field string // which it is about, of what begins at the line; empty: none
 }
 
 // faultf is one diagnostic about a whole file; an empty name is the plugin itself.
@@ -255,10 +258,6 @@ func faultf(file, format string, args ...any) []Diagnostic {
 func (b *Builder) withFrames(found []Diagnostic) (once []Diagnostic) {
 	sources := map[string][]string{}
 	for _, d := range found {
-		said := func(other Diagnostic) bool { return other.String() == d.String() }
-		if slices.ContainsFunc(once, said) {
-			continue
-		}
 		lines, read := sources[d.File]
 		if !read && d.Line > 0 {
 			content, _ := b.folder.read(d.File) // one that cannot be read has no lines
@@ -266,11 +265,32 @@ func (b *Builder) withFrames(found []Diagnostic) (once []Diagnostic) {
 			sources[d.File] = lines
 		}
 		if d.Line > 0 && d.Line <= len(lines) {
+			d.findField(lines)
 			d.Frame = frame(d, lines[d.Line-1])
 		}
-		once = append(once, d)
+		said := func(other Diagnostic) bool { return other.String() == d.String() }
+		if !slices.ContainsFunc(once, said) {
+			once = append(once, d)
+		}
 	}
 	return once
+}
+
+// findField moves a diagnostic to the line and column of its field, if the tool that begins at its line has it in words.
+func (d *Diagnostic) findField(lines []string) {
+	if d.field == "" {
+		return
+	}
+	named := regexp.MustCompile(`(?:^|[\s{,])['"]?(` + regexp.QuoteMeta(d.field) + `)['"]?\s*[:(,}]`)
+	for i, line := range lines[d.Line-1:] {
+		if i > 0 && strings.Contains(line, "defineTool(") {
+			return
+		}
+		if at := named.FindStringSubmatchIndex(line); at != nil {
+			d.Line, d.Column = d.Line+i, at[2]+1
+			return
+		}
+	}
 }
 
 // maxFrame is how long a line may be to be shown.

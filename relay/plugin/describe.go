@@ -93,8 +93,8 @@ func (b *Builder) readChanged(
 	var faults []Diagnostic
 	read.tools, faults = checkTools(src, info.Tools)
 	if !src.foreign {
-		for _, problem := range unknownKeys("a plugin", info.About.Keys, pluginKeys) {
-			faults = append(faults, faultf(entryFile, "%s", problem)...)
+		for _, key := range unknownKeys("a plugin", info.About.Keys, pluginKeys) {
+			faults = append(faults, faultf(entryFile, "%s", key.text)...)
 		}
 	}
 	read.byText = map[digest]Tool{}

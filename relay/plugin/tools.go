@@ -41,6 +41,11 @@ func checkTools(src *source, raw []*rawTool) ([]Tool, []Diagnostic) {
 	wait.Wait()
 	for i, r := range raw {
 		where := Diagnostic{File: r.At.File, Line: r.At.Line}
+		for _, key := range r.unknown(src) {
+			d := where
+			d.field, d.Text = key.name, fmt.Sprintf("tool %q: %s", r.Name, key.text)
+			found = append(found, d)
+		}
 		for _, problem := range problems[i] {
 			d := where
 			d.Text = fmt.Sprintf("tool %q: %s", r.Name, problem)
@@ -60,17 +65,23 @@ func checkTools(src *source, raw []*rawTool) ([]Tool, []Diagnostic) {
 	return tools, found
 }
 
-// check returns everything wrong with a tool.
+// unknown returns the fields of a tool that mean nothing.
+func (r *rawTool) unknown(src *source) []unknownKey {
+	keys := unknownKeys("annotations", r.Hints, hintKeys)
+	if !src.foreign {
+		keys = append(unknownKeys("a tool", r.Keys, toolKeys), keys...)
+	}
+	return keys
+}
+
+// check returns everything else wrong with a tool.
 func (r *rawTool) check(src *source) []string {
 	problems := slices.Clone(r.Problems)
-	if !src.foreign {
-		problems = append(problems, unknownKeys("a tool", r.Keys, toolKeys)...)
-	}
-	problems = append(problems, unknownKeys("annotations", r.Hints, hintKeys)...)
 	if problem := checkFullName("tool", src.name, r.Name); problem != "" {
 		problems = append(problems, problem)
 	}
-	if strings.TrimSpace(r.Description) == "" {
+	misspelt := slices.ContainsFunc(r.unknown(src), func(k unknownKey) bool { return k.meant == "description" })
+	if strings.TrimSpace(r.Description) == "" && !misspelt {
 		problems = append(problems, `has no "description"; agents choose tools by it`)
 	}
 	if err := r.CheckText(); err != nil {
@@ -115,8 +126,14 @@ var (
 var otherNames = map[string]string{"handler": "handle", "execute": "handle", "run": "handle", "inputSchema": "input",
 	"parameters": "input", "outputSchema": "output", "title": "displayName"}
 
+// unknownKey is a field that means nothing.
+type unknownKey struct {
+	name, meant string // meant is empty where no field has a similar name
+	text        string
+}
+
 // unknownKeys says which fields mean nothing, and which ones were probably meant.
-func unknownKeys(of string, given, known []string) (problems []string) {
+func unknownKeys(of string, given, known []string) (unknown []unknownKey) {
 	for _, key := range given {
 		if slices.Contains(known, key) {
 			continue
@@ -125,14 +142,13 @@ func unknownKeys(of string, given, known []string) (problems []string) {
 		if !slices.Contains(known, meant) {
 			meant = nearestField(key, known)
 		}
-		if meant != "" {
-			problems = append(problems, fmt.Sprintf("%q is no field of %s; did you mean %q?", key, of, meant))
-		} else {
-			problems = append(problems, fmt.Sprintf("%q is no field of %s; there are %s", key, of,
-				strings.Join(known, ", ")))
+		text := fmt.Sprintf("%q is no field of %s; did you mean %q?", key, of, meant)
+		if meant == "" {
+			text = fmt.Sprintf("%q is no field of %s; there are %s", key, of, strings.Join(known, ", "))
 		}
+		unknown = append(unknown, unknownKey{key, meant, text})
 	}
-	return problems
+	return unknown
 }
 
 // nearestField is the field that was probably meant; upper and lower case do not count.
