@@ -39,9 +39,9 @@ var glossary = []struct{ phrase, say string }{
 // command line say.
 func TestGlossary(t *testing.T) {
 	root := os.DirFS("..")
-	for _, pattern := range []string{"README.md", "docs/*.md", "extension/src/panel/*.ts*", "extension/src/browser/*.ts",
-		"extension/src/browser/*/*.ts", "extension/src/worker/*.ts", "cmd/tabrelay/*.go", "relay/*/*.go",
-		"relay/*/*/*.go", "adapters/*/src/*.ts"} {
+	for _, pattern := range []string{"README.md", "docs/*.md", "extension/src/panel/*.ts*",
+		"extension/src/browser/*.ts", "extension/src/browser/*/*.ts", "extension/src/worker/*.ts",
+		"cmd/tabrelay/*.go", "relay/*/*.go", "relay/*/*/*.go", "adapters/*/src/*.ts"} {
 		names, err := fs.Glob(root, pattern)
 		if err != nil || len(names) == 0 {
 			t.Fatalf("%s: no files: %v", pattern, err)

@@ -352,7 +352,8 @@ func TestHintsOfManyPlugins(t *testing.T) {
 		t.Errorf("a plugin without such tools: %d %s", status, answer)
 	}
 	many := httpapi.HintingMany{Plugins: map[string][]string{"tea": {"pay"}, "coffee": {"p*"}}, Effect: "read"}
-	if status, answer := v.ask("PUT", "hints", many); status != http.StatusOK || !readOnly("tea") || !readOnly("coffee") {
+	status, answer := v.ask("PUT", "hints", many)
+	if status != http.StatusOK || !readOnly("tea") || !readOnly("coffee") {
 		t.Errorf("%d %s", status, answer)
 	}
 }

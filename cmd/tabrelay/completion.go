@@ -30,7 +30,8 @@ func (a *app) complete(root *cobra.Command) {
 		words(a.profileWords)
 	oneFile := then(files, a.completing())
 	targets := func(ctx context.Context) []string {
-		return slices.Concat([]string{"default\teverything without a rule of its own"}, a.pluginWords(ctx), a.toolWords(ctx))
+		return slices.Concat([]string{"default\teverything without a rule of its own"}, a.pluginWords(ctx),
+			a.toolWords(ctx))
 	}
 	for path, complete := range map[string]cobra.CompletionFunc{
 		"call": a.completeCall, "tools show": a.completing(a.toolWords),

@@ -94,7 +94,8 @@ func (a *app) annotateMany(ctx context.Context, names, said []string) error {
 		}
 	}
 	if len(body.Plugins) == 0 {
-		a.notef("The names of their tools suggest nothing. Next: tabrelay plugin annotate NAME lists the tools of one.\n")
+		a.notef("The names of their tools suggest nothing. Next: tabrelay plugin annotate NAME lists the tools of " +
+			"one.\n")
 		return nil
 	}
 	var answer httpapi.ManyHints

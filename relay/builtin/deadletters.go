@@ -143,8 +143,8 @@ func (d *DeadLetters) Replayable(l *call.DeadLetter) (*registry.Tool, *fault.Err
 	return t, nil
 }
 
-// ownerOf is whose results and letters a session sees: its client's, or all when it is the person. A delegated agent sees
-// those of its own calls; programs without a name share one, and are told apart by their connections.
+// ownerOf is whose results and letters a session sees: its client's, or all when it is the person. A delegated agent
+// sees those of its own calls; programs without a name share one, and are told apart by their connections.
 func ownerOf(s call.Session) call.Owner {
 	switch {
 	case policy.IsPerson(s):

@@ -63,7 +63,8 @@ func TestAuditOfFailedSteps(t *testing.T) {
 	bench(t, failing, change, func(t *testing.T, do func(tool, arguments string) *fault.Error) {
 		do("browser__act", `{"steps":[{"tool":"click","ref":"e4"},{"tool":"fill","ref":"e5"},{"tool":"press"}]}`)
 	})
-	want := `1. click: done to what the page calls button "Add" [e4]; 2. fill: failed; 3. press: not tried. Step 2 of 3 `
+	want := `1. click: done to what the page calls button "Add" [e4]; 2. fill: failed; 3. press: not tried. ` +
+		`Step 2 of 3 `
 	if said := log.all[len(log.all)-1].Detail; !strings.HasPrefix(said, want) {
 		t.Errorf("the audit says %q, want %q …", said, want)
 	}

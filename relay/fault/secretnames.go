@@ -40,9 +40,10 @@ type Vocabulary struct {
 
 // wordList is the vocabulary as it is used.
 type wordList struct {
-	word, data, whole, loose, lines, aboutFirst, aboutLast, stay, literals, schemes, inner, naming, valued map[string]bool
-	parts, ends, phrases, harmless                                                                         []string
-	shapes, mixed                                                                                          []*regexp.Regexp
+	word, data, whole, loose, lines, aboutFirst, aboutLast map[string]bool
+	stay, literals, schemes, inner, naming, valued         map[string]bool
+	parts, ends, phrases, harmless                         []string
+	shapes, mixed                                          []*regexp.Regexp
 }
 
 var words = sync.OnceValue(func() *wordList {
@@ -63,9 +64,9 @@ var words = sync.OnceValue(func() *wordList {
 		}
 		return all
 	}
-	return &wordList{word: set(v.Words), data: set(v.Data), whole: set(v.Whole), loose: set(v.Loose), lines: set(v.Lines),
-		aboutFirst: set(v.AboutFirst), aboutLast: set(v.AboutLast), stay: set(v.Stay), literals: set(v.Literals),
-		schemes: set(v.Schemes), inner: set(v.Inner), naming: set(v.Naming), valued: set(v.Valued),
+	return &wordList{word: set(v.Words), data: set(v.Data), whole: set(v.Whole), loose: set(v.Loose),
+		lines: set(v.Lines), aboutFirst: set(v.AboutFirst), aboutLast: set(v.AboutLast), stay: set(v.Stay),
+		literals: set(v.Literals), schemes: set(v.Schemes), inner: set(v.Inner), naming: set(v.Naming), valued: set(v.Valued),
 		parts: v.Parts, ends: v.Ends, phrases: v.Phrases, harmless: v.Harmless, shapes: compiled(v.Shapes),
 		mixed: compiled(v.MixedShapes)}
 })

@@ -276,7 +276,7 @@ func (b *Builder) withFrames(found []Diagnostic) (once []Diagnostic) {
 	return once
 }
 
-// findField moves a diagnostic to the line and column of its field, if the tool that begins at its line has it in words.
+// findField moves a diagnostic to the line and column of its field, if the tool that begins at its line names it.
 func (d *Diagnostic) findField(lines []string) {
 	if d.field == "" {
 		return

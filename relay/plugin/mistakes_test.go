@@ -37,7 +37,8 @@ func TestMistakes(t *testing.T) {
 		"key of nothing": {source: tool("timeout: 5, annotations: {}"),
 			want: `src/index.ts:2:76: tool "go": "timeout" is no field of a tool; did you mean "timeoutMs"?`},
 		"misspelt hint": {source: tool("\n  annotations: {\n    readonlyHint: true }"),
-			want:  `src/index.ts:4:5: tool "go": "readonlyHint" is no field of annotations; did you mean "readOnlyHint"?`,
+			want: `src/index.ts:4:5: tool "go": "readonlyHint" is no field of annotations; did you mean ` +
+				`"readOnlyHint"?`,
 			frame: "    4 |     readonlyHint: true } });\n      |     ^"},
 		"misspelt description": {source: strings.Replace(tool(""), "description:", "descripton:", 1),
 			want: `src/index.ts:2:37: tool "go": "descripton" is no field of a tool; did you mean "description"?`},

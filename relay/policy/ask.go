@@ -119,8 +119,8 @@ func (p *Policy) roomForCall(q *question, open map[string]*pending) *fault.Error
 
 func (p *Policy) newQuestion(a call.Access) *question {
 	q := &question{access: a, opened: map[viewer]int{}, Approval: call.Approval{
-		CallID: a.ID, Client: a.Session.Client, Called: Called(a.Session), Doubt: p.Doubt(a.Session), Via: a.Session.Via,
-		Session: a.Session.ID, Tool: a.Tool, Title: claimed(a.Title, mostAbout), Plugin: a.Plugin,
+		CallID: a.ID, Client: a.Session.Client, Called: Called(a.Session), Doubt: p.Doubt(a.Session),
+		Via: a.Session.Via, Session: a.Session.ID, Tool: a.Tool, Title: claimed(a.Title, mostAbout), Plugin: a.Plugin,
 		PluginTitle: claimed(a.PluginTitle, mostAbout), Risk: Risk(&a), Shown: brief(a.Arguments),
 		ArgumentsHash: bind(&a).ArgumentsHash, Changes: changes(&a), Note: a.Note,
 		Reason: claimed(a.Reason, mostReason),

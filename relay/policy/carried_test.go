@@ -123,8 +123,8 @@ func TestNarrowedIsTold(t *testing.T) {
 	})
 }
 
-// A site that config.json spells in another way than browsers do had no effect before an update: what such a rule allows
-// waits for the person, and what it forbids is forbidden.
+// A site that config.json spells in another way than browsers do had no effect before an update: what such a rule
+// allows waits for the person, and what it forbids is forbidden.
 func TestOtherwiseSpelledSitesWait(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for _, kept := range []string{"", `{"inEffect":{"permissions":{"https://Shop.example:443":{"*":"auto"},` +

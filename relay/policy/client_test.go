@@ -39,7 +39,8 @@ func TestAQuestionDoubtsALookalike(t *testing.T) {
 			a.Session.Client, a.Session.Called = call.Unnamed, called
 			a.Session.ID = called
 			q, _ := f.asks(t.Context(), a)
-			if want := "May stdio, which calls itself “" + called + "”" + doubt + " use "; !strings.HasPrefix(q.Sentence, want) {
+			want := "May stdio, which calls itself “" + called + "”" + doubt + " use "
+			if !strings.HasPrefix(q.Sentence, want) {
 				t.Errorf("%q, want %q …", q.Sentence, want)
 			}
 			if want := "(" + q.Doubt + ")"; q.Doubt != "" && !strings.Contains(Text(q), want) {

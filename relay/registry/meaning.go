@@ -22,8 +22,8 @@ func wordSet(text string) map[string]bool {
 	return set
 }
 
-// idioms are words that mean something else together, with what they mean: “like” is what a tool does, but not in “would
-// like to”. Each word stands between spaces.
+// idioms are words that mean something else together, with what they mean: “like” is what a tool does, but not in
+// “would like to”. Each word stands between spaces.
 var idioms = strings.NewReplacer(
 	" would like ", " ", " d like ", " ", " looks like ", " ", " look like ", " ", " things like ", " ", " feel like ",
 	" ",

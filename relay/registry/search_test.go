@@ -157,8 +157,8 @@ func TestPhrasings(t *testing.T) {
 }
 
 // TestPurposes wants the right tool among the five that a search answers with, over the tools that come with the
-// product and those of 67 sites: requests written from what a person wants, not from what a tool is called. The first 150 were
-// written before the ranking was tuned on them, the last 30 afterwards, and only counted.
+// product and those of 67 sites: requests written from what a person wants, not from what a tool is called. The
+// first 150 were written before the ranking was tuned on them, the last 30 afterwards, and only counted.
 func TestPurposes(t *testing.T) {
 	tools := append(shippedTools(t), siteTools(t)...)
 	x := NewIndex(tools)
