@@ -64,11 +64,13 @@ var words = sync.OnceValue(func() *wordList {
 		}
 		return all
 	}
-	return &wordList{word: set(v.Words), data: set(v.Data), whole: set(v.Whole), loose: set(v.Loose),
-		lines: set(v.Lines), aboutFirst: set(v.AboutFirst), aboutLast: set(v.AboutLast), stay: set(v.Stay),
-		literals: set(v.Literals), schemes: set(v.Schemes), inner: set(v.Inner), naming: set(v.Naming), valued: set(v.Valued),
-		parts: v.Parts, ends: v.Ends, phrases: v.Phrases, harmless: v.Harmless, shapes: compiled(v.Shapes),
-		mixed: compiled(v.MixedShapes)}
+	return &wordList{
+		word: set(v.Words), data: set(v.Data), whole: set(v.Whole), loose: set(v.Loose), lines: set(v.Lines),
+		aboutFirst: set(v.AboutFirst), aboutLast: set(v.AboutLast), stay: set(v.Stay), literals: set(v.Literals),
+		schemes: set(v.Schemes), inner: set(v.Inner), naming: set(v.Naming), valued: set(v.Valued), parts: v.Parts,
+		ends: v.Ends, phrases: v.Phrases, harmless: v.Harmless, shapes: compiled(v.Shapes),
+		mixed: compiled(v.MixedShapes),
+	}
 })
 
 // VocabularyJSON is the vocabulary as it was written, for who writes it elsewhere.
