@@ -34,6 +34,7 @@ const same = (a: Tab, b: Tab): boolean =>
 
 export class Tabs {
   readonly #tabs = new Map<number, Tab>();
+  readonly #closed = new Set<number>(); // what is still told of these was found out before
   readonly #frozen = new Set<number>();
   readonly #freezing = new Map<number, ReturnType<typeof setTimeout>>(); // not for long enough to believe it
   readonly #awaited = new Map<number, (() => void)[]>();
@@ -49,6 +50,7 @@ export class Tabs {
       this.#upsert(tab);
     });
     chrome.tabs.onRemoved.addListener((tabId) => {
+      this.#closed.add(tabId);
       listener.removed(tabId);
       this.#remove(tabId);
       this.#settle(tabId);
@@ -122,7 +124,7 @@ export class Tabs {
 
   #upsert(from: chrome.tabs.Tab): void {
     const { id, url } = from;
-    if (id === undefined) return;
+    if (id === undefined || this.#closed.has(id)) return;
     if (from.frozen) this.#freeze(id);
     else this.#thaw(id);
     if (!isWeb(url)) {

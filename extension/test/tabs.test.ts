@@ -1,0 +1,48 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { Tabs } from '../src/worker/tabs.ts';
+
+type Listener = (...given: unknown[]) => void;
+
+const heard = new Map<string, Listener>();
+const event = (name: string) => ({ addListener: (listener: Listener) => void heard.set(name, listener) });
+let answer: (tab: unknown) => void = () => {};
+
+Reflect.set(globalThis, 'chrome', {
+  windows: {
+    WINDOW_ID_NONE: -1,
+    getLastFocused: async () => ({ id: 1 }),
+    onFocusChanged: event('focus'),
+  },
+  tabs: {
+    query: async () => [],
+    get: () => new Promise<unknown>((resolve) => (answer = resolve)),
+    ...Object.fromEntries(
+      ['Created', 'Updated', 'Removed', 'Replaced', 'Attached', 'Activated'].map((name) => [
+        `on${name}`,
+        event(name),
+      ]),
+    ),
+  },
+});
+
+test('a tab that was closed does not come back by what was asked before', async () => {
+  const told: string[] = [];
+  const tabs = new Tabs({
+    changed: ({ id, url }) => told.push(`${id} ${url}`),
+    closed: (id) => told.push(`${id} closed`),
+    removed: () => {},
+    loading: () => {},
+    frozen: () => {},
+  });
+  await tabs.loaded;
+  const tab = { id: 7, windowId: 1, url: 'https://a.example/', title: 'A', active: true, status: 'complete' };
+  heard.get('Created')?.(tab);
+  const looked = tabs.look(7);
+  heard.get('Removed')?.(7);
+  heard.get('Updated')?.(7, { status: 'complete' }, tab);
+  answer(tab);
+  await looked;
+  assert.deepEqual(told, ['7 https://a.example/', '7 closed']);
+  assert.equal(tabs.get(7), undefined);
+});
