@@ -247,6 +247,28 @@ test('without a question an act is done only to what the agent was told', async 
   expect(rows).toContain('; 2. click: failed; 3. press: not tried. Step 2 of 3');
 });
 
+test('a thing that is called otherwise under the pointer is not pressed without a question either', async ({
+  sharedStage: stage,
+  closing,
+}) => {
+  const site = await openSite(closing, {
+    follow: `<!doctype html><title>Follow</title><script>const pressed = []</script>
+<button onmouseenter="textContent = 'Unfollow'" onclick="pressed.push(textContent)">Following</button>
+<button title="Print" onmouseenter="removeAttribute('title')" onclick="pressed.push('print')"><svg></svg></button>`,
+  });
+  await visit(stage, `${site}/follow`);
+  const agent = new Acting(stage.agent);
+  const failure = await agent.failure('click', { ref: await agent.ref('button "Following"') });
+  expect(failure).toMatchObject({ code: 'TARGET_CHANGED', outcome: 'not_executed' });
+  expect(failure.text).toContain(
+    'was told as button "Following" is button "Unfollow" now; it was not pressed',
+  );
+  expect(await stage.page.evaluate('pressed')).toEqual([]);
+  expect(await agent.click('button "Unfollow"')).toMatchObject({ outcome: 'executed' });
+  expect(await agent.click('button "Print"')).toMatchObject({ outcome: 'executed' });
+  expect(await stage.page.evaluate('pressed')).toEqual(['Unfollow', 'print']);
+});
+
 test('a client that asks its person shows the same, and a missed question is for the same target', async ({
   closing,
 }) => {

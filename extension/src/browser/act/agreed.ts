@@ -96,6 +96,21 @@ export function stillAgreed(element: Element): void {
   else stillAllowed(element);
 }
 
+/**
+ * The same once the pointer is over it. For a tooltip some pages take the words off a thing: where the agent was only
+ * told of it, a name that goes away and is followed by nothing is no other thing.
+ */
+export function stillAgreedUnderPointer(element: Element, eventsBefore: number): void {
+  const { name, shows, unnamed } = targetOf(element);
+  if (allowed === undefined && (name === '' || unnamed === true) && shows === undefined) return;
+  try {
+    stillAgreed(element);
+  } catch (why) {
+    if (why instanceof NotDone) why.eventsBefore = eventsBefore;
+    throw why;
+  }
+}
+
 /** Whether what is done to one element may go on in another, which the person who was asked was not shown. */
 export function mayGoOn(from: Element | null, to: Element | null): boolean {
   if (allowed === undefined) return true;

@@ -104,7 +104,7 @@ export async function effectOf<More extends Said>(
   });
   try {
     const more = await act().catch((why: unknown) => {
-      throw truthful(why, eventsSent() > sent);
+      throw truthful(why, sent);
     });
     await quiet(scene);
     const leaving = scene.departure.to();
@@ -144,11 +144,13 @@ function leaveScene(scene: Scene): void {
 }
 
 // A failure says that nothing was done only where nothing was.
-function truthful(why: unknown, acted: boolean): unknown {
+function truthful(why: unknown, sent: number): unknown {
   if (!(why instanceof NotDone)) return why;
+  const acted = (why.eventsBefore ?? eventsSent()) > sent;
   if (acted) why.outcome = 'executed';
   else if (why.code === 'SENSITIVE_FIELD') return why; // its message is the field
-  why.message += acted ? '; what was done before that stays done' : '; nothing was done';
+  const left = why.eventsBefore === undefined ? 'nothing was done' : 'it was not pressed';
+  why.message += acted ? '; what was done before that stays done' : `; ${left}`;
   return why;
 }
 

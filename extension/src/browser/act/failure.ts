@@ -17,6 +17,7 @@ export class NotDone extends Error {
   readonly retryable = false;
   readonly hint: string | undefined;
   data: Record<string, unknown> | undefined;
+  eventsBefore: number | undefined; // that had been sent when the pointer began to move, where it did nothing else
 
   constructor(
     code: ActCode | string,

@@ -1,12 +1,13 @@
 // The events of a pointer, in the order in which a browser sends them.
 import { turn } from '../pausing.ts';
-import { stillAllowed } from './agreed.ts';
+import { stillAgreedUnderPointer } from './agreed.ts';
 import { closeLight } from './closing.ts';
 import {
   attribute,
   documentFor,
   editableOf,
   elementAt,
+  eventsSent,
   fits,
   focusedIn,
   isConnected,
@@ -241,6 +242,7 @@ export async function pressAndRelease(spot: Spot, { button, count, modifiers }: 
   const { target } = spot;
   let { hit } = spot;
   const item = button === 'left' ? closedItem(hit) : null;
+  const before = eventsSent();
   moveTo(hit, spot, modifiers);
   await turn();
   if (item?.getAttribute('aria-expanded') === 'true') return { sent: 0, replaced: false, opened: true };
@@ -249,7 +251,7 @@ export async function pressAndRelease(spot: Spot, { button, count, modifiers }: 
     if (n > 1) await turn();
     hit = drawnAnew(hit, spot);
     if (!isConnected(hit)) return { sent, replaced: true, ...(n === 1 && { unpressed: true }) };
-    if (n === 1) stillAllowed(target);
+    if (n === 1) stillAgreedUnderPointer(target, before);
     const more = { button, modifiers, count: n };
     const compatible = sendMouse('pointerdown', hit, spot, { ...more, held: button });
     const mayFocus = !compatible || sendMouse('mousedown', hit, spot, { ...more, held: button });
