@@ -6,7 +6,7 @@ import { render } from 'preact';
 import { AgentsPage } from '../src/panel/agents.tsx';
 import { Board } from '../src/panel/board.ts';
 import { BoardContext } from '../src/panel/hooks.ts';
-import { isPanelRequest } from '../src/panel/messages.ts';
+import { isPanelRequest } from '../src/shared/panel-messages.ts';
 
 const window = new Window();
 Object.assign(globalThis, { document: window.document, window });

@@ -7,7 +7,7 @@ import { isApprovals } from '../src/panel/answers.ts';
 import { Arguments } from '../src/panel/argument.tsx';
 import { Board } from '../src/panel/board.ts';
 import { BoardContext } from '../src/panel/hooks.ts';
-import { isPanelRequest } from '../src/panel/messages.ts';
+import { isPanelRequest } from '../src/shared/panel-messages.ts';
 
 const window = new Window();
 Object.assign(globalThis, { document: window.document, window });

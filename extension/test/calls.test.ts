@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { beforeEach, mock, test } from 'node:test';
 import { Calls, type Heard } from '../src/bridge/calls.ts';
-import type { FromBridge } from '../src/bridge/messages.ts';
-import type { CallOrder, Ending } from '../src/page/order.ts';
 import type { Observer } from '../src/page/reporting.ts';
+import type { FromBridge } from '../src/shared/bridge-messages.ts';
+import type { CallOrder, Ending } from '../src/shared/order.ts';
 
 Reflect.set(globalThis, 'location', { href: 'https://a.example/', origin: 'https://a.example' });
 Reflect.set(globalThis, 'window', Object.assign(globalThis, { top: globalThis }));

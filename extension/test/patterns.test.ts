@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { patternMatches, urlAllowed } from '../src/page/patterns.ts';
+import { patternMatches, urlAllowed } from '../src/shared/patterns.ts';
 
 const cases: [pattern: string, url: string, matches: boolean][] = [
   ['<all_urls>', 'https://a.example/x', true],

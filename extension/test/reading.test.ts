@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { mock, test } from 'node:test';
-import type { FromBridge } from '../src/bridge/messages.ts';
+import type { FromBridge } from '../src/shared/bridge-messages.ts';
 import { Bridge } from '../src/worker/bridges.ts';
 import { Consoles } from '../src/worker/consoles.ts';
 import { cut, inTime, readTab, Unreadable, unreadable } from '../src/worker/reading.ts';

@@ -1,7 +1,7 @@
 // What goes on around an act of the browser's tools: dialogs of the page are answered meanwhile, and the worker tells
 // what cannot be seen from a document: requests, tabs, downloads.
 import { answerEvent, dialogEvent, resumeEvent } from '../page/dialogs.ts';
-import type { Dialog, DialogAnswer, FromBridge, News } from './messages.ts';
+import type { Dialog, DialogAnswer, FromBridge, News } from '../shared/bridge-messages.ts';
 import { Windows } from './windows.ts';
 
 /** An act that goes on. */

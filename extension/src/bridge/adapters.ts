@@ -1,8 +1,8 @@
 // The isolated-world adapters of this document. They share the world with the bridge and register themselves.
 import { type Adapter, readAdapter } from '../page/definition.ts';
-import { isRecord, isText } from '../page/guards.ts';
 import { liveIn } from '../page/hooks.ts';
 import { type Uncaught, UncaughtErrors } from '../page/uncaught.ts';
+import { isRecord, isText } from '../shared/guards.ts';
 
 interface Resident {
   hash: string;

@@ -1,9 +1,10 @@
 // The calls of this document: what runs, what ended and is not acknowledged yet, and what must never start.
-import type { CallOrder, Ending } from '../page/order.ts';
+
 import type { Observer } from '../page/reporting.ts';
 import type { AbortReason, Run } from '../page/runtime.ts';
-import type { Acting, Mark } from './mark.ts';
-import type { FromBridge, OutcomeMessage, Phase, Place } from './messages.ts';
+import type { Acting, FromBridge, OutcomeMessage, Phase, Place } from '../shared/bridge-messages.ts';
+import type { CallOrder, Ending } from '../shared/order.ts';
+import type { Mark } from './mark.ts';
 
 /** Starts one call in its adapter, in either world. */
 export type Start = (observer: Observer) => Run;

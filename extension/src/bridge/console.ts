@@ -2,10 +2,10 @@
 // while calls are open and for a moment after, so that a burst of calls opens it once; and as long as somebody reads
 // the console as a resource.
 import { consoleEvent } from '../page/channel.ts';
-import { exactly, isFlag, isNumber, isText, shape } from '../page/guards.ts';
 import { spoken } from '../page/serialise.ts';
+import type { ConsoleLine } from '../shared/bridge-messages.ts';
+import { exactly, isFlag, isNumber, isText, shape } from '../shared/guards.ts';
 import type { Heard, Tail } from './calls.ts';
-import type { ConsoleLine } from './messages.ts';
 
 const lingerMs = 5000;
 const maxEntries = 500;

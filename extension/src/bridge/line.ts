@@ -1,6 +1,6 @@
 // The port to the service worker. When the worker dies the port closes, and connecting again wakes the worker.
 
-import { whenDisconnected } from '../ports.ts';
+import { whenDisconnected } from '../shared/ports.ts';
 export interface Line {
   post(message: unknown): void; // lost while there is no port
   close(): void; // for good

@@ -6,11 +6,11 @@ import {
   isFromAdapter,
   type ToAdapter,
 } from '../page/channel.ts';
-import type { CallOrder } from '../page/order.ts';
 import type { OutsideAnswer, OutsideRequest } from '../page/outside.ts';
 import type { Observer } from '../page/reporting.ts';
 import type { Run } from '../page/runtime.ts';
 import type { Uncaught } from '../page/uncaught.ts';
+import type { CallOrder } from '../shared/order.ts';
 
 /** One adapter in the main world. */
 export interface MainAdapter {

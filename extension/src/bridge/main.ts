@@ -1,9 +1,17 @@
 // The resident bridge: one per document a plugin serves, in the isolated world, where the page cannot reach it. It
 // outlives the service worker, runs isolated adapters, passes calls to main-world ones, and owns every outcome
 // until the relay has acknowledged it.
-import type { CallOrder } from '../page/order.ts';
+
 import { startRun } from '../page/runtime.ts';
 import type { Uncaught } from '../page/uncaught.ts';
+import {
+  type DialogAnswer,
+  type FromBridge,
+  isToBridge,
+  type News,
+  type ToBridge,
+} from '../shared/bridge-messages.ts';
+import type { CallOrder } from '../shared/order.ts';
 import { Acting, type Watched } from './acting.ts';
 import { Adapters } from './adapters.ts';
 import { Calls, type Start } from './calls.ts';
@@ -11,7 +19,6 @@ import { watchConsole, watchErrors } from './console.ts';
 import { hideInterfaces, openLine } from './line.ts';
 import { watchMainWorld } from './main-world.ts';
 import { Mark } from './mark.ts';
-import { type DialogAnswer, type FromBridge, isToBridge, type News, type ToBridge } from './messages.ts';
 import { Pauses } from './pauses.ts';
 import { Recording } from './recording.ts';
 

@@ -1,15 +1,7 @@
 // The mark on a page while an agent acts in it: a line of text in a corner, for the person. It is in a closed shadow
 // root, lets every click through, takes no focus and is not read aloud; it is no part of the text of the page, and
 // readers of its HTML leave it out (read.ts, changes.ts). The page can see that an element is there, not what it says.
-import { isText, shape } from '../page/guards.ts';
-
-/** Who acts, in words for the person. */
-export interface Acting {
-  client: string;
-  title: string; // of the tool
-}
-
-export const isActing = shape({ client: isText, title: isText });
+import type { Acting } from '../shared/bridge-messages.ts';
 
 declare global {
   /** The element, in the isolated world only, so that what reads the page can leave it out. */

@@ -1,6 +1,6 @@
 // The way between the bridge (isolated world) and one adapter in the main world: a MessagePort, handed over at
 // document_start inside an event, synchronously, while no script of the page exists that could listen.
-import { exactly, type Guard, isNumber, isRecord, isText, shape } from './guards.ts';
+import { exactly, type Guard, isNumber, isRecord, isText, shape } from '../shared/guards.ts';
 import {
   type CallOrder,
   type Ending,
@@ -10,9 +10,9 @@ import {
   isStep,
   type Line,
   type Step,
-} from './order.ts';
+} from '../shared/order.ts';
+import { dispatch, listen, MessageEventCtor, setPrototypeOf } from '../shared/primordials.ts';
 import { isOutsideAnswer, isOutsideRequest, type OutsideAnswer, type OutsideRequest } from './outside.ts';
-import { dispatch, listen, MessageEventCtor, setPrototypeOf } from './primordials.ts';
 import { isUncaught, type Uncaught } from './uncaught.ts';
 
 export const adapterEvent = 'tabrelay:adapter';

@@ -1,6 +1,6 @@
 // A call's deadline in the page. One timer at a time; progress only moves a number.
-import type { CallOrder } from './order.ts';
-import { ceil, dropTimer, later, max, min, now, round } from './primordials.ts';
+import type { CallOrder } from '../shared/order.ts';
+import { ceil, dropTimer, later, max, min, now, round } from '../shared/primordials.ts';
 
 export type Expiry = 'fixed' | 'idle' | 'max_exceeded';
 

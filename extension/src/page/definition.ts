@@ -1,8 +1,8 @@
 // An adapter as its bundle hands it over (definePlugin's result, or an instance of a class), read once when it
 // registers.
-import { isRecord, isText } from './guards.ts';
+import { isRecord, isText } from '../shared/guards.ts';
+import { isArray, MapCtor, mapGet, mapSet } from '../shared/primordials.ts';
 import { type Callable, type Hooks, isCallable, readHooks } from './hooks.ts';
-import { isArray, MapCtor, mapGet, mapSet } from './primordials.ts';
 import { type Lent, PluginScope } from './scope.ts';
 import { readSignIn, type SignIn } from './sign-in.ts';
 import { UncaughtErrors } from './uncaught.ts';

@@ -13,7 +13,7 @@ import {
   slice,
   stringOf,
   unlisten,
-} from './primordials.ts';
+} from '../shared/primordials.ts';
 
 export const dialogEvent = 'tabrelay:dialog';
 export const resumeEvent = 'tabrelay:resume';

@@ -9,7 +9,7 @@ import {
   mapSet,
   property,
   unlisten,
-} from './primordials.ts';
+} from '../shared/primordials.ts';
 
 export type Callable = (...args: never) => unknown;
 

@@ -1,6 +1,6 @@
 // Follows javascript: links in the page's own world. Chrome refuses them to the world of an extension, also where the
 // page allows them.
-import { eventData, listen, slice } from './primordials.ts';
+import { eventData, listen, slice } from '../shared/primordials.ts';
 
 const linkEvent = 'tabrelay:link';
 

@@ -1,5 +1,5 @@
 // What of a tool's result JSON would drop or change in silence, for whoever writes the plugin.
-import { isRecord } from './guards.ts';
+import { isRecord } from '../shared/guards.ts';
 import {
   defineProperty,
   indexOf,
@@ -14,7 +14,7 @@ import {
   stringOf,
   tagOf,
   uncurry,
-} from './primordials.ts';
+} from '../shared/primordials.ts';
 import { kindOf } from './serialise.ts';
 
 const mostLosses = 5;

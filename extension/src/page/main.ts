@@ -1,13 +1,8 @@
 // What every main-world adapter file begins with. Registered for document_start, so all of this, the capture of
 // built-ins included, runs before any script of the page.
 
-import { adapterEvent, type FromAdapter, handOver, readToAdapter } from './channel.ts';
-import { readAdapter } from './definition.ts';
-import { isRecord, isText } from './guards.ts';
-import { liveIn } from './hooks.ts';
-import { openNetwork } from './network.ts';
-import type { CallOrder } from './order.ts';
-import { openOutside } from './outside.ts';
+import { isRecord, isText } from '../shared/guards.ts';
+import type { CallOrder } from '../shared/order.ts';
 import {
   eventData,
   listen,
@@ -18,7 +13,12 @@ import {
   mapSet,
   portPost,
   portStart,
-} from './primordials.ts';
+} from '../shared/primordials.ts';
+import { adapterEvent, type FromAdapter, handOver, readToAdapter } from './channel.ts';
+import { readAdapter } from './definition.ts';
+import { liveIn } from './hooks.ts';
+import { openNetwork } from './network.ts';
+import { openOutside } from './outside.ts';
 import type { Observer } from './reporting.ts';
 import { type Run, startRun } from './runtime.ts';
 import { takePreScript } from './scope.ts';

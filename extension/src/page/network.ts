@@ -30,7 +30,7 @@ import {
   URLCtor,
   uncurry,
   unlisten,
-} from './primordials.ts';
+} from '../shared/primordials.ts';
 
 const browserFetch = fetch;
 const RequestCtor = Request;

@@ -1,7 +1,6 @@
 // Same-origin requests of a main-world adapter, sent by the bridge: there the page's connect-src does not hold. They
 // carry the person's cookies and the page's Origin, like the page's own.
-import { exactly, type Guard, isFlag, isNumber, isText, listOf, optional, shape } from './guards.ts';
-import { bare, type Described, describe, headersFrom, onAbort } from './network.ts';
+import { exactly, type Guard, isFlag, isNumber, isText, listOf, optional, shape } from '../shared/guards.ts';
 import {
   deferred,
   defineProperty,
@@ -12,7 +11,8 @@ import {
   mapHas,
   mapSet,
   TypeErrorCtor,
-} from './primordials.ts';
+} from '../shared/primordials.ts';
+import { bare, type Described, describe, headersFrom, onAbort } from './network.ts';
 
 const ArrayBufferCtor = ArrayBuffer;
 const ResponseCtor = Response;

@@ -1,8 +1,8 @@
 // Copies what the page's own requests are answered, while the person records the tab: put into the main world of a
 // recorded document, and told over a port when the recording is over. Nothing of a request is changed.
 
+import { isRecord } from '../shared/guards.ts';
 import { type Answered, recordEvent, recordWanted } from './channel.ts';
-import { isRecord } from './guards.ts';
 
 const answerChars = 256 * 1024; // that are kept of an answer
 

@@ -1,6 +1,6 @@
 // What a tool says while it runs: progress and log lines, bounded so that a busy loop cannot flood the agent.
-import { isRecord } from './guards.ts';
-import type { Ending, Line, Step } from './order.ts';
+import { isRecord } from '../shared/guards.ts';
+import type { Ending, Line, Step } from '../shared/order.ts';
 import {
   dropTimer,
   encodeJson,
@@ -11,7 +11,7 @@ import {
   now,
   parseJson,
   stringOf,
-} from './primordials.ts';
+} from '../shared/primordials.ts';
 import { cut, describe, legible } from './serialise.ts';
 
 const ErrorCtor = Error;

@@ -1,11 +1,8 @@
 // One call's life in a document: check the address, wait until the adapter is ready, start the tool under one
 // AbortSignal and one clock, and report its end once. Runs in both worlds; see primordials.ts.
-import { type Clock, type Expiry, expiryText, startClock } from './clock.ts';
-import type { Adapter, Callable, Tool } from './definition.ts';
-import type { HookName } from './hooks.ts';
-import { losses } from './losses.ts';
-import type { CallOrder, Ending, Refusal } from './order.ts';
-import { urlAllowed } from './patterns.ts';
+
+import type { CallOrder, Ending, Refusal } from '../shared/order.ts';
+import { urlAllowed } from '../shared/patterns.ts';
 import {
   abortable,
   call,
@@ -24,7 +21,11 @@ import {
   slice,
   stringOf,
   thenIsPatched,
-} from './primordials.ts';
+} from '../shared/primordials.ts';
+import { type Clock, type Expiry, expiryText, startClock } from './clock.ts';
+import type { Adapter, Callable, Tool } from './definition.ts';
+import type { HookName } from './hooks.ts';
+import { losses } from './losses.ts';
 import { type Observer, type Reports, reporting } from './reporting.ts';
 import { settingsHere } from './scope.ts';
 import {

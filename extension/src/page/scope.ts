@@ -1,9 +1,6 @@
 // What one plugin's bundle is lent: its settings, what its pre-script kept, and the log of a call. It is handed to a
 // function of that bundle and never hangs on a global, so that two plugins of a tab do not see each other's.
-import { isRecord, isText } from './guards.ts';
-import type { Callable } from './hooks.ts';
-import { isCallable } from './hooks.ts';
-import { type Network, originOf } from './network.ts';
+import { isRecord, isText } from '../shared/guards.ts';
 import {
   call,
   deleteProperty,
@@ -13,7 +10,10 @@ import {
   mapEach,
   mapSet,
   property,
-} from './primordials.ts';
+} from '../shared/primordials.ts';
+import type { Callable } from './hooks.ts';
+import { isCallable } from './hooks.ts';
+import { type Network, originOf } from './network.ts';
 
 /** What does not change from call to call. */
 export interface Lent {

@@ -1,5 +1,5 @@
 // What a tool returned or threw, as JSON the worker can pass on without looking into it.
-import { isRecord, isText } from './guards.ts';
+import { isRecord, isText } from '../shared/guards.ts';
 import {
   codeAt,
   defineProperty,
@@ -18,7 +18,7 @@ import {
   slice,
   stringOf,
   tagOf,
-} from './primordials.ts';
+} from '../shared/primordials.ts';
 
 const messageBytes = 32 * 1024;
 const fieldBytes = 1024;

@@ -1,7 +1,7 @@
 // A plugin says how to know that a person is signed in; waiting for it, and the words when nobody is, are here.
-import { isNumber, isRecord, isText } from './guards.ts';
+import { isNumber, isRecord, isText } from '../shared/guards.ts';
+import { absoluteUrl, call, later, max, min, now, settle } from '../shared/primordials.ts';
 import { type Callable, isCallable } from './hooks.ts';
-import { absoluteUrl, call, later, max, min, now, settle } from './primordials.ts';
 
 export interface SignIn {
   isSignedIn: Callable;

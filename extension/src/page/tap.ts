@@ -2,9 +2,6 @@
 // uncaught errors and unhandled rejections. Outside that time nothing of its console is touched. Dialogs are always
 // told.
 
-import { consoleEvent, handOver } from './channel.ts';
-import { tapDialogs } from './dialogs.ts';
-import { tapLinks } from './links.ts';
 import {
   call,
   defineProperty,
@@ -18,7 +15,10 @@ import {
   portStart,
   rejectionReason,
   unlisten,
-} from './primordials.ts';
+} from '../shared/primordials.ts';
+import { consoleEvent, handOver } from './channel.ts';
+import { tapDialogs } from './dialogs.ts';
+import { tapLinks } from './links.ts';
 import { spoken } from './serialise.ts';
 import { isOurs, isThrownIn } from './trace.ts';
 import { tapWindows } from './windows.ts';

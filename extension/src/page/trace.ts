@@ -1,7 +1,7 @@
 // Where a thrown error comes from, for people who write adapters: file, line and column of its top frame. Of the
 // file's address only the path is told, so that neither a query nor a folder of this machine leaves the page.
-import { isRecord } from './guards.ts';
-import { codeAt, defineProperty, errorField, indexOf, property, slice } from './primordials.ts';
+import { isRecord } from '../shared/guards.ts';
+import { codeAt, defineProperty, errorField, indexOf, property, slice } from '../shared/primordials.ts';
 
 const frame = '\n    at '; // how V8 begins the line of a frame
 const longest = 300;

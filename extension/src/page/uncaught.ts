@@ -1,7 +1,7 @@
 // Errors that a plugin throws outside of its handlers: in timers, in event handlers, in promises that nobody awaits.
 // They are looked for while somebody works on the plugin, and at no other time. What comes before its first call is
 // kept in the document until then.
-import { exactly, type Guard, isNumber, isText, listOf, optional, shape } from './guards.ts';
+import { exactly, type Guard, isNumber, isText, listOf, optional, shape } from '../shared/guards.ts';
 import {
   defineProperty,
   dropTimer,
@@ -14,7 +14,7 @@ import {
   round,
   slice,
   unlisten,
-} from './primordials.ts';
+} from '../shared/primordials.ts';
 import { describe, kindOf } from './serialise.ts';
 import { hasStack, isOurs, isThrownIn, placeInFile, placesInFile } from './trace.ts';
 

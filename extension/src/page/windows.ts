@@ -1,6 +1,7 @@
 // Has the bridge open the window that the page asks for while a call acts in it. The page keeps its own function.
+
+import { stringOf, toLower } from '../shared/primordials.ts';
 import { ask, front, run, send } from './dialogs.ts';
-import { stringOf, toLower } from './primordials.ts';
 
 export const windowEvent = 'tabrelay:window';
 export const windowAnswerEvent = 'tabrelay:window-answer';

@@ -10,7 +10,7 @@ import {
   isText,
   listOf,
   shape,
-} from '../page/guards.ts';
+} from '../shared/guards.ts';
 
 /** Go leaves a field out, or writes null, where there is nothing. */
 const maybe =

@@ -1,7 +1,8 @@
 // What the panel knows: the worker's state, and the answer of each path that somebody looks at. News of a topic makes
 // the answers below it stale; those that are looked at are asked for again, the others when somebody looks.
+
+import type { PanelState } from '../shared/panel-state.ts';
 import { Line, type Problem, type Reply } from './line.ts';
-import type { PanelState } from './state.ts';
 
 /** What is known of a path's answer. A failed refresh keeps the value there was. */
 export interface Known {

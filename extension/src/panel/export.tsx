@@ -1,7 +1,7 @@
 // The audit log as a file: everything that the filters select, in parts that fit into one answer, and the check of
 // its chain.
 import { useContext, useState } from 'preact/hooks';
-import { type Guarded, isText } from '../page/guards.ts';
+import { type Guarded, isText } from '../shared/guards.ts';
 import { isAudit, isVerified } from './answers.ts';
 import { BoardContext } from './hooks.ts';
 import type { Line, Problem, Reply } from './line.ts';

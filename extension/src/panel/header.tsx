@@ -1,12 +1,12 @@
 // What is always in view: whether there is a connection, whose profile this is, and the button that stops everything.
 import { useContext, useEffect, useRef } from 'preact/hooks';
+import type { PanelState } from '../shared/panel-state.ts';
 import { announce } from './announcer.tsx';
 import { isDiagnosis, isPaused } from './answers.ts';
 import { type Act, BoardContext, useAct, useAnswer, useLink } from './hooks.ts';
 import { Pairing } from './pairing.tsx';
 import { Paused, PauseSign } from './paused.tsx';
 import { Failed } from './pieces.tsx';
-import type { PanelState } from './state.ts';
 import { visibleLine } from './words.ts';
 
 type Phase = PanelState['link']['phase'];

@@ -1,10 +1,10 @@
 // Preact's side of the board: components that look at a path are drawn again when its answer changes.
 import { createContext } from 'preact';
 import { useCallback, useContext, useEffect, useReducer, useState } from 'preact/hooks';
-import type { Guard } from '../page/guards.ts';
+import type { Guard } from '../shared/guards.ts';
+import type { PanelState } from '../shared/panel-state.ts';
 import { Board } from './board.ts';
 import type { Problem } from './line.ts';
-import type { PanelState } from './state.ts';
 
 export const BoardContext = createContext(new Board());
 

@@ -1,9 +1,9 @@
 // The panel's end of the port to the worker. Chrome ends the worker now and then; a new port wakes it.
 
-import { isText, optional, shape } from '../page/guards.ts';
-import { whenDisconnected } from '../ports.ts';
-import { isPanelNews, isPanelResponse, isShow, type PanelRequest } from './messages.ts';
-import { isPanelState, type PanelState } from './state.ts';
+import { isText, optional, shape } from '../shared/guards.ts';
+import { isPanelNews, isPanelResponse, isShow, type PanelRequest } from '../shared/panel-messages.ts';
+import { isPanelState, type PanelState } from '../shared/panel-state.ts';
+import { whenDisconnected } from '../shared/ports.ts';
 
 /** Why something could not be shown or done, in words for the person. */
 export interface Problem {

@@ -1,9 +1,9 @@
 // With which relay this browser is paired, and the way to end that.
 import { useContext } from 'preact/hooks';
+import type { PanelState } from '../shared/panel-state.ts';
 import { announce } from './announcer.tsx';
 import { BoardContext, useNow } from './hooks.ts';
 import { Part, Sure } from './pieces.tsx';
-import type { PanelState } from './state.ts';
 import { clock, visibleLine } from './words.ts';
 
 export function Paired({ state: { link, paired, profile } }: { state: PanelState }) {

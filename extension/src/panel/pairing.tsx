@@ -1,7 +1,7 @@
 // Where a person pastes what the relay gave them, in an extension that was not loaded from the relay's own folder.
 import { useContext, useState } from 'preact/hooks';
+import type { PanelState } from '../shared/panel-state.ts';
 import { BoardContext } from './hooks.ts';
-import type { PanelState } from './state.ts';
 import { visibleLine } from './words.ts';
 
 export function Pairing({ pairing }: { pairing: PanelState['pairing'] }) {

@@ -1,7 +1,7 @@
 // What Chrome lets a person give an extension later, and take away again.
 import { useEffect, useState } from 'preact/hooks';
-import { isText, listOf } from '../page/guards.ts';
-import { neededKey } from '../worker/needed.ts';
+import { isText, listOf } from '../shared/guards.ts';
+import { neededKey } from '../shared/needed.ts';
 
 /** What is asked for once a call has needed it, and not before. */
 const asNeeded = ['cookies', 'downloads'] as const;

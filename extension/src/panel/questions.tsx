@@ -1,7 +1,7 @@
 // The questions that wait for the person, above everything else, and what became of those that are over.
 import type { Ref } from 'preact';
 import { useContext, useEffect, useRef, useState } from 'preact/hooks';
-import type { Guarded } from '../page/guards.ts';
+import type { Guarded } from '../shared/guards.ts';
 import { announce } from './announcer.tsx';
 import { isApprovals, type Question } from './answers.ts';
 import { BoardContext, useAnswer, useLink, useNow } from './hooks.ts';

@@ -1,6 +1,6 @@
 // A page's registry of tools, in the shapes that Chromium and the polyfills have shipped. Runs in both worlds. Nothing
 // that comes out of it is trusted: it is turned into JSON text here, with a limit on everything, and read elsewhere.
-import { isRecord, isText } from '../page/guards.ts';
+import { isRecord, isText } from '../shared/guards.ts';
 
 /** Where a page has its tools: document.modelContext, or what came before it. */
 export type Context = object;

@@ -1,6 +1,6 @@
 // The isolated world: tells the worker which tools this document registers, and has the page carry them out. Tools that
 // Chromium holds are reached from here, where the page cannot come between; those of a polyfill over a port.
-import { isNumber, isRecord, isText, listOf, shape } from '../page/guards.ts';
+import { isNumber, isRecord, isText, listOf, shape } from '../shared/guards.ts';
 import { call, list, listen, mostText, mostTools, type Said } from './context.ts';
 import { adapter, isFromPage, portEvent, type ToPage } from './port.ts';
 

@@ -1,6 +1,6 @@
 // The page's world: tools that a polyfill holds can be reached from here only. Put into a document once an agent has
 // looked at it, and only where something offers tools. It sees no more than any script of the page.
-import { isRecord } from '../page/guards.ts';
+import { isRecord } from '../shared/guards.ts';
 import { type Context, call, list, listen } from './context.ts';
 import { type FromPage, isToPage, portEvent } from './port.ts';
 

@@ -1,6 +1,6 @@
 // What the two worlds of a document say to each other about its tools, over a MessagePort. What comes from the page's
 // world is the page's word, whoever has sent it.
-import { exactly, type Guard, isNumber, isRecord, isText, shape } from '../page/guards.ts';
+import { exactly, type Guard, isNumber, isRecord, isText, shape } from '../shared/guards.ts';
 
 /** As what the isolated world's part registers with the bridge. It is of the same extension, always. */
 export const adapter = { name: 'webmcp', hash: 'bundled' };

@@ -1,6 +1,6 @@
 // What the worker sees around an act in a page: requests that fail, tabs that open, downloads that begin. It listens
 // only while something acts.
-import type { Dialog, DialogAnswer, News } from '../bridge/messages.ts';
+import type { Dialog, DialogAnswer, News } from '../shared/bridge-messages.ts';
 import type { Bridge, Bridges } from './bridges.ts';
 import { type Judge, toldAddress } from './leading.ts';
 import { isSameSite } from './site.ts';

@@ -1,6 +1,6 @@
 // What the toolbar icon tells while no panel is in view: how many questions wait, or that agents are paused. And the
 // keyboard shortcut that stops everything. The one that opens the panel is Chrome's own: it does what a click does.
-import { isFlag, shape } from '../page/guards.ts';
+import { isFlag, shape } from '../shared/guards.ts';
 import { Notifications, waitingText } from './notifications.ts';
 import { type Answer, failureOf } from './requests.ts';
 

@@ -1,9 +1,9 @@
 // The resident bridges that are connected now. A bridge is what Chrome says about its port's sender: tab, document
 // and frame. A message is believed for a call only if it comes from the bridge the call was given to.
 
-import { type FromBridge, isFromBridge, type ToBridge } from '../bridge/messages.ts';
-import { whenDisconnected } from '../ports.ts';
 import type { PluginInfo } from '../protocol/frames.generated.ts';
+import { type FromBridge, isFromBridge, type ToBridge } from '../shared/bridge-messages.ts';
+import { whenDisconnected } from '../shared/ports.ts';
 
 /** An adapter in a document. */
 interface Registered {

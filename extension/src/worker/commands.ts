@@ -1,5 +1,5 @@
 // What the relay may ask of the browser itself. Nothing that is not in this list.
-import { exactly, isFlag, isNumber, isRecord, isText, listOf, optional, shape } from '../page/guards.ts';
+import { exactly, isFlag, isNumber, isRecord, isText, listOf, optional, shape } from '../shared/guards.ts';
 import { isGroups, type Wanted } from './groups.ts';
 import { judgeOf } from './leading.ts';
 import { type Allowed, NotLoaded, openTab } from './opening.ts';

@@ -1,12 +1,12 @@
 // Calls of the browser's own tools. Such a call can need several documents, or Chrome itself: a look at a page joins
 // its frames, a navigation outlives its document. So it is conducted here: each document does its part as it would do
 // a call, and this worker makes the answer of them.
-import type { Acting } from '../bridge/mark.ts';
-import type { FromBridge, Place } from '../bridge/messages.ts';
-import { isRecord } from '../page/guards.ts';
-import type { Ending, Line, RefusalCode } from '../page/order.ts';
-import { urlAllowed } from '../page/patterns.ts';
+
 import type { CallFrame, FromExtension, PluginInfo } from '../protocol/frames.generated.ts';
+import type { Acting, FromBridge, Place } from '../shared/bridge-messages.ts';
+import { isRecord } from '../shared/guards.ts';
+import type { Ending, Line, RefusalCode } from '../shared/order.ts';
+import { urlAllowed } from '../shared/patterns.ts';
 import type { Bridge, Bridges } from './bridges.ts';
 import { elapsedMs } from './clock.ts';
 import { isElsewhere, orderOf } from './document.ts';

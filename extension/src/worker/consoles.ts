@@ -1,8 +1,9 @@
 // Consoles that the relay reads. The lines are kept by the bridge of each document; here is only which tabs are
 // captured and until when, so that the capture goes on in the next document of a tab.
-import type { FromBridge } from '../bridge/messages.ts';
-import { isNumber, isRecord } from '../page/guards.ts';
+
 import type { ConsoleFrame } from '../protocol/frames.generated.ts';
+import type { FromBridge } from '../shared/bridge-messages.ts';
+import { isNumber, isRecord } from '../shared/guards.ts';
 import type { Bridge, Bridges } from './bridges.ts';
 import type { Injector } from './inject.ts';
 import { answerMs, inTime, Unreadable } from './reading.ts';

@@ -1,7 +1,7 @@
 // Cookies of the site that a tab shows. Values of HttpOnly ones, which no script of the page can read, stay in Chrome.
 
 import { isSecretName, masked } from '../browser/dev/redact.ts';
-import { isFlag, isNumber, isText } from '../page/guards.ts';
+import { isFlag, isNumber, isText } from '../shared/guards.ts';
 import { Ended, type Performer, type Stage } from './conductor.ts';
 import { permitted } from './dev-needed.ts';
 import { shownBy } from './dev-site.ts';

@@ -1,7 +1,7 @@
 // Downloads from the site that a tab shows. What else the person has downloaded is nobody's business.
 
 import { redact } from '../browser/dev/redact.ts';
-import { isNumber, isText } from '../page/guards.ts';
+import { isNumber, isText } from '../shared/guards.ts';
 import type { Performer } from './conductor.ts';
 import { permitted } from './dev-needed.ts';
 import { shownBy } from './dev-site.ts';

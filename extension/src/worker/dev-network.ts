@@ -1,7 +1,7 @@
 // Requests of a tab, seen from outside of the page while somebody asked for them. Nothing is held back or changed.
 
 import { redact, redactHeader } from '../browser/dev/redact.ts';
-import { isFlag, isNumber, isText, listOf, shape } from '../page/guards.ts';
+import { isFlag, isNumber, isText, listOf, shape } from '../shared/guards.ts';
 import { Ended, type Performer, type Stage } from './conductor.ts';
 import type { DevPages } from './dev.ts';
 import { type Archived, harOf } from './dev-har.ts';

@@ -1,7 +1,7 @@
 // Tools for developers that need Chrome's debugger.
 
 import { redactValue } from '../browser/dev/redact.ts';
-import { isNumber, isRecord, isText } from '../page/guards.ts';
+import { isNumber, isRecord, isText } from '../shared/guards.ts';
 import { Ended, type Performer, type Stage } from './conductor.ts';
 import { type Command, debugging, hasDebugger, hold, holds, needsDebugger, release } from './debugger.ts';
 import { shownBy } from './dev-site.ts';

@@ -1,5 +1,5 @@
 // The tools for developers: which document does its part, and what has to be put into the page before.
-import { isText } from '../page/guards.ts';
+import { isText } from '../shared/guards.ts';
 import type { Bridge } from './bridges.ts';
 import { Ended, type Performer, type Stage } from './conductor.ts';
 import { hasDebugger } from './debugger.ts';

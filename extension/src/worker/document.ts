@@ -1,8 +1,8 @@
 // The document of a tab that a call is for: its page, or a frame in it when the page itself is none of the plugin's.
 
-import type { CallOrder } from '../page/order.ts';
-import { urlAllowed } from '../page/patterns.ts';
 import type { CallFrame, PluginInfo } from '../protocol/frames.generated.ts';
+import type { CallOrder } from '../shared/order.ts';
+import { urlAllowed } from '../shared/patterns.ts';
 import type { Bridge, Bridges } from './bridges.ts';
 import type { Injector } from './inject.ts';
 

@@ -1,8 +1,5 @@
 // The border to the relay: frames as text, checked against the protocol's schemas before anyone sees them.
 
-import type { Followed, Place } from '../bridge/messages.ts';
-import { isRecord, isText } from '../page/guards.ts';
-import type { Ending, Line, Step } from '../page/order.ts';
 import type {
   FollowedFrame,
   FromExtension,
@@ -13,6 +10,9 @@ import type {
   StartedFrame,
 } from '../protocol/frames.generated.ts';
 import { fromRelay } from '../protocol/from-relay.generated.js';
+import type { Followed, Place } from '../shared/bridge-messages.ts';
+import { isRecord, isText } from '../shared/guards.ts';
+import type { Ending, Line, Step } from '../shared/order.ts';
 
 /** A frame of the relay by its type. */
 export type FrameOf<T extends FromRelay['type']> = Extract<FromRelay, { type: T }>;

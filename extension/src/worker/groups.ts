@@ -1,6 +1,6 @@
 // The tab groups that show which agent owns which tab. Only where the person has allowed it (the optional permission
 // "tabGroups"); their own groups, pinned tabs and what they look at stay as they are.
-import { exactly, type Guarded, isNumber, isRecord, isText, listOf, shape } from '../page/guards.ts';
+import { exactly, type Guarded, isNumber, isRecord, isText, listOf, shape } from '../shared/guards.ts';
 
 const permission: chrome.permissions.Permissions = { permissions: ['tabGroups'] };
 const key = 'groups';

@@ -1,6 +1,6 @@
 // Pictures of a tab show closed documents as black: by a style of Chrome's user, which no page can see or override, in
 // the documents themselves. So it holds wherever the page around them puts their frames.
-import { isRecord, isText, listOf } from '../page/guards.ts';
+import { isRecord, isText, listOf } from '../shared/guards.ts';
 import type { Stage } from './conductor.ts';
 import type { Documents } from './looking.ts';
 

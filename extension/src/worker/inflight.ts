@@ -1,7 +1,8 @@
 // The calls in flight. They change here and nowhere else, and every end goes through finish.
-import type { OutcomeMessage, Place } from '../bridge/messages.ts';
-import type { Ending, Outcome, RefusalCode } from '../page/order.ts';
+
 import type { CallFrame } from '../protocol/frames.generated.ts';
+import type { OutcomeMessage, Place } from '../shared/bridge-messages.ts';
+import type { Ending, Outcome, RefusalCode } from '../shared/order.ts';
 import type { Bridge } from './bridges.ts';
 import { elapsedMs } from './clock.ts';
 import { outcomeText } from './frames.ts';

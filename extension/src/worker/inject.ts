@@ -1,6 +1,7 @@
 // Bringing code into a document that does not have it yet. A warm call never comes here.
-import type { RefusalCode } from '../page/order.ts';
+
 import type { PluginInfo } from '../protocol/frames.generated.ts';
+import type { RefusalCode } from '../shared/order.ts';
 import type { Bridge, Bridges } from './bridges.ts';
 
 /** Why a call cannot reach its document. Nothing has run when this is thrown. */

@@ -1,7 +1,7 @@
 // One call's life in the worker: find the document, give it the call, watch that it starts, pass on what it says.
-import type { Acting } from '../bridge/mark.ts';
-import type { FromBridge, OutcomeMessage } from '../bridge/messages.ts';
+
 import type { CallFrame, FromExtension } from '../protocol/frames.generated.ts';
+import type { Acting, FromBridge, OutcomeMessage } from '../shared/bridge-messages.ts';
 import type { Bridge, Bridges } from './bridges.ts';
 import type { Conductor } from './conductor.ts';
 import { type Addressee, bridgeOf, isElsewhere, orderOf, residentBridge } from './document.ts';

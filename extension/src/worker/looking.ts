@@ -1,5 +1,5 @@
 // Looks at pages: the parts of all frames of a tab, put together.
-import { isFlag, isNumber, isText, listOf, optional, shape } from '../page/guards.ts';
+import { isFlag, isNumber, isText, listOf, optional, shape } from '../shared/guards.ts';
 import type { Bridge } from './bridges.ts';
 import { type Content, Ended, type Parts, type Performer, type Stage, text } from './conductor.ts';
 import { type Closed, howToAsk, notReadable } from './sites.ts';

@@ -1,8 +1,8 @@
 // The service worker. Chrome may end it at any moment and starts it again for an event, so every listener is added
 // here, in the first turn, and what must survive is in records.ts or in a bridge.
 
-import { urlAllowed } from '../page/patterns.ts';
 import type { FromExtension } from '../protocol/frames.generated.ts';
+import { urlAllowed } from '../shared/patterns.ts';
 import { Acts } from './acts.ts';
 import { Attention, openPanel } from './attention.ts';
 import { forgetRules } from './border.ts';

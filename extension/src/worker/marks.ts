@@ -1,5 +1,5 @@
 // What shows on a tab that an agent acts in it: the toolbar icon of that tab, and a mark that its bridge draws.
-import type { Acting } from '../bridge/mark.ts';
+import type { Acting } from '../shared/bridge-messages.ts';
 import type { CallListener, OpenCall } from './inflight.ts';
 
 const stayMs = 1500; // after the last call

@@ -1,5 +1,5 @@
 // Moves tabs: to another page, back and forward, away. Nothing comes to the front by it.
-import { isText } from '../page/guards.ts';
+import { isText } from '../shared/guards.ts';
 import { isBounded, keepOut, type Way } from './border.ts';
 import { Ended, type Performer, type Stage } from './conductor.ts';
 import { type Fate, follow, leftIn, statusOf } from './following.ts';

@@ -1,6 +1,6 @@
 // Chrome's notifications of open questions, where the person allowed them: one for each question, so that Deny answers
 // the one that is read. Allowing happens in the panel only, where the whole question is in view.
-import { isText, listOf, optional, shape } from '../page/guards.ts';
+import { isText, listOf, optional, shape } from '../shared/guards.ts';
 import { plain } from './marks.ts';
 import { type Answer, failureOf } from './requests.ts';
 

@@ -1,9 +1,10 @@
 // The tools that pages register (WebMCP). Documents are looked at once a call has touched their tab, and followed from
 // then on for as long as they live; nothing is put into a page that offers none. What pages have is told to the relay.
-import { isFlag, isNumber, isRecord, isText, shape } from '../page/guards.ts';
-import { urlAllowed } from '../page/patterns.ts';
+
 import { faultCodes } from '../protocol/faults.generated.ts';
 import type { PluginInfo } from '../protocol/frames.generated.ts';
+import { isFlag, isNumber, isRecord, isText, shape } from '../shared/guards.ts';
+import { urlAllowed } from '../shared/patterns.ts';
 import { adapter } from '../webmcp/port.ts';
 import type { Bridge, Bridges } from './bridges.ts';
 import { Ended, type Performer, type Stage } from './conductor.ts';

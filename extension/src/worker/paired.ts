@@ -1,7 +1,7 @@
 // With which relay this browser is paired, since when, and whether the person has ended that here: then it stays
 // unpaired, whatever lies in the extension's folder, until they pair it again.
-import { isNumber, isText, shape } from '../page/guards.ts';
-import type { PanelState } from '../panel/state.ts';
+import { isNumber, isText, shape } from '../shared/guards.ts';
+import type { PanelState } from '../shared/panel-state.ts';
 import type { Pairing } from './handshake.ts';
 import { toHex } from './handshake.ts';
 import { readPairing } from './pairing.ts';

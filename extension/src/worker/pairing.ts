@@ -2,8 +2,8 @@
 // the relay; it is read at every dial, because the port and the secret may change while this worker lives. An
 // extension that came without the file keeps what it was given for a one-time string (see below), where no content
 // script can read it.
-import { isText, shape } from '../page/guards.ts';
-import type { PanelState } from '../panel/state.ts';
+import { isText, shape } from '../shared/guards.ts';
+import type { PanelState } from '../shared/panel-state.ts';
 import { type Identity, startGreeting } from './greeting.ts';
 import type { Pairing } from './handshake.ts';
 import type { Socket, SocketListener } from './link.ts';

@@ -9,9 +9,9 @@ import {
   isRetry,
   type PanelNews,
   type PanelResponse,
-} from '../panel/messages.ts';
-import type { PanelState } from '../panel/state.ts';
-import { whenDisconnected } from '../ports.ts';
+} from '../shared/panel-messages.ts';
+import type { PanelState } from '../shared/panel-state.ts';
+import { whenDisconnected } from '../shared/ports.ts';
 import type { Answer } from './requests.ts';
 
 /** What a panel may have done. */

@@ -1,5 +1,5 @@
 // Acts in a page: done in the document that their references are of, and followed to the page they lead to.
-import { isRecord, isText } from '../page/guards.ts';
+import { isRecord, isText } from '../shared/guards.ts';
 import type { Acts } from './acts.ts';
 import type { Bridge } from './bridges.ts';
 import { Ended, type Performer, type Stage } from './conductor.ts';

@@ -1,5 +1,5 @@
 // Pictures of pages. Chrome draws the tab in front of each window only; without the debugger there is none of another.
-import { isFlag, isNumber, isText, listOf, optional, shape } from '../page/guards.ts';
+import { isFlag, isNumber, isText, listOf, optional, shape } from '../shared/guards.ts';
 import type { Bridge } from './bridges.ts';
 import { type Content, Ended, type Performer, type Stage } from './conductor.ts';
 import { Hidden } from './hiding.ts';

@@ -1,5 +1,5 @@
 // Who this browser profile is: a random id and a label, made once and kept in storage.local.
-import { isText, shape } from '../page/guards.ts';
+import { isText, shape } from '../shared/guards.ts';
 import { plain } from './marks.ts';
 import { randomHex } from './records.ts';
 

@@ -4,7 +4,7 @@
 // Whatever reaches a document runs in its process and in another tab that some window.open, link or picture-in-picture
 // window connects with its own. So those two are kept, as Chrome tells them: what hangs together, and who used which
 // process. What is not known counts as reached.
-import { type Guard, isFlag, isNumber, isText, listOf, optional, shape } from '../page/guards.ts';
+import { type Guard, isFlag, isNumber, isText, listOf, optional, shape } from '../shared/guards.ts';
 import type { SessionStore } from './records.ts';
 
 /** A top document of a tab. */

@@ -1,7 +1,7 @@
 // Reading what a tab shows, for the relay's resources. Nothing in the page is changed, and no plugin takes part.
 import { awaitChange } from '../page/changes.ts';
-import { isText } from '../page/guards.ts';
 import { type PageText, readPage } from '../page/read.ts';
+import { isText } from '../shared/guards.ts';
 import { Border, type Closed, notReadable, type Sites, standing } from './sites.ts';
 
 /** Why a tab cannot be read, in words of the relay's table. */

@@ -1,5 +1,5 @@
 // What of a request's body is recorded, and what in it may be a token.
-import { isRecord } from '../page/guards.ts';
+import { isRecord } from '../shared/guards.ts';
 
 const bodyChars = 256 * 1024; // of one request
 

@@ -1,6 +1,6 @@
 // Records one tab for its person, who makes a plugin of it: which requests its pages make, as Chrome tells of them,
 // what they are answered, as the documents tell, and what the person clicks. Kept in memory until the relay reads it.
-import { exactly, isNumber, isText, shape } from '../page/guards.ts';
+import { exactly, isNumber, isText, shape } from '../shared/guards.ts';
 import type { Bridge, Bridges } from './bridges.ts';
 import type { Injector } from './inject.ts';
 import { locate } from './locate.ts';

@@ -1,7 +1,7 @@
 // What must survive the death of this worker: a random epoch, and for every writing call in flight where it was
 // sent and, once it ended, its outcome. chrome.storage.session outlives the worker and ends with the browser or
 // with a reload of the extension; the epoch ends with it, so that nobody takes an empty store for proof.
-import { type Guard, isNumber, isText, optional, shape } from '../page/guards.ts';
+import { type Guard, isNumber, isText, optional, shape } from '../shared/guards.ts';
 import type { Bridge } from './bridges.ts';
 
 export interface Seen {

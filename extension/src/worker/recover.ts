@@ -1,7 +1,8 @@
 // After a reconnect the relay asks what became of its calls. The answer is only what can be proven: a bridge that knows
 // the call, a record of where it went, or the same document saying that it never started.
-import type { OutcomeMessage } from '../bridge/messages.ts';
+
 import type { FromExtension } from '../protocol/frames.generated.ts';
+import type { OutcomeMessage } from '../shared/bridge-messages.ts';
 import type { Bridge, Bridges } from './bridges.ts';
 import { outcomeText } from './frames.ts';
 import type { Inflight } from './inflight.ts';

@@ -1,7 +1,7 @@
 // Which references documents may give. In the page of a tab they are e1, e2, … and go on counting when the tab shows
 // another page; in a frame they begin with a number of its document. So none is ever given twice in a tab, also where a
 // javascript: address replaces a document, which keeps its id then. Kept where they outlive this worker.
-import { type Guard, isNumber, isRecord, isText, shape } from '../page/guards.ts';
+import { type Guard, isNumber, isRecord, isText, shape } from '../shared/guards.ts';
 import type { Bridge } from './bridges.ts';
 import type { SessionStore } from './records.ts';
 

@@ -1,5 +1,5 @@
 // What the side panel (and the worker for it) asks of the relay, over the one link there is.
-import { isRecord } from '../page/guards.ts';
+import { isRecord } from '../shared/guards.ts';
 import { type FrameOf, frameText } from './frames.ts';
 import { randomHex } from './records.ts';
 

@@ -1,9 +1,10 @@
 // Which documents a call may touch: the one place in the browser where the person's rules about sites are kept to. A
 // document is judged by its own origin and address; one without an origin of its own by what made it; and each by the
 // documents around it, where nothing may be off.
-import { exactly, type Guard, isRecord, isText, shape } from '../page/guards.ts';
-import { urlAllowed } from '../page/patterns.ts';
+
 import type { CallFrame, PluginInfo } from '../protocol/frames.generated.ts';
+import { exactly, type Guard, isRecord, isText, shape } from '../shared/guards.ts';
+import { urlAllowed } from '../shared/patterns.ts';
 
 export type Sites = NonNullable<CallFrame['sites']>;
 export type SiteState = Sites['rest'];

@@ -1,6 +1,7 @@
 // The tabs of this browser with a web address, kept up to date by events and told to the relay as they change.
-import { exactly } from '../page/guards.ts';
+
 import type { TabInfo } from '../protocol/frames.generated.ts';
+import { exactly } from '../shared/guards.ts';
 
 export type Tab = TabInfo;
 

@@ -1,5 +1,5 @@
 // Clicks that count as a person's. The page finds the place and sees that nothing covers it; Chrome does the rest.
-import { isFlag, isNumber, isRecord, isText, listOf, shape } from '../page/guards.ts';
+import { isFlag, isNumber, isRecord, isText, listOf, shape } from '../shared/guards.ts';
 import { Ended, type Performer, type Stage } from './conductor.ts';
 import { debugging, hasDebugger, needsDebugger } from './debugger.ts';
 import type { Documents } from './looking.ts';

@@ -1,5 +1,5 @@
 // Waits until something is so in a tab, over as many of its pages as come meanwhile.
-import { isNumber, isText } from '../page/guards.ts';
+import { isNumber, isText } from '../shared/guards.ts';
 import { elapsedMs } from './clock.ts';
 import { Ended, type Performer, text } from './conductor.ts';
 import { type Documents, sayClosed, sayUnseen } from './looking.ts';

@@ -1,5 +1,5 @@
 // Why an act was not done. What is thrown here reaches the agent as a failure that says so: nothing was done.
-import type { Outcome } from '../../page/order.ts';
+import type { Outcome } from '../../shared/order.ts';
 
 export type ActCode =
   | 'NEEDS_TRUSTED_INPUT'

@@ -1,5 +1,5 @@
 // What acting needs from the rest of the browser's tools in a document.
-import type { Dialog, DialogAnswer, News } from '../../bridge/messages.ts';
+import type { Dialog, DialogAnswer, News } from '../../shared/bridge-messages.ts';
 import type { Mark } from '../changes.ts';
 import type { Gone } from '../references.ts';
 

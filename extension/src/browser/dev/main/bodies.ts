@@ -13,7 +13,7 @@ import {
   slice,
   stringOf,
   uncurry,
-} from '../../../page/primordials.ts';
+} from '../../../shared/primordials.ts';
 
 /** One body, cut. */
 export interface Body {

@@ -1,5 +1,5 @@
 // What the page writes to its console, and what goes wrong in it, while somebody asked for it.
-import { isRecord } from '../../../page/guards.ts';
+import { isRecord } from '../../../shared/guards.ts';
 import {
   call,
   defineProperty,
@@ -12,7 +12,7 @@ import {
   slice,
   stringOf,
   unlisten,
-} from '../../../page/primordials.ts';
+} from '../../../shared/primordials.ts';
 import { plain, worded } from './plain.ts';
 
 type Level = 'error' | 'warning' | 'info' | 'log' | 'debug';

@@ -1,5 +1,5 @@
 // Runs code of an agent among the scripts of the page, once.
-import { call, getterOf, indexOf, property, settle, slice, stringOf } from '../../../page/primordials.ts';
+import { call, getterOf, indexOf, property, settle, slice, stringOf } from '../../../shared/primordials.ts';
 import { type Limits, plain, worded } from './plain.ts';
 
 /** The code as it reads if it is an expression, and if it is not. */

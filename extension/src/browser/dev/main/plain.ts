@@ -14,7 +14,7 @@ import {
   slice,
   stringOf,
   uncurry,
-} from '../../../page/primordials.ts';
+} from '../../../shared/primordials.ts';
 
 /** How much of a value is taken. */
 export interface Limits {

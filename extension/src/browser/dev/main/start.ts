@@ -1,6 +1,6 @@
 // The part of the developer's tools that is among the page's own scripts. It is put into a document when a call asks
 // for it, and touches nothing of the page before it is told to.
-import { exactly, isFlag, isNumber, isRecord, isText, shape } from '../../../page/guards.ts';
+import { exactly, isFlag, isNumber, isRecord, isText, shape } from '../../../shared/guards.ts';
 import {
   defineProperty,
   dispatch,
@@ -12,7 +12,7 @@ import {
   MessageEventCtor,
   portPost,
   portStart,
-} from '../../../page/primordials.ts';
+} from '../../../shared/primordials.ts';
 import { watchBodies } from './bodies.ts';
 import { type Said, watchConsole } from './console.ts';
 import { evaluate } from './evaluate.ts';

@@ -43,7 +43,7 @@ import {
   listOf,
   optional,
   shape,
-} from '../page/guards.ts';
+} from './guards.ts';
 import {
   type CallOrder,
   type Ending,
@@ -53,8 +53,7 @@ import {
   isStep,
   type Line,
   type Step,
-} from '../page/order.ts';
-import { type Acting, isActing } from './mark.ts';
+} from './order.ts';
 
 /** Worker to bridge. */
 export type ToBridge =
@@ -71,6 +70,12 @@ export type ToBridge =
   | { type: 'lend'; answer?: DialogAnswer | undefined }
   | { type: 'news'; number: number; news: News }
   | { type: 'paused'; number: number };
+
+/** Who acts, in words for the person. */
+export interface Acting {
+  client: string;
+  title: string; // of the tool
+}
 
 /** How dialogs are answered while something acts in a page. */
 export type DialogAnswer = 'accept' | 'dismiss' | { text: string };
@@ -167,6 +172,7 @@ export type FromBridge =
   | { type: 'pause'; number: number; ms: number }
   | OutcomeMessage;
 
+const isActing = shape({ client: isText, title: isText });
 const isCall = shape({
   type: exactly('call'),
   order: isCallOrder,

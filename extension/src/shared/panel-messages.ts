@@ -1,5 +1,5 @@
-// What crosses the port between the panel page and the worker, besides the state (state.ts).
-import { exactly, type Guard, isAnything, isFlag, isNumber, isText, listOf, shape } from '../page/guards.ts';
+// What crosses the port between the panel page and the worker, besides the state (panel-state.ts).
+import { exactly, type Guard, isAnything, isFlag, isNumber, isText, listOf, shape } from './guards.ts';
 
 /** Panel: dial now. */
 export const isRetry = shape({ type: exactly('retry') });

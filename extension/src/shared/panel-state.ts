@@ -1,5 +1,5 @@
 // What the worker tells the panel.
-import { exactly, type Guard, isFlag, isNumber, isText, shape } from '../page/guards.ts';
+import { exactly, type Guard, isFlag, isNumber, isText, shape } from './guards.ts';
 
 export interface PanelState {
   link: {

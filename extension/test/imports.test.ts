@@ -1,0 +1,58 @@
+// Who may import whom between the folders of the extension, as relay/deps_test.go has it for Go.
+import assert from 'node:assert/strict';
+import { readdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+
+const source = fileURLToPath(new URL('../src', import.meta.url));
+
+/** The folders from which files of a folder may import. A folder that is not here may not exist. */
+const may: Record<string, readonly string[]> = {
+  shared: [],
+  protocol: [],
+  page: ['shared', 'browser'],
+  bridge: ['shared', 'page'],
+  browser: ['shared'],
+  webmcp: ['shared'],
+  worker: ['shared', 'protocol', 'page', 'webmcp', 'browser'],
+  panel: ['shared'],
+  wake: ['shared'],
+};
+
+/** The folder of the table that a file belongs to: the deepest that is in it. */
+function folderOf(file: string): string {
+  const folder = path.dirname(file);
+  return folder in may || !folder.includes('/') ? folder : folderOf(folder);
+}
+
+const imported = /(?:from|import)\s+'(\.[^']+)'/g;
+
+const files = readdirSync(source, { recursive: true, encoding: 'utf8' });
+
+const imports = files
+  .filter((file) => /\.tsx?$/.test(file))
+  .flatMap((file) =>
+    Array.from(readFileSync(path.join(source, file), 'utf8').matchAll(imported), ([, to = '']) => ({
+      file,
+      from: folderOf(file),
+      to: folderOf(path.join(path.dirname(file), to)),
+    })),
+  );
+
+test('folders import only what the table allows them', () => {
+  const wrong = imports.filter(({ from, to }) => from !== to && !may[from]?.includes(to));
+  assert.deepEqual(
+    wrong.map(({ file, to }) => `${file} imports ${to}`),
+    [],
+  );
+});
+
+test('the table allows nothing that no file needs', () => {
+  const spare = Object.entries(may).flatMap(([from, list]) =>
+    list
+      .filter((to) => !imports.some((one) => one.from === from && one.to === to))
+      .map((to) => `${from}: ${to}`),
+  );
+  assert.deepEqual(spare, []);
+});
