@@ -6,9 +6,12 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"io/fs"
 	"log"
 	"os"
+	"path"
 	"path/filepath"
+	"slices"
 	"sort"
 	"strings"
 
@@ -18,23 +21,33 @@ import (
 // hashPlaceholder stands in src/worker/bundle.ts where the hash goes.
 var hashPlaceholder = strings.Repeat("0", sha256.Size*2)
 
-// entries maps each source to its file in dist. The page's runtime defines a global for the adapter files that
-// begin with it; everything else stands alone.
-var entries = []struct{ source, output, global string }{
+// entry is a source, its file in dist, and the global variable that it defines, if any.
+type entry struct{ source, output, global string }
+
+// entries are the programs of the extension. The page's runtime defines a global for the adapter files that begin
+// with it; everything else stands alone. The scripts of capabilities come besides.
+var entries = []entry{
 	{"src/worker/main.ts", "worker.js", ""},
 	{"src/bridge/main.ts", "bridge.js", ""},
 	{"src/bridge/late.ts", "late.js", ""},
 	{"src/page/tap.ts", "tap.js", ""},
-	{"src/webmcp/main.ts", "webmcp.js", ""},
-	{"src/webmcp/page.ts", "webmcp-page.js", ""},
-	{"src/page/record.ts", "record.js", ""},
-	{"src/page/html.ts", "html.js", ""},
 	{"src/page/main.ts", "page-main.js", "tabrelayRuntime"},
-	{"src/browser/dev/main/asked.ts", "dev-asked.js", ""},
-	{"src/browser/dev/main/early.ts", "dev-early.js", ""},
 	{"src/panel/main.tsx", "panel.js", ""},
 	{"src/panel/panel.css", "panel.css", ""},
 	{"src/wake/main.ts", "wake.js", ""},
+}
+
+// scripts are what capabilities put into pages: each file in the folder scripts of a capability, under its own name.
+func scripts(dir string) ([]entry, error) {
+	found, err := fs.Glob(os.DirFS(dir), "src/capabilities/*/scripts/*.ts")
+	if err != nil {
+		return nil, err
+	}
+	var list []entry
+	for _, source := range found {
+		list = append(list, entry{source, strings.TrimSuffix(path.Base(source), ".ts") + ".js", ""})
+	}
+	return list, nil
 }
 
 // preact maps the names of Preact's modules to the copies of them in this folder: the build needs Go alone.
@@ -59,7 +72,11 @@ func main() {
 // run builds the extension whose sources are in dir into dir/dist.
 func run(dir string) error {
 	files := map[string][]byte{}
-	for _, entry := range entries {
+	ofCapabilities, err := scripts(dir)
+	if err != nil {
+		return err
+	}
+	for _, entry := range slices.Concat(entries, ofCapabilities) {
 		code, err := bundle(dir, entry.source, entry.global)
 		if err != nil {
 			return err

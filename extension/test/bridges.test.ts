@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, mock, test } from 'node:test';
-import { Bridges } from '../src/worker/bridges.ts';
+import { Bridges } from '../src/worker/documents/bridges.ts';
 
 class Event<T extends unknown[]> {
   readonly #listeners: ((...args: T) => void)[] = [];

@@ -6,9 +6,8 @@ import test from 'node:test';
 
 const root = path.resolve(import.meta.dirname, '../..');
 const browser = path.join(root, 'extension/src/browser');
-const workers = ['conductor', 'looking', 'moving', 'picture', 'waiting'].map((name) =>
-  path.join(root, `extension/src/worker/${name}.ts`),
-);
+const capability = path.join(root, 'extension/src/capabilities/browser');
+const conducting = path.join(root, 'extension/src/worker/calls');
 
 const rowsOf = (page: string): Set<string> =>
   new Set(Array.from(page.matchAll(/^\| `([A-Z_]+)` \|/gm), ([, code = '']) => code));
@@ -28,6 +27,10 @@ test('the codes of the browser tools are documented, and no others', async () =>
   };
   for (const file of files) await find(file, /'([A-Z]{2,}(?:_[A-Z]+)+)'/g);
   // What the worker refuses in the name of the link to the browser, the relay translates.
+  const workers = ['looking', 'moving', 'picture', 'waiting'].map((name) =>
+    path.join(capability, `${name}.ts`),
+  );
+  for (const name of ['conductor', 'documents']) workers.push(path.join(conducting, `${name}.ts`));
   for (const file of workers) await find(file, /Ended\.as\(\s*'([A-Z_]+)'/g);
   thrown.delete('UNKNOWN_REF'); // within the page only
   for (const code of thrown)

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { beforeEach, mock, test } from 'node:test';
 import { runCommand } from '../src/worker/commands.ts';
-import { Tabs } from '../src/worker/tabs.ts';
+import { Tabs } from '../src/worker/tabs/tabs.ts';
 
 type TabEvent = (...of: unknown[]) => void;
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { beforeEach, test } from 'node:test';
-import { Groups, type Wanted } from '../src/worker/groups.ts';
+import { Groups, type Wanted } from '../src/worker/tabs/groups.ts';
 
 interface FakeTab {
   id: number;

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, mock, test } from 'node:test';
-import { Bridge } from '../src/worker/bridges.ts';
-import { Departures, Inflight, type OpenCall } from '../src/worker/inflight.ts';
-import { Outcomes, Records } from '../src/worker/records.ts';
+import { Departures, Inflight, type OpenCall } from '../src/worker/calls/inflight.ts';
+import { Outcomes, Records } from '../src/worker/calls/records.ts';
+import { Bridge } from '../src/worker/documents/bridges.ts';
 
 // The part of a port a bridge uses.
 function port(): chrome.runtime.Port {

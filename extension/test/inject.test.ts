@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, mock, test } from 'node:test';
-import { Bridges } from '../src/worker/bridges.ts';
-import { Injector } from '../src/worker/inject.ts';
+import { Bridges } from '../src/worker/documents/bridges.ts';
+import { Injector } from '../src/worker/documents/inject.ts';
 
 let injected: number;
 let injector: Injector;

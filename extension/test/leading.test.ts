@@ -1,9 +1,9 @@
 // What an agent is told of where a call leads, and what a tab is kept from.
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { isBounded, regexOf } from '../src/worker/border.ts';
-import { judgeOf, toldAddress, toldPage } from '../src/worker/leading.ts';
-import { Border } from '../src/worker/sites.ts';
+import { isBounded, regexOf } from '../src/worker/tabs/border.ts';
+import { judgeOf, toldAddress, toldPage } from '../src/worker/tabs/leading.ts';
+import { Border } from '../src/worker/tabs/sites.ts';
 
 const sites = {
   rest: 'ask',

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, mock, test } from 'node:test';
-import type { Pairing } from '../src/worker/handshake.ts';
-import { prove } from '../src/worker/handshake.ts';
-import { Link, type LinkListener, type Socket, type SocketListener } from '../src/worker/link.ts';
+import type { Pairing } from '../src/worker/link/handshake.ts';
+import { prove } from '../src/worker/link/handshake.ts';
+import { Link, type LinkListener, type Socket, type SocketListener } from '../src/worker/link/link.ts';
 
 const secret = 'ab'.repeat(32);
 const identity = {
@@ -304,6 +304,6 @@ test('a proof is bound to its role', async () => {
     hello: 'h',
     relay: 'r',
   };
-  const { verify } = await import('../src/worker/handshake.ts');
+  const { verify } = await import('../src/worker/link/handshake.ts');
   assert.equal(await verify(secret, parts, await prove(secret, parts)), false);
 });

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { plain } from '../src/worker/marks.ts';
-import { questionText, waitingText } from '../src/worker/notifications.ts';
+import { questionText, waitingText } from '../src/worker/person/notifications.ts';
+import { plain } from '../src/worker/util/text.ts';
 
 test('words of others become one plain, short line', () => {
   for (const [text, want] of [

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { createHash, createHmac } from 'node:crypto';
 import { mock, test } from 'node:test';
-import type { Socket, SocketListener } from '../src/worker/link.ts';
-import { exchange, Pairer, parsePairingString } from '../src/worker/pairing.ts';
+import type { Socket, SocketListener } from '../src/worker/link/link.ts';
+import { exchange, Pairer, parsePairingString } from '../src/worker/link/pairing.ts';
 
 const code = '00112233445566778899aabbccddeeff';
 const secret = 'ab'.repeat(32);

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { Paired } from '../src/worker/paired.ts';
+import { Paired } from '../src/worker/link/paired.ts';
 
 test('a read that began before the person paired again does not bring back that they had ended it', async (t) => {
   let release = (_answer: object) => {};

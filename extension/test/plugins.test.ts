@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { beforeEach, mock, test } from 'node:test';
 import type { PluginInfo } from '../src/protocol/frames.generated.ts';
-import { Plugins, wantedScripts } from '../src/worker/plugins.ts';
+import { Plugins, wantedScripts } from '../src/worker/documents/plugins.ts';
 
 type Script = chrome.scripting.RegisteredContentScript;
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { beforeEach, test } from 'node:test';
-import { Reach } from '../src/worker/reach.ts';
+import { Reach } from '../src/worker/documents/reach.ts';
 
 type Listener = (...told: unknown[]) => void;
 

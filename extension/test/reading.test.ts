@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import { mock, test } from 'node:test';
+import { Consoles } from '../src/capabilities/resources/consoles.ts';
+import { cut, readTab } from '../src/capabilities/resources/reading.ts';
 import type { FromBridge } from '../src/shared/bridge-messages.ts';
-import { Bridge } from '../src/worker/bridges.ts';
-import { Consoles } from '../src/worker/consoles.ts';
-import { cut, inTime, readTab, Unreadable, unreadable } from '../src/worker/reading.ts';
+import { Bridge } from '../src/worker/documents/bridges.ts';
+import { inTime, Unreadable, unreadable } from '../src/worker/documents/unreadable.ts';
 
 const page = { url: 'https://a.example/', origin: 'https://a.example', title: 'A', contentType: 'text/html' };
 const frame = (text: string, start = 0, total = text.length) => ({ ...page, text, start, total });

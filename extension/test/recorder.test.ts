@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, mock, test } from 'node:test';
-import { Bridge } from '../src/worker/bridges.ts';
-import { Recorder } from '../src/worker/recorder.ts';
+import { Recorder } from '../src/capabilities/recording/recorder.ts';
+import { Bridge } from '../src/worker/documents/bridges.ts';
 
 const origin = 'https://tea.example';
 const tabId = 7;

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { Records, type SessionStore } from '../src/worker/records.ts';
+import { Records } from '../src/worker/calls/records.ts';
+import type { SessionStore } from '../src/worker/util/store.ts';
 
 function memory(items: Record<string, unknown> = {}): SessionStore & { items: Record<string, unknown> } {
   return {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { mock, test } from 'node:test';
-import { type Answer, failureOf, Requests } from '../src/worker/requests.ts';
+import { type Answer, failureOf, Requests } from '../src/worker/link/requests.ts';
 
 class FakeLink {
   protocol = 2;

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { isSameSite } from '../src/worker/site.ts';
+import { isSameSite } from '../src/capabilities/browser/site.ts';
 
 const pairs: [page: string, to: string, same: boolean][] = [
   ['https://www.example.com', 'https://api.example.com/save', true],

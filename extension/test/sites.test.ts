@@ -1,7 +1,7 @@
 // Which documents a call may touch, by their own sites and by what made or contains them.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type Around, Border, sayClosed } from '../src/worker/sites.ts';
+import { type Around, Border, sayClosed } from '../src/worker/tabs/sites.ts';
 
 const border = new Border(
   { rest: 'ask', origins: { 'https://open.example': 'open', 'https://off.example': 'off' } },

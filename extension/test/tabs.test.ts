@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { Tabs } from '../src/worker/tabs.ts';
+import { Tabs } from '../src/worker/tabs/tabs.ts';
 
 type Listener = (...given: unknown[]) => void;
 

@@ -19,7 +19,7 @@ const (
 	MaxRequests = 2000
 )
 
-// Place is where a page has a token: see extension/src/worker/locate.ts.
+// Place is where a page has a token: see extension/src/capabilities/recording/locate.ts.
 type Place struct {
 	In   string   `json:"in"`
 	Name string   `json:"name"`

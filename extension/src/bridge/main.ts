@@ -2,6 +2,7 @@
 // outlives the service worker, runs isolated adapters, passes calls to main-world ones, and owns every outcome
 // until the relay has acknowledged it.
 
+import { Recording } from '../capabilities/recording/document.ts';
 import { startRun } from '../page/runtime.ts';
 import type { Uncaught } from '../page/uncaught.ts';
 import {
@@ -20,7 +21,6 @@ import { hideInterfaces, openLine } from './line.ts';
 import { watchMainWorld } from './main-world.ts';
 import { Mark } from './mark.ts';
 import { Pauses } from './pauses.ts';
-import { Recording } from './recording.ts';
 
 declare global {
   var tabrelayBridge:

@@ -1,5 +1,5 @@
 // The browser's own tools, one table. Each is called in the document that its arguments mean; the worker puts together
-// what several documents, and Chrome itself, have to say (worker/conductor.ts).
+// what several documents, and Chrome itself, have to say (worker/calls/conductor.ts).
 import { defineTool, ToolError } from '@tabrelay/plugin-sdk';
 import * as s from '@tabrelay/plugin-sdk/schema';
 import { actTools } from './act/tools.ts';
@@ -77,7 +77,7 @@ const wait = defineTool({
   },
 });
 
-// What Chrome itself does, the worker does (worker/moving.ts): the page has no part in it.
+// What Chrome itself does, the worker does (capabilities/browser/moving.ts): the page has no part in it.
 const byWorker = (): never => {
   throw ToolError.internal('The extension is older than its tools: reload it');
 };

@@ -18,18 +18,6 @@ import { isUncaught, type Uncaught } from './uncaught.ts';
 export const adapterEvent = 'tabrelay:adapter';
 export const consoleEvent = 'tabrelay:console';
 export const bridgeEvent = 'tabrelay:bridge';
-export const recordEvent = 'tabrelay:record';
-export const recordWanted = 'tabrelay:record-wanted'; // the bridge asks for the port of record.ts
-
-/** What a request of a recorded page was answered. */
-export interface Answered {
-  kind: 'answer';
-  method: string;
-  url: string;
-  status: number;
-  text: string;
-  cut: boolean;
-}
 
 /**
  * Gives port to the bridge, which cancels the event when it takes it; at once, or when a bridge that starts later

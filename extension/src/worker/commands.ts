@@ -1,12 +1,14 @@
 // What the relay may ask of the browser itself. Nothing that is not in this list.
+
+import type { Recorder } from '../capabilities/recording/recorder.ts';
+import { type Frames, readTab, watchTab } from '../capabilities/resources/reading.ts';
 import { exactly, isFlag, isNumber, isRecord, isText, listOf, optional, shape } from '../shared/guards.ts';
-import { isGroups, type Wanted } from './groups.ts';
-import { judgeOf } from './leading.ts';
-import { type Allowed, NotLoaded, openTab } from './opening.ts';
-import { type Frames, readTab, Unreadable, unreadable, watchTab } from './reading.ts';
-import type { Recorder } from './recorder.ts';
-import { renewTab } from './renew.ts';
-import { Border, isSites } from './sites.ts';
+import { Unreadable, unreadable } from './documents/unreadable.ts';
+import { isGroups, type Wanted } from './tabs/groups.ts';
+import { judgeOf } from './tabs/leading.ts';
+import { type Allowed, NotLoaded, openTab } from './tabs/opening.ts';
+import { renewTab } from './tabs/renew.ts';
+import { Border, isSites } from './tabs/sites.ts';
 
 const isCreate = shape({
   url: isText,

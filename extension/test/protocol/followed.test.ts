@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { fromExtension } from '../../src/protocol/from-extension.generated.js';
-import { followedFrame } from '../../src/worker/frames.ts';
+import { followedFrame } from '../../src/worker/link/frames.ts';
 
 const said = {
   type: 'followed',

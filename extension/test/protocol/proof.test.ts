@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
-import { type ProofParts, prove, unseal, verify } from '../../src/worker/handshake.ts';
+import { type ProofParts, prove, unseal, verify } from '../../src/worker/link/handshake.ts';
 
 interface Vector extends ProofParts {
   secret: string;

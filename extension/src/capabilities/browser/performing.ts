@@ -1,0 +1,208 @@
+// Acts in a page: done in the document that their references are of, and followed to the page they lead to.
+
+import { isRecord, isText } from '../../shared/guards.ts';
+import { Ended, type Performer, type Stage } from '../../worker/calls/conductor.ts';
+import type { Documents } from '../../worker/calls/documents.ts';
+import type { Bridge } from '../../worker/documents/bridges.ts';
+import { judgeOf, toldAddress, toldPage } from '../../worker/tabs/leading.ts';
+import type { Acts } from './acts.ts';
+
+const arriveMs = 10_000; // for a page to begin
+const loadMs = 3000; // for it to be loaded, once it has begun
+
+const goneMs = 300; // for a page to have begun, where the document of an act is gone
+// What is done at one go: once begun, all of it is done.
+const atOnce = ['click', 'pointer', 'upload'];
+
+function isAtOnce({ frame, args }: Stage): boolean {
+  const oneKey = frame.tool === 'press' && isText(args.keys) && !/\S\s+\S/.test(args.keys);
+  return oneKey || atOnce.includes(frame.tool);
+}
+
+const closed = { closed: true, note: 'It was done, and the tab is closed' };
+
+const stays = 'The page did not leave after all: what is left can be done with another call';
+
+const isGoneMeanwhile = (why: unknown): boolean => why instanceof Ended && why.code === 'TAB_CHANGED';
+
+/** How a navigation ended. */
+type Arrival =
+  | { kind: 'arrived'; documentId: string }
+  | { kind: 'failed'; error: string }
+  | { kind: 'stayed' } // a download, an empty answer, or one that was stopped
+  | { kind: 'closed' } // the tab
+  | { kind: 'late' };
+
+interface Journey {
+  arrival(ms: number): Promise<Arrival>;
+  loaded(ms: number): Promise<void>;
+  end(): void;
+}
+
+/** Follows the navigations of a page, or of a frame of it, from now on, away from the document it has. */
+function follow({ tabId, frameId, documentId }: Pick<Bridge, 'tabId' | 'frameId' | 'documentId'>): Journey {
+  const heard: Arrival[] = [];
+  let loaded = false;
+  let wake = () => {};
+  const mine = (details: { tabId: number; frameId: number }) =>
+    details.tabId === tabId && details.frameId === frameId;
+  const committed = (details: chrome.webNavigation.WebNavigationTransitionCallbackDetails) => {
+    if (!mine(details)) return;
+    loaded = false;
+    heard.push({ kind: 'arrived', documentId: details.documentId ?? '' });
+    wake();
+  };
+  const failed = (details: chrome.webNavigation.WebNavigationFramedErrorCallbackDetails) => {
+    // A document that is left before it was loaded says that its loading was stopped: nothing else has come of that.
+    if (!mine(details) || details.documentId === documentId) return;
+    heard.push(
+      details.error === 'net::ERR_ABORTED' ? { kind: 'stayed' } : { kind: 'failed', error: details.error },
+    );
+    wake();
+  };
+  const complete = (details: chrome.webNavigation.WebNavigationFramedCallbackDetails) => {
+    if (!mine(details)) return;
+    loaded = true;
+    wake();
+  };
+  const removed = (id: number) => {
+    if (id !== tabId) return;
+    heard.push({ kind: 'closed' });
+    wake();
+  };
+  const { onCommitted, onErrorOccurred, onDOMContentLoaded } = chrome.webNavigation;
+  chrome.tabs.onRemoved.addListener(removed);
+  onCommitted.addListener(committed);
+  onErrorOccurred.addListener(failed);
+  onDOMContentLoaded.addListener(complete);
+  const until = async (ms: number, there: () => boolean) => {
+    const end = performance.now() + ms;
+    while (!there() && performance.now() < end)
+      await new Promise<void>((resolve) => {
+        wake = resolve;
+        setTimeout(resolve, end - performance.now());
+      });
+  };
+  return {
+    async arrival(ms) {
+      await until(ms, () => heard.length > 0);
+      return heard.at(-1) ?? { kind: 'late' };
+    },
+    loaded: (ms) => until(ms, () => loaded),
+    end() {
+      chrome.tabs.onRemoved.removeListener(removed);
+      onCommitted.removeListener(committed);
+      onErrorOccurred.removeListener(failed);
+      onDOMContentLoaded.removeListener(complete);
+    },
+  };
+}
+
+/** The references in the arguments of an act, and of its fields and steps. */
+function references(args: Record<string, unknown>): string[] {
+  const of = (value: unknown): string[] => {
+    if (Array.isArray(value)) return value.flatMap(of);
+    if (!isRecord(value)) return [];
+    const own = [value.ref, value.to].filter(isText).filter((ref) => /^(?:f\d+)?e\d+$/.test(ref));
+    return [...own, ...of(value.fields), ...of(value.steps)];
+  };
+  return of(args);
+}
+
+// What the act would do is only told.
+const isPreview = ({ args }: Stage): boolean => isRecord(args._) && args._.preview === true;
+
+async function documentOf(stage: Stage, documents: Documents): Promise<Bridge> {
+  let found: Bridge | undefined;
+  for (const ref of references(stage.args)) {
+    const bridge = await documents.of(stage, ref);
+    found ??= bridge;
+    if (found !== bridge) {
+      const hint = 'Make a call for each frame.';
+      throw Ended.as('VALIDATION_ERROR', 'The references are of different frames', {
+        category: 'validation',
+        hint,
+      });
+    }
+  }
+  return found ?? documents.of(stage, undefined);
+}
+
+/** Carries out an act, and looks at the page it leads to. */
+export function performing(
+  documents: Documents,
+  look: (stage: Stage) => Promise<string>,
+  acts: Pick<Acts, 'expect' | 'actedOn'>,
+): Performer {
+  return async (stage) => {
+    const bridge = await documentOf(stage, documents);
+    if (isPreview(stage)) return stage.part(bridge, stage.frame.tool, stage.args);
+    stage.isFor(bridge);
+    const journey = follow(bridge);
+    const around = bridge.frameId === 0 ? journey : follow({ ...bridge, frameId: 0, documentId: '' });
+    const judge = judgeOf(stage.border);
+    acts.expect(bridge, judge); // what an earlier act did there says nothing of this one
+    try {
+      const effect = await stage.part(bridge, stage.frame.tool, stage.args).catch((why: unknown) => {
+        const on = acts.actedOn(bridge);
+        if (!isGoneMeanwhile(why) || !isAtOnce(stage) || on === undefined) throw why;
+        return withoutDocument(stage, on);
+      });
+      if (!isRecord(effect)) return effect;
+      const last = Array.isArray(effect.steps) ? effect.steps.at(-1) : effect;
+      if (!isRecord(last) || !isText(last.leaving)) return effect;
+      Object.assign(last, await outcomeOf(stage, bridge, last.leaving));
+      if (last.stayed === true && 'notDone' in effect)
+        effect.note = [effect.note, stays].filter(isText).join('. ');
+      delete last.stayed;
+      return effect;
+    } finally {
+      journey.end();
+      around.end();
+    }
+
+    // The act was done, and took its document away before it could say so: a window closes itself, a frame goes.
+    async function withoutDocument(stage: Stage, on: string): Promise<Record<string, unknown>> {
+      const arrival = await around.arrival(Math.min(goneMs, stage.leftMs));
+      const said = { outcome: 'executed', ...(on !== '' && { on }) };
+      if (arrival.kind === 'closed') return { ...said, ...closed };
+      if (arrival.kind === 'arrived') await around.loaded(Math.min(loadMs, stage.leftMs));
+      const tab = await chrome.tabs.get(stage.tabId);
+      const page = await firstLook(tab);
+      const arrived = arrival.kind === 'arrived';
+      const went = arrived ? 'The tab went to another page' : 'Its frame went away, or to another page';
+      const told = toldPage(judge, tab);
+      const note = `It was done. ${went}`;
+      return {
+        ...said,
+        ...(page !== undefined && { page }),
+        ...(arrived && told),
+        note: [note, arrived ? told.note : undefined].filter(isText).join('. '),
+      };
+    }
+
+    // Where the agent is not allowed, it is told of the page and does not look at it.
+    async function firstLook(tab: chrome.tabs.Tab): Promise<string | undefined> {
+      return judge(tab.url ?? '') === 'open' ? look(stage).catch(() => undefined) : undefined;
+    }
+
+    async function outcomeOf(stage: Stage, from: Bridge, address: string): Promise<Record<string, unknown>> {
+      const to = toldAddress(judge, address);
+      const arrival = await journey.arrival(Math.min(arriveMs, stage.leftMs));
+      if (arrival.kind === 'failed')
+        return { leaving: undefined, note: `The page at ${to} could not be loaded: ${arrival.error}` };
+      if (arrival.kind === 'closed') return { leaving: undefined, ...closed };
+      if (arrival.kind === 'late') return { note: `The page at ${to} has not begun yet: look again later` };
+      if (arrival.kind === 'stayed') {
+        const settled = await stage.part(from, stage.frame.tool, { _: { settle: true } });
+        return { leaving: undefined, ...(isRecord(settled) && settled), stayed: true };
+      }
+      await journey.loaded(Math.min(loadMs, stage.leftMs));
+      const tab = await chrome.tabs.get(stage.tabId);
+      const page = await firstLook(tab);
+      const seen = { leaving: undefined, ...(page !== undefined && { page }) };
+      if (from.frameId !== 0) return { ...seen, note: `The frame went to ${to}` };
+      return { ...seen, ...toldPage(judge, tab) };
+    }
+  };
+}

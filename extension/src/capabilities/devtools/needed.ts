@@ -1,0 +1,23 @@
+// Permissions that Chrome gives only when the person clicks in the panel: asked for there once a call needed them.
+import { isText, listOf } from '../../shared/guards.ts';
+import { neededKey } from '../../shared/needed.ts';
+import { Ended } from '../../worker/calls/conductor.ts';
+
+/** What the tools for developers can need. */
+export type Needed = 'cookies' | 'downloads';
+
+/** Fails while the person has not given the permission, and has the panel ask for it. */
+export async function permitted(permission: Needed, what: string): Promise<void> {
+  if (await chrome.permissions.contains({ permissions: [permission] })) return;
+  const { [neededKey]: stored } = await chrome.storage.local.get(neededKey);
+  const needed = listOf(isText)(stored) ? stored : [];
+  if (!needed.includes(permission)) await chrome.storage.local.set({ [neededKey]: [...needed, permission] });
+  throw Ended.as(
+    'BROWSER_PERMISSION_MISSING',
+    `Chrome lets the extension see ${what} only after the person said so`,
+    {
+      category: 'auth',
+      hint: `Ask the person to open tabrelay's side panel and allow it there, and repeat the call then.`,
+    },
+  );
+}

@@ -1,0 +1,106 @@
+// The tools for developers: which document does its part, and what has to be put into the page before.
+
+import { isText } from '../../shared/guards.ts';
+import { Ended, type Performer, type Stage } from '../../worker/calls/conductor.ts';
+import { hasDebugger } from '../../worker/calls/debugger.ts';
+import type { Documents } from '../../worker/calls/documents.ts';
+import type { Bridge } from '../../worker/documents/bridges.ts';
+import { evaluateAnyway } from './trusted.ts';
+
+const holdMs = 30 * 60_000; // that a console is captured without a call
+const mostDocuments = 1000; // that are remembered
+
+/** The main-world scripts of these tools, and the tabs whose console is captured. */
+export class DevPages {
+  readonly #has = new Map<string, Bridge | undefined>(); // by document, with the bridge that it had
+  readonly #until = new Map<number, number>(); // tabs whose console is captured
+  readonly #documents: Documents;
+
+  constructor(documents: Documents) {
+    this.#documents = documents;
+    chrome.webNavigation.onCommitted.addListener(({ tabId, frameId, documentId }) => {
+      if (frameId !== 0 || documentId === undefined || (this.#until.get(tabId) ?? 0) < Date.now()) return;
+      if (this.#has.has(documentId)) return; // back from the cache
+      this.#put(tabId, documentId, 'dev-early.js').catch(() => {}); // a page of Chrome's own, or one that is gone
+    });
+    chrome.tabs.onRemoved.addListener((tabId) => this.#until.delete(tabId));
+  }
+
+  /** The document that a call is for. */
+  of(stage: Stage): Promise<Bridge> {
+    const { frame } = stage.args;
+    return isText(frame) ? this.#documents.frame(stage, frame) : stage.top();
+  }
+
+  /** Puts the script among the page's own, where it is not yet, and may be. */
+  async prepare(stage: Stage, bridge: Bridge): Promise<void> {
+    await stage.admit(bridge);
+    // A document that a javascript: address replaced has the id of the one before it, and another bridge.
+    if (this.#has.has(bridge.documentId) && this.#has.get(bridge.documentId)?.gone !== true) {
+      this.#has.set(bridge.documentId, bridge);
+      return;
+    }
+    try {
+      await this.#put(bridge.tabId, bridge.documentId, 'dev-asked.js', bridge);
+    } catch (why) {
+      throw Ended.before(
+        'INJECTION_FAILED',
+        `Chrome did not let the extension into the page: ${String(why)}`,
+      );
+    }
+  }
+
+  async #put(tabId: number, documentId: string, file: string, bridge?: Bridge): Promise<void> {
+    this.#has.set(documentId, bridge);
+    for (const oldest of this.#has.keys()) {
+      if (this.#has.size <= mostDocuments) break;
+      this.#has.delete(oldest);
+    }
+    const target = { tabId, documentIds: [documentId] };
+    try {
+      await chrome.scripting.executeScript({ target, files: [file], world: 'MAIN', injectImmediately: true });
+    } catch (why) {
+      this.#has.delete(documentId);
+      throw why;
+    }
+  }
+
+  /** Goes on with the console in the pages that follow in a tab, or does not. */
+  follow(tabId: number, on: boolean): void {
+    if (on) this.#until.set(tabId, Date.now() + holdMs);
+    else this.#until.delete(tabId);
+  }
+}
+
+/** A tool whose work a document does. */
+export function inDocument(pages: DevPages, amongPage: boolean): Performer {
+  return async (stage) => {
+    const bridge = await pages.of(stage);
+    stage.isFor(bridge);
+    if (amongPage) await pages.prepare(stage, bridge);
+    return stage.part(bridge, stage.frame.tool, stage.args);
+  };
+}
+
+export function readingConsole(pages: DevPages): Performer {
+  const read = inDocument(pages, true);
+  return async (stage) => {
+    const answer = await read(stage);
+    if (stage.args.frame === undefined) pages.follow(stage.tabId, stage.args.action !== 'stop');
+    return answer;
+  };
+}
+
+/** Runs code as the page does; where the page forbids that, with the debugger, if there is one. */
+export function evaluating(pages: DevPages): Performer {
+  const run = inDocument(pages, true);
+  return async (stage) => {
+    try {
+      return await run(stage);
+    } catch (why) {
+      const forbidden = why instanceof Ended && why.code === 'EVALUATION_FORBIDDEN';
+      if (!forbidden || !hasDebugger() || stage.args.frame !== undefined) throw why;
+      return evaluateAnyway(stage);
+    }
+  };
+}

@@ -1,0 +1,424 @@
+// Calls of the browser's own tools. Such a call can need several documents, or Chrome itself: a look at a page joins
+// its frames, a navigation outlives its document. So it is conducted here: each document does its part as it would do
+// a call, and this worker makes the answer of them.
+
+import type { CallFrame, FromExtension, PluginInfo } from '../../protocol/frames.generated.ts';
+import type { Acting, FromBridge, Place } from '../../shared/bridge-messages.ts';
+import { isRecord } from '../../shared/guards.ts';
+import type { Ending, Line, RefusalCode } from '../../shared/order.ts';
+import { urlAllowed } from '../../shared/patterns.ts';
+import type { Bridge, Bridges } from '../documents/bridges.ts';
+import { isElsewhere, orderOf } from '../documents/document.ts';
+import { type Injector, Refused } from '../documents/inject.ts';
+import type { References } from '../documents/references.ts';
+import { logFrame, progressFrame } from '../link/frames.ts';
+import { Border, type Closed, only, type Standing, sayClosed, standing } from '../tabs/sites.ts';
+import type { Tabs } from '../tabs/tabs.ts';
+import { elapsedMs } from '../util/clock.ts';
+import type { Inflight, OpenCall } from './inflight.ts';
+import type { Records } from './records.ts';
+
+export interface Parts {
+  tabs: Tabs;
+  bridges: Bridges;
+  injector: Injector;
+  records: Records;
+  inflight: Inflight;
+  references: References;
+  acting(frame: OpenCall['frame']): Acting | undefined;
+  touched(tabId: number): void; // a call has been done in it
+  send(frame: FromExtension): void;
+}
+
+/** Why a part, or the whole, has no answer. */
+export class Ended extends Error {
+  readonly ending: Ending;
+
+  constructor(ending: Ending) {
+    super(ending.status === 'refused' ? ending.refusal.message : ending.status);
+    this.ending = ending;
+  }
+
+  /** Nothing was done. */
+  static before(code: RefusalCode, message: string): Ended {
+    return new Ended({
+      status: 'refused',
+      started: false,
+      refusal: { code, message, outcome: 'not_executed' },
+    });
+  }
+
+  /** As a tool in a page fails. */
+  static as(code: string, message: string, more: Record<string, unknown> = {}): Ended {
+    return new Ended({ status: 'threw', error: { code, message, outcome: 'not_executed', ...more } });
+  }
+
+  get code(): string {
+    if (this.ending.status === 'refused') return this.ending.refusal.code;
+    return this.ending.status === 'threw' ? String(this.ending.error.code) : '';
+  }
+}
+
+/** What a tool answers an agent with. */
+export type Content = { type: 'text'; text: string } | { type: 'image'; data: string; mimeType: string };
+
+export const text = (words: string): { content: Content[] } => ({ content: [{ type: 'text', text: words }] });
+
+/** Carries a tool out; what it returns is the answer. */
+export type Performer = (stage: Stage) => Promise<unknown>;
+
+interface Part {
+  bridge: Bridge;
+  stage: Stage;
+  end(ending: Ending, place?: Place): void;
+  started(): void;
+}
+
+/** One call on its way. */
+export class Stage {
+  readonly call: OpenCall;
+  readonly frame: CallFrame;
+  readonly plugin: PluginInfo;
+  readonly args: Record<string, unknown>;
+  readonly signal: AbortSignal;
+  readonly border: Border;
+  readonly #conductor: Conductor;
+  readonly #began = elapsedMs();
+  origin: string | undefined; // of the document that answers, where that is not the tab's
+  parts = 0;
+  started = false;
+  #lent: { bridge: Bridge; hear(line: Line): void } | undefined;
+
+  constructor(conductor: Conductor, about: Pick<Stage, 'call' | 'frame' | 'plugin' | 'args' | 'signal'>) {
+    this.#conductor = conductor;
+    this.call = about.call;
+    this.frame = about.frame;
+    this.plugin = about.plugin;
+    this.border = Border.of(about.frame, about.plugin);
+    this.args = about.args;
+    this.signal = about.signal;
+  }
+
+  get tabId(): number {
+    return this.frame.tabId;
+  }
+
+  /** How long the call may still take. */
+  get leftMs(): number {
+    return Math.max(1, this.frame.timeoutMs - (elapsedMs() - this.#began));
+  }
+
+  /** Something happens from here on that cannot be taken back. */
+  begins(): void {
+    this.#conductor.begins(this);
+  }
+
+  /** The document of the tab. */
+  top(): Promise<Bridge> {
+    return this.#conductor.top(this.tabId);
+  }
+
+  /** The call is for one document: where that is in a frame, the answer is of its site. */
+  isFor({ frameId, origin }: Bridge): void {
+    if (frameId !== 0 && origin.startsWith('http')) this.origin = origin;
+  }
+
+  /** The documents in the tab, each with those around it. */
+  standing(): Promise<Standing[]> {
+    return this.#conductor.standing(this.tabId);
+  }
+
+  /** Fails where the call may not touch a document. Each part asks this by itself. */
+  admit(bridge: Bridge): Promise<void> {
+    return this.#conductor.admit(this, bridge);
+  }
+
+  /** The end of a call in which a closed document was to be touched. */
+  closedBy(closed: Closed): Ended {
+    return this.#conductor.closedBy(this.frame, this.started, closed);
+  }
+
+  /** Lets a document have the worker do something in its place: it asks for that in a line of its log. */
+  lend(bridge: Bridge, hear: (line: Line) => void): void {
+    this.#lent = { bridge, hear };
+  }
+
+  /** Who does what a document asks for; undefined: nobody. */
+  lentTo(bridge: Bridge): ((line: Line) => void) | undefined {
+    return this.#lent?.bridge === bridge ? this.#lent.hear : undefined;
+  }
+
+  /** Has a document do its part, and returns what it answers. */
+  part(bridge: Bridge, tool: string, args: Record<string, unknown>, plugin?: PluginInfo): Promise<unknown> {
+    return this.#conductor.part(this, bridge, tool, args, plugin);
+  }
+}
+
+export class Conductor {
+  readonly #parts: Parts;
+  readonly #performers: ReadonlyMap<string, Performer>;
+  readonly #standard: Performer;
+  readonly #open = new Map<string, AbortController>(); // calls, by id
+  readonly #asked = new Map<string, Part>(); // parts, by id
+  /** Without a sign of a part after this long its document is unresponsive. */
+  startMs = 4000;
+
+  constructor(parts: Parts, performers: ReadonlyMap<string, Performer>, standard: Performer) {
+    this.#parts = parts;
+    this.#performers = performers;
+    this.#standard = standard;
+  }
+
+  /** Carries a call out, and ends it. */
+  begin(call: OpenCall, frame: CallFrame, plugin: PluginInfo, args: string): void {
+    const controller = new AbortController();
+    this.#open.set(frame.id, controller);
+    const { inflight } = this.#parts;
+    const late = setTimeout(() => {
+      const message = `The call took longer than ${frame.timeoutMs} ms`;
+      inflight.refuse(call, 'TIMEOUT', message, stage.started ? 'unknown' : 'not_executed');
+      controller.abort();
+    }, frame.timeoutMs + 500); // after the pages' own clocks, which know more
+    const stage = new Stage(this, {
+      call,
+      frame,
+      plugin,
+      args: argumentsOf(args),
+      signal: controller.signal,
+    });
+    const perform = this.#performers.get(frame.tool) ?? this.#standard;
+    perform(stage)
+      .then(
+        (value): Ending => ({ status: 'returned', value: JSON.stringify(value ?? null) }),
+        (why: unknown) => endingOf(why, { started: stage.started, write: frame.write }),
+      )
+      .then((ending) => {
+        clearTimeout(late);
+        this.#open.delete(frame.id);
+        this.#parts.touched(frame.tabId);
+        const place = this.#place(call, frame);
+        inflight.finish(call, ending, { ...place, origin: stage.origin ?? place.origin });
+      });
+  }
+
+  #place(call: OpenCall, { tabId }: CallFrame): Place {
+    const url = this.#parts.bridges.top(tabId)?.url ?? this.#parts.tabs.get(tabId)?.url ?? '';
+    return { origin: URL.canParse(url) ? new URL(url).origin : '', durationMs: elapsedMs() - call.beganAt };
+  }
+
+  /** Ends a call that is conducted here; false for any other. */
+  cancel(id: string): boolean {
+    const controller = this.#open.get(id);
+    if (controller === undefined) return false;
+    controller.abort();
+    for (const [part, { bridge, stage }] of this.#asked)
+      if (stage.frame.id === id) bridge.send({ type: 'cancel', id: part });
+    const call = this.#parts.inflight.get(id);
+    if (call !== undefined && Array.from(this.#asked.values()).every(({ stage }) => stage.frame.id !== id))
+      this.#parts.inflight.refuse(call, 'CANCELLED', 'The call was cancelled');
+    return true;
+  }
+
+  async top(tabId: number): Promise<Bridge> {
+    const { bridges, injector } = this.#parts;
+    return bridges.top(tabId) ?? injector.bridge(tabId);
+  }
+
+  standing(tabId: number): Promise<Standing[]> {
+    const known = new Map(this.#parts.bridges.of(tabId).map((one) => [one.documentId, one.origin]));
+    return standing(tabId, (documentId) => known.get(documentId));
+  }
+
+  async admit(stage: Stage, bridge: Bridge): Promise<void> {
+    const closed = await this.#closed(stage.border, bridge);
+    if (closed !== undefined) throw this.closedBy(stage.frame, stage.started, closed);
+  }
+
+  /** What closes a document to a call of a plugin that may run in frames. */
+  closedFor({ sites, origin = '' }: CallFrame, { excludes }: PluginInfo, bridge: Bridge) {
+    return this.#closed(new Border(sites ?? only(origin), (url) => !urlAllowed(url, excludes, [])), bridge);
+  }
+
+  async #closed(
+    border: Border,
+    { tabId, frameId, documentId, origin, url }: Bridge,
+  ): Promise<Closed | undefined> {
+    if (frameId === 0) return border.closed([{ url: this.#address(tabId, url), origin }]);
+    const at = (await this.standing(tabId)).find((one) => one.documentId === documentId);
+    if (at === undefined)
+      throw Ended.before('TAB_CHANGED', 'The frame went away before the tool started in it');
+    return border.closed(at.chain);
+  }
+
+  // A page can give itself another address of its site, which may be one that the person left out.
+  #address(tabId: number, url: string): string {
+    const now = this.#parts.tabs.get(tabId)?.url;
+    return now !== undefined && URL.canParse(url) && new URL(now).origin === new URL(url).origin ? now : url;
+  }
+
+  closedBy({ tabId, write }: CallFrame, started: boolean, closed: Closed): Ended {
+    const url = this.#parts.bridges.top(tabId)?.url ?? this.#parts.tabs.get(tabId)?.url ?? '';
+    const within = URL.canParse(url) ? new URL(url).origin : '';
+    const { origin, state, excluded } = closed;
+    return Ended.as('SITE_CLOSED', sayClosed(closed, within), {
+      category: 'auth',
+      outcome: started && write ? 'unknown' : 'not_executed',
+      data: JSON.stringify({ origin, state, within, ...(excluded && { excluded }) }),
+    });
+  }
+
+  async part(
+    stage: Stage,
+    bridge: Bridge,
+    tool: string,
+    args: Record<string, unknown>,
+    plugin: PluginInfo = stage.plugin,
+  ): Promise<unknown> {
+    const { injector, records, references } = this.#parts;
+    const { frame } = stage;
+    if (stage.signal.aborted) throw Ended.before('CANCELLED', 'The call was cancelled');
+    if (stage.parts === 0 && isElsewhere(frame, (this.#parts.bridges.top(stage.tabId) ?? bridge).url))
+      throw Ended.before('TAB_CHANGED', 'The tab went to another page before the tool started');
+    await stage.admit(bridge);
+    await injector.adapter(bridge, plugin);
+    if (frame.write) await injector.tap(bridge);
+    const first = stage.parts++ === 0;
+    // What a document did for a call that changes something answers for the call when this worker is gone.
+    const id = first && frame.write ? frame.id : `${frame.id}.${stage.parts}`;
+    const about = await references.about(bridge);
+    const more = isRecord(args._) ? args._ : {};
+    const lent = stage.lentTo(bridge) !== undefined && { trusted: true };
+    const text = JSON.stringify({ ...args, _: { ...about, viewer: frame.viewer ?? '', ...more, ...lent } });
+    const { tabId, documentId, frameId } = bridge;
+    if (frame.write && first) {
+      await records.seen(frame.id, { tabId, documentId, frameId });
+      stage.call.bridge = bridge;
+    }
+    return new Promise((resolve, reject) => {
+      const timer = setTimeout(() => {
+        bridge.send({ type: 'cancel', id });
+        end({
+          status: 'refused',
+          started: false,
+          refusal: {
+            code: 'TAB_UNRESPONSIVE',
+            message: `The page did not start the tool within ${this.startMs / 1000} s: it is busy or hangs`,
+            outcome: 'unknown',
+          },
+        });
+      }, this.startMs);
+      const end = (ending: Ending, place?: Place) => {
+        clearTimeout(timer);
+        this.#asked.delete(id);
+        if (place?.nextRef !== undefined) references.given(bridge, place.nextRef);
+        if (ending.status !== 'returned') reject(new Ended(ending));
+        else resolve(JSON.parse(ending.value));
+        if (id !== frame.id) bridge.acknowledge(id);
+      };
+      this.#asked.set(id, { bridge, stage, end, started: () => clearTimeout(timer) });
+      const order = {
+        ...orderOf(frame, plugin, text),
+        plugin: plugin.name,
+        hash: plugin.hash,
+        id,
+        tool,
+        anywhere: true,
+        timeoutMs: stage.leftMs,
+        maxTimeoutMs: Math.max(stage.leftMs, frame.maxTimeoutMs),
+      };
+      const tailBytes = first ? frame.consoleTailBytes : 0;
+      const acting = first ? this.#parts.acting(frame) : undefined;
+      bridge.send({ type: 'call', order, sentAt: Date.now(), tailBytes, acting });
+    });
+  }
+
+  /** A message about a part; false for one about a call that is not conducted. */
+  hear(bridge: Bridge, message: FromBridge & { id: string }): boolean {
+    const part = this.#asked.get(message.id);
+    if (part?.bridge !== bridge) return false;
+    const { stage } = part;
+    switch (message.type) {
+      case 'waiting':
+        part.started();
+        break;
+      case 'started':
+        part.started();
+        this.#started(stage, bridge, message.origin);
+        break;
+      case 'progress':
+        this.#parts.send(progressFrame(stage.frame.id, message));
+        break;
+      case 'log':
+        this.#log(stage, bridge, message.line);
+        break;
+      case 'stale':
+        bridge.send({ type: 'go', id: message.id });
+        break;
+      case 'missing':
+        part.end(Ended.before('ADAPTER_NOT_READY', 'The page has no adapter with this tool any more').ending);
+        break;
+      case 'cancelled':
+        if (message.phase === 'never') part.end(Ended.before('CANCELLED', 'The call was cancelled').ending);
+        break;
+      case 'outcome':
+        part.end(message.ending, message.place);
+        break;
+    }
+    return true;
+  }
+
+  #log(stage: Stage, bridge: Bridge, line: Line): void {
+    const lent = stage.lentTo(bridge);
+    if (lent === undefined) this.#parts.send(logFrame(stage.frame.id, line));
+    else lent(line);
+  }
+
+  begins(stage: Stage): void {
+    if (stage.signal.aborted) throw Ended.before('CANCELLED', 'The call was cancelled');
+    const url = this.#parts.tabs.get(stage.tabId)?.url ?? '';
+    if (isElsewhere(stage.frame, url))
+      throw Ended.before('TAB_CHANGED', 'The tab went to another page before the tool started');
+    const documentId = this.#parts.bridges.top(stage.tabId)?.documentId ?? '';
+    this.#started(stage, { documentId }, URL.canParse(url) ? new URL(url).origin : '');
+  }
+
+  #started(stage: Stage, { documentId }: Pick<Bridge, 'documentId'>, origin: string): void {
+    if (stage.started) return;
+    stage.started = true;
+    stage.call.phase = 'started';
+    this.#parts.send({ type: 'started', id: stage.frame.id, documentId, origin });
+  }
+
+  /** A document is gone, and with it what it was asked. */
+  gone(bridge: Bridge): void {
+    for (const part of Array.from(this.#asked.values())) {
+      if (part.bridge !== bridge) continue;
+      const { started } = part.stage;
+      const refusal = {
+        code: 'TAB_CHANGED',
+        message: 'The tab went to another page',
+        outcome: 'unknown',
+      } as const;
+      part.end({ status: 'refused', started, refusal });
+    }
+  }
+}
+
+function argumentsOf(args: string): Record<string, unknown> {
+  const given: unknown = args === '' ? {} : JSON.parse(args);
+  return isRecord(given) ? given : {};
+}
+
+/** How a call ends of what was thrown: of what nobody foresaw it is not known how much was done before. */
+export function endingOf(why: unknown, { started, write }: { started: boolean; write: boolean }): Ending {
+  if (why instanceof Ended) return why.ending;
+  if (why instanceof Refused) return Ended.before(why.code, why.message).ending;
+  const message = why instanceof Error ? why.message : String(why);
+  const outcome = started ? (write ? 'unknown' : 'executed') : 'not_executed';
+  if (/no tab with id|tab was closed/i.test(message)) {
+    const refusal = { code: 'TAB_CLOSED', message: 'The tab was closed', outcome } as const;
+    return { status: 'refused', started, refusal };
+  }
+  const error = { code: 'INTERNAL_ERROR', category: 'internal', retryable: false, message, outcome };
+  return { status: 'threw', error };
+}

@@ -1,0 +1,200 @@
+// The documents of a tab: its page's, and those of the frames in it.
+import { isFlag, isNumber, shape } from '../../shared/guards.ts';
+import type { Bridge } from '../documents/bridges.ts';
+import type { Closed } from '../tabs/sites.ts';
+import { Ended, type Parts, type Stage } from './conductor.ts';
+
+const isSpot = shape({ index: isNumber, shown: isFlag });
+
+/** A frame of a tab as Chrome knows it, and its place among those of the window around it. */
+export interface Spot {
+  frameId: number;
+  parentFrameId: number;
+  documentId: string;
+  url: string;
+  index: number; // -1: none; -2: Chrome lets nobody look whether it has one
+  shown: boolean;
+  closed: Closed | undefined;
+}
+
+export const mostFrames = 30; // that are looked into
+const connectMs = 1500;
+
+/** The documents of a tab. */
+export class Documents {
+  readonly #parts: Pick<Parts, 'bridges' | 'injector' | 'references'>;
+
+  constructor(parts: Pick<Parts, 'bridges' | 'injector' | 'references'>) {
+    this.#parts = parts;
+  }
+
+  /** The document in which a reference was given; the page's for none. */
+  async of(stage: Stage, ref: string | undefined): Promise<Bridge> {
+    const top = await stage.top();
+    if (ref === undefined || !/^f\d+(?:e\d+)?$/.test(ref)) return top;
+    const given = await this.#parts.references.frame(stage.tabId, ref);
+    if (given === undefined)
+      throw Ended.as('VALIDATION_ERROR', `${ref} was never given in this tab`, { category: 'validation' });
+    const there = this.#parts.bridges
+      .of(stage.tabId)
+      .find(({ documentId }) => documentId === given.documentId);
+    const bridge = there ?? (await this.#unvisited(stage, given.documentId));
+    if (bridge !== undefined) return bridge;
+    const hint = 'Take a new snapshot, and use a reference of it.';
+    if (given.top !== top.documentId) {
+      const message = `${ref} is of an earlier page: the tab shows another document since`;
+      throw Ended.as('DOCUMENT_CHANGED', message, { category: 'not_found', hint });
+    }
+    const message = `${ref} is in a frame that is gone, or shows another document since`;
+    throw Ended.as('FRAME_GONE', message, { category: 'not_found', hint });
+  }
+
+  // A frame that was named to an agent before anybody looked into it.
+  async #unvisited(stage: Stage, documentId: string): Promise<Bridge | undefined> {
+    const spot = (await this.spots(stage)).find((one) => one.documentId === documentId);
+    return spot && this.#enter(stage, spot);
+  }
+
+  /**
+   * The document of the frame that an agent names: by the reference of the frame's line, by any reference in it, or as
+   * f1. What names none is refused, with those there are: the page itself never stands in for a frame.
+   */
+  async frame(stage: Stage, name: string): Promise<Bridge> {
+    try {
+      const [, frame = '', ref = ''] = /^(f\d+)?(e\d+)?$/.exec(name) ?? [];
+      if (frame === '' && ref === '') throw noFrame(name, 'names no frame');
+      const around = await this.of(stage, name);
+      const index = ref === '' ? undefined : await frameOf(around, name);
+      if (index !== undefined) return await this.shownBy(stage, around, index);
+      if (frame === '') throw noFrame(name, 'is in no frame of this page');
+      return around;
+    } catch (why) {
+      if (!(why instanceof Ended) || why.ending.status !== 'threw') throw why;
+      const { error } = why.ending;
+      const message = `${error.message}. ${await this.#named(stage)}`;
+      const hint = 'Pass one of these, or a reference in it; leave frame out to mean the page itself.';
+      throw new Ended({ ...why.ending, error: { ...error, message, hint } });
+    }
+  }
+
+  // What an agent can pass to mean one of the frames that a tab shows.
+  async #named(stage: Stage): Promise<string> {
+    const { tabId } = stage;
+    const top = await stage.top();
+    const spots = await this.spots(stage).catch(() => []);
+    const all: string[] = [];
+    for (const { frameId, documentId, url } of spots.slice(0, mostFrames)) {
+      const { prefix } = await this.#parts.references.about({ tabId, frameId, documentId }, top);
+      all.push(`${prefix.replace(/e$/, '')} (${originOf(url)})`);
+    }
+    if (all.length === 0) return 'The page shows no frames';
+    const more = spots.length > all.length ? `, and ${spots.length - all.length} more` : '';
+    return `The page shows ${all.join(', ')}${more}`;
+  }
+
+  /** The frames in a tab that are shown, by their places. */
+  async spots(stage: Stage): Promise<Spot[]> {
+    return (await this.everySpot(stage)).filter(({ index, shown }) => shown && index > -2);
+  }
+
+  /** All of them. */
+  async everySpot(stage: Stage): Promise<Spot[]> {
+    const [all, places] = await Promise.all([
+      stage.standing(),
+      chrome.scripting.executeScript({
+        target: { tabId: stage.tabId, allFrames: true },
+        injectImmediately: true,
+        func: () => {
+          let index = -1;
+          for (let i = 0; i < parent.length && index < 0; i++) if (parent[i] === window) index = i;
+          return { index, shown: innerWidth > 1 && innerHeight > 1 };
+        },
+      }),
+    ]);
+    return all.flatMap(({ chain, ...frame }) => {
+      if (frame.frameId === 0) return [];
+      const said: unknown = places.find((one) => one.documentId === frame.documentId)?.result;
+      const place = isSpot(said) ? said : { index: -2, shown: true };
+      return [{ ...frame, ...place, closed: stage.border.closed(chain) }];
+    });
+  }
+
+  /** The document that an element of another one shows. */
+  async shownBy(stage: Stage, around: Bridge, index: number): Promise<Bridge> {
+    const spots = await this.spots(stage);
+    const alike = spots.filter((one) => one.parentFrameId === around.frameId && one.index < 0);
+    if (index < 0 && alike.length > 1)
+      // in a shadow root, where Chrome does not tell which is which
+      throw Ended.as('VALIDATION_ERROR', 'Several frames stand where Chrome does not tell them apart', {
+        category: 'validation',
+        hint: 'Take a snapshot of the page, and use a reference in the frame.',
+      });
+    const spot = spotOf(spots, around.frameId, index, 0);
+    const inner = spot && (await this.#enter(stage, spot));
+    if (inner === undefined)
+      throw Ended.as('FRAME_GONE', 'The frame shows nothing that can be read', { category: 'not_found' });
+    return inner;
+  }
+
+  /** The document of the tab and those of the frames it shows, but for those that may not be looked into. */
+  async all(stage: Stage): Promise<{ bridges: Bridge[]; closed: Closed[]; unseen: number }> {
+    const spots = await this.spots(stage).catch(() => []);
+    const open = spots.filter((spot) => spot.closed === undefined);
+    const tried = open.slice(0, mostFrames).map((spot) => this.inFrame(stage, spot).catch(() => undefined));
+    const inner = (await Promise.all(tried)).filter((one) => one !== undefined);
+    const closed = spots.flatMap((spot) => spot.closed ?? []);
+    return { bridges: [await stage.top(), ...inner], closed, unseen: open.length - inner.length };
+  }
+
+  /** The bridge of a frame, put into it when it has none; undefined where nobody may, or can, look. */
+  async inFrame(stage: Stage, spot: Spot): Promise<Bridge | undefined> {
+    if (spot.closed !== undefined) return undefined;
+    const { bridges, injector } = this.#parts;
+    const known = bridges.of(stage.tabId).find(({ documentId }) => documentId === spot.documentId);
+    return known ?? injector.frameBridge(stage.tabId, spot.documentId, connectMs);
+  }
+
+  // The same for a call that is for this very frame.
+  async #enter(stage: Stage, spot: Spot): Promise<Bridge | undefined> {
+    if (spot.closed !== undefined) throw stage.closedBy(spot.closed);
+    return this.inFrame(stage, spot);
+  }
+}
+
+const noFrame = (name: string, why: string): Ended =>
+  Ended.as('VALIDATION_ERROR', `frame ${JSON.stringify(name.slice(0, 60))} ${why}`, {
+    category: 'validation',
+  });
+
+// Of a frame without an address of its own, what kind it is.
+const originOf = (url: string): string =>
+  /^https?:/.test(url) ? new URL(url).origin : url.replace(/^(about:\w+|\w+:).*/s, '$1');
+
+/** The place of a frame in its window, where a reference is that of its line. */
+async function frameOf({ tabId, documentId }: Bridge, ref: string): Promise<number | undefined> {
+  const [said] = await chrome.scripting.executeScript({
+    target: { tabId, documentIds: [documentId] },
+    injectImmediately: true,
+    args: [ref],
+    func: (name: string) => {
+      const element = globalThis.tabrelayReferences?.table.byRef.get(name)?.element.deref();
+      const isFrame = element instanceof HTMLIFrameElement || element instanceof HTMLFrameElement;
+      if (!isFrame || !element.isConnected) return null;
+      for (let i = 0; i < window.length; i++) if (window[i] === element.contentWindow) return i;
+      return -1;
+    },
+  });
+  return isNumber(said?.result) ? said.result : undefined;
+}
+
+/** The frame of a line among those of its parent. */
+export function spotOf(
+  spots: readonly Spot[],
+  parentFrameId: number,
+  index: number,
+  nth: number,
+): Spot | undefined {
+  const inside = spots.filter((spot) => spot.parentFrameId === parentFrameId);
+  if (index >= 0) return inside.find((spot) => spot.index === index);
+  return inside.filter((spot) => spot.index < 0).sort((a, b) => a.frameId - b.frameId)[nth];
+}

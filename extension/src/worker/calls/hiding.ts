@@ -1,0 +1,135 @@
+// Pictures of a tab show closed documents as black: by a style of Chrome's user, which no page can see or override, in
+// the documents themselves. So it holds wherever the page around them puts their frames.
+
+import { isRecord, isText, listOf } from '../../shared/guards.ts';
+import type { Stage } from './conductor.ts';
+import type { Documents } from './documents.ts';
+
+const css = `:root { background: #000 !important; color: #000 !important; filter: brightness(0) !important; }
+:root *, :root *::before, :root *::after, :root::before, :root::after, ::backdrop {
+  visibility: hidden !important; transition: none !important; animation: none !important; }`;
+
+const key = 'hidden'; // in the session's store, so that a worker after this one can undo it
+const paintMs = 400;
+const tries = 3;
+
+/** The closed documents of a tab, while none of them is to be seen. */
+export class Hidden {
+  readonly #stage: Stage;
+  readonly #documents: Documents;
+  readonly #black = new Set<string>(); // documents
+
+  constructor(stage: Stage, documents: Documents) {
+    this.#stage = stage;
+    this.#documents = documents;
+  }
+
+  /** Whether Chrome shows a document black by itself. */
+  has(documentId: string): boolean {
+    return this.#black.has(documentId);
+  }
+
+  /**
+   * Takes something of the tab that shows no closed document, nor one that came meanwhile; undefined where the page
+   * never stays the same for so long.
+   */
+  async during<T>(take: () => Promise<T>): Promise<T | undefined> {
+    for (let n = 0; n < tries; n++) {
+      let came = false;
+      const committed = ({ tabId, url }: { tabId: number; url: string }) => {
+        if (tabId !== this.#stage.tabId) return;
+        came ||= this.#stage.border.closed([{ url, origin: undefined }]) !== undefined;
+      };
+      chrome.webNavigation.onCommitted.addListener(committed);
+      try {
+        await this.#hide();
+        const taken = await take();
+        if (!came && !(await this.#more())) return taken;
+      } finally {
+        chrome.webNavigation.onCommitted.removeListener(committed);
+      }
+    }
+    return undefined;
+  }
+
+  async #closed(): Promise<string[]> {
+    const spots = await this.#documents.everySpot(this.#stage);
+    return spots.flatMap(({ closed, documentId }) => (closed === undefined ? [] : [documentId]));
+  }
+
+  // Whether there is one by now that was not when the picture was taken.
+  async #more(): Promise<boolean> {
+    const left = (await this.#closed()).filter((documentId) => !this.#black.has(documentId));
+    return (await Promise.all(left.map((documentId) => this.#canHide(documentId)))).includes(true);
+  }
+
+  // Chrome's own documents, and some without an address, let nobody in: these are covered in the picture.
+  async #canHide(documentId: string): Promise<boolean> {
+    const target = { tabId: this.#stage.tabId, documentIds: [documentId] };
+    const func = () => true;
+    const said = await chrome.scripting
+      .executeScript({ target, func, injectImmediately: true })
+      .catch(() => undefined);
+    return said !== undefined;
+  }
+
+  async #hide(): Promise<void> {
+    const { tabId } = this.#stage;
+    const all = (await this.#closed()).filter((documentId) => !this.#black.has(documentId));
+    if (all.length === 0) return;
+    await chrome.storage.session.set({ [`${key}:${tabId}`]: [...this.#black, ...all] });
+    const hide = async (documentId: string) => {
+      try {
+        await chrome.scripting.insertCSS(styleOf(tabId, documentId));
+        this.#black.add(documentId);
+        await painted(tabId, documentId);
+      } catch {
+        // It went away, or lets nobody in.
+      }
+    };
+    await Promise.all(all.map(hide));
+  }
+
+  /** Whether there is a closed document that Chrome shows as it is. */
+  async leaves(): Promise<boolean> {
+    return (await this.#closed()).some((documentId) => !this.#black.has(documentId));
+  }
+
+  /** Shows them again. */
+  async end(): Promise<void> {
+    await show(this.#stage.tabId, Array.from(this.#black));
+  }
+}
+
+const styleOf = (tabId: number, documentId: string): chrome.scripting.CSSInjection => ({
+  target: { tabId, documentIds: [documentId] },
+  css,
+  origin: 'USER',
+});
+
+async function show(tabId: number, documentIds: readonly string[]): Promise<void> {
+  const shown = documentIds.map((one) => chrome.scripting.removeCSS(styleOf(tabId, one)).catch(() => {}));
+  await Promise.all(shown);
+  await chrome.storage.session.remove(`${key}:${tabId}`);
+}
+
+// Until what was styled is on the screen.
+async function painted(tabId: number, documentId: string): Promise<void> {
+  const func = (ms: number) =>
+    new Promise<void>((resolve) => {
+      setTimeout(resolve, ms); // a frame that is not drawn
+      requestAnimationFrame(() => requestAnimationFrame(() => requestAnimationFrame(() => resolve())));
+    });
+  const target = { tabId, documentIds: [documentId] };
+  await chrome.scripting.executeScript({ target, func, args: [paintMs], injectImmediately: true });
+}
+
+/** Shows what a worker that ended in the middle of a picture has left black. */
+export async function showAgain(): Promise<void> {
+  const all: unknown = await chrome.storage.session.get(null);
+  if (!isRecord(all)) return;
+  for (const [name, documentIds] of Object.entries(all)) {
+    const tabId = Number(name.slice(key.length + 1));
+    if (name.startsWith(`${key}:`) && listOf(isText)(documentIds)) await show(tabId, documentIds);
+  }
+}

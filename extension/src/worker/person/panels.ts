@@ -1,0 +1,110 @@
+// The open side panels: they get the whole state whenever it changes, news of the relay, and answers to what they ask.
+
+import {
+  isMarks,
+  isName,
+  isPair,
+  isPaired,
+  isPanelRequest,
+  isRetry,
+  type PanelNews,
+  type PanelResponse,
+} from '../../shared/panel-messages.ts';
+import type { PanelState } from '../../shared/panel-state.ts';
+import { whenDisconnected } from '../../shared/ports.ts';
+import type { Answer } from '../link/requests.ts';
+
+/** What a panel may have done. */
+export interface PanelOrders {
+  state(): PanelState;
+  dial(forced: boolean): void;
+  name(label: string): void;
+  marks(on: boolean): void;
+  pair(text: string): void;
+  paired(on: boolean): void;
+  ask(method: string, path: string, body: unknown): Promise<Answer>;
+  counted(open: number): void; // so many panels are open now
+}
+
+/**
+ * Whether a port comes from our own panel page. Its id alone does not tell: content scripts have it too, and their url
+ * is the page's. Chrome fills in all three; no page has a say in them.
+ */
+function isPanel(sender: chrome.runtime.MessageSender | undefined): boolean {
+  if (sender?.id !== chrome.runtime.id || sender.url === undefined) return false;
+  const page = chrome.runtime.getURL('panel.html');
+  return sender.url.split('#', 1)[0] === page && (sender.origin ?? origin(page)) === origin(page);
+}
+
+const origin = (url: string): string => url.slice(0, url.indexOf('/', url.indexOf('://') + 3));
+
+export class Panels {
+  readonly #ports = new Set<chrome.runtime.Port>();
+  readonly #orders: PanelOrders;
+  #due = false;
+  #toShow: string | undefined; // the question that a panel is opened for, until one has asked about it
+
+  constructor(orders: PanelOrders) {
+    this.#orders = orders;
+  }
+
+  /** How many panels are open. */
+  get open(): number {
+    return this.#ports.size;
+  }
+
+  /** Takes a panel's port; a port of anything but our own panel page is turned away. */
+  add(port: chrome.runtime.Port): void {
+    if (!isPanel(port.sender)) {
+      port.disconnect();
+      return;
+    }
+    this.#ports.add(port);
+    whenDisconnected(port, chrome.runtime, () => {
+      this.#ports.delete(port);
+      this.#orders.counted(this.#ports.size);
+    });
+    port.onMessage.addListener((message: unknown) => this.#hear(port, message));
+    port.postMessage(this.#orders.state());
+    if (this.#toShow !== undefined) port.postMessage({ type: 'show', question: this.#toShow });
+    this.#orders.counted(this.#ports.size);
+  }
+
+  /** Shows a question in the panels that are open, or in the next one: an open one may be closing. */
+  show(question: string): void {
+    this.#toShow = question;
+    for (const port of this.#ports) port.postMessage({ type: 'show', question });
+  }
+
+  #hear(port: chrome.runtime.Port, message: unknown): void {
+    if (isRetry(message)) this.#orders.dial(true);
+    if (isName(message)) this.#orders.name(message.label);
+    if (isMarks(message)) this.#orders.marks(message.on);
+    if (isPair(message)) this.#orders.pair(message.text);
+    if (isPaired(message)) this.#orders.paired(message.on);
+    if (!isPanelRequest(message)) return;
+    const { id, method, path, body } = message;
+    if (path === 'approvals') this.#toShow = undefined;
+    this.#orders.ask(method, path, body).then((answer) => {
+      const response: PanelResponse = { type: 'response', id, ...answer };
+      if (this.#ports.has(port)) port.postMessage(response);
+    });
+  }
+
+  /** Tells every panel what the relay has news of. */
+  tell(topics: string[], waiting: number): void {
+    const news: PanelNews = { type: 'news', topics, waiting };
+    for (const port of this.#ports) port.postMessage(news);
+  }
+
+  /** Something the panel shows changed. Sent at most ten times a second, and not at all without a panel. */
+  changed(): void {
+    if (this.#due || this.#ports.size === 0) return;
+    this.#due = true;
+    setTimeout(() => {
+      this.#due = false;
+      const state = this.#orders.state();
+      for (const port of this.#ports) port.postMessage(state);
+    }, 100);
+  }
+}

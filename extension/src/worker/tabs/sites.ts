@@ -1,0 +1,154 @@
+// Which documents a call may touch: the one place in the browser where the person's rules about sites are kept to. A
+// document is judged by its own origin and address; one without an origin of its own by what made it; and each by the
+// documents around it, where nothing may be off.
+
+import type { CallFrame, PluginInfo } from '../../protocol/frames.generated.ts';
+import { exactly, type Guard, isRecord, isText, shape } from '../../shared/guards.ts';
+import { urlAllowed } from '../../shared/patterns.ts';
+
+export type Sites = NonNullable<CallFrame['sites']>;
+export type SiteState = Sites['rest'];
+type Pages = Pick<PluginInfo, 'matches' | 'excludes'>;
+
+const isState = exactly('open', 'ask', 'off');
+const isStates: Guard<Record<string, SiteState>> = (value): value is Record<string, SiteState> =>
+  isRecord(value) && Object.values(value).every(isState);
+
+export const isSites: Guard<Sites> = shape({ rest: isState, origins: isStates });
+
+/** A document as it is judged. */
+export interface Around {
+  url: string;
+  origin: string | undefined; // as the document has it: null, as text, for an opaque one; undefined: not known
+}
+
+/** Why a document may not be touched. */
+export interface Closed {
+  origin: string; // of the site that counts
+  state: Exclude<SiteState, 'open'>;
+  excluded: boolean; // the person's configuration leaves its address out
+}
+
+const isWeb = (text: string): boolean => /^https?:\/\//.test(text);
+
+/** The origin of a web page, or of the page that made what a blob: address shows; empty: it has none. */
+export function originOf(url: string): string {
+  const made = url.replace(/^blob:/, '');
+  return isWeb(made) && URL.canParse(made) ? new URL(made).origin : '';
+}
+
+/** What one call may touch. */
+export class Border {
+  readonly #sites: Sites;
+  readonly #covers: (url: string) => boolean;
+
+  constructor(sites: Sites, covers: (url: string) => boolean) {
+    this.#sites = sites;
+    this.#covers = covers;
+  }
+
+  /** That of a call of the browser's own tools, which keep to the addresses that the person left them. */
+  static of({ sites, origin = '' }: Pick<CallFrame, 'sites' | 'origin'>, pages: Pages): Border {
+    const { matches, excludes } = pages;
+    return new Border(sites ?? only(origin), (url) => urlAllowed(url, matches, excludes));
+  }
+
+  state(origin: string): SiteState {
+    const { origins, rest } = this.#sites;
+    return (Object.hasOwn(origins, origin) ? origins[origin] : undefined) ?? rest;
+  }
+
+  /** What holds for the page at an address, before its document is there. */
+  ahead(url: string): SiteState {
+    const origin = originOf(url);
+    if (origin === '') return url.startsWith('about:') ? 'open' : this.#sites.rest;
+    return isWeb(url) && !this.#covers(url) ? 'off' : this.state(origin);
+  }
+
+  /** What closes a document; undefined: it may be touched. The chain begins with it, and ends with the tab's page. */
+  closed(chain: readonly Around[]): Closed | undefined {
+    let found: Closed | undefined;
+    let made = true; // this document, or one that made it
+    for (const { url, origin } of chain) {
+      const excluded = isWeb(url) && !this.#covers(url);
+      for (const site of new Set([originOf(url), origin])) {
+        if (site === undefined || !isWeb(site)) continue;
+        const state = excluded ? 'off' : this.state(site);
+        if (state === 'open' || !(made || state === 'off')) continue;
+        if (found === undefined || (found.state === 'ask' && state === 'off'))
+          found = { origin: site, state, excluded };
+      }
+      if (isWeb(url) && origin !== 'null') made = false;
+    }
+    const nobody = chain.every(({ url, origin }) => !isWeb(originOf(url) || (origin ?? '')));
+    const { rest } = this.#sites;
+    return nobody && rest !== 'open' ? { origin: 'null', state: rest, excluded: false } : found;
+  }
+}
+
+// A relay that says nothing of sites has decided about the origin of the call alone.
+export const only = (origin: string): Sites => ({ rest: 'ask', origins: { [origin]: 'open' } });
+
+/** How a look tells of a document that it leaves out. */
+export const notReadable = ({ origin, state }: Closed): string => `${origin} not readable: ${state}`;
+
+/** How an agent gets at a frame that needs the person's word. */
+export const howToAsk = '(pass its ref, and the person is asked)';
+
+/** Why a call ends in which a closed document was to be touched. */
+export function sayClosed({ origin, state, excluded }: Closed, within: string): string {
+  const why = excluded
+    ? 'is left out in the configuration'
+    : state === 'off'
+      ? 'is off'
+      : 'is to be asked about';
+  return `${origin}${origin === within ? '' : `, in a page of ${within},`} ${why}`;
+}
+
+/** A document in a tab, with those around it. */
+export interface Standing {
+  frameId: number;
+  parentFrameId: number;
+  documentId: string;
+  url: string;
+  chain: Around[]; // from it to the tab's page
+}
+
+/** The documents in a tab. known says the origin of those whose bridge does. */
+export async function standing(
+  tabId: number,
+  known: (documentId: string) => string | undefined,
+): Promise<Standing[]> {
+  const frames = (await chrome.webNavigation.getAllFrames({ tabId })) ?? [];
+  const origins = new Map<string, string>();
+  const unknown: string[] = [];
+  for (const { documentId, url } of frames) {
+    const origin = known(documentId);
+    if (origin !== undefined) origins.set(documentId, origin);
+    else if (!isWeb(url)) unknown.push(documentId);
+  }
+  for (const [documentId, origin] of await originsIn(tabId, unknown)) origins.set(documentId, origin);
+  const byFrame = new Map(frames.map((frame) => [frame.frameId, frame]));
+  return frames.flatMap(({ frameId, parentFrameId, documentId, url }) => {
+    const chain: Around[] = [];
+    let last = -1;
+    for (let at = byFrame.get(frameId); at !== undefined && chain.length <= frames.length; ) {
+      chain.push({ url: at.url, origin: origins.get(at.documentId) });
+      last = at.frameId;
+      at = byFrame.get(at.parentFrameId);
+    }
+    return last === 0 ? [{ frameId, parentFrameId, documentId, url, chain }] : []; // else it is in another page
+  });
+}
+
+// Only a document itself knows whose it is when its address does not say so.
+async function originsIn(tabId: number, documentIds: readonly string[]): Promise<[string, string][]> {
+  const asked = documentIds.map(async (documentId): Promise<[string, string][]> => {
+    const target = { tabId, documentIds: [documentId] };
+    const [said] = await chrome.scripting
+      .executeScript({ target, injectImmediately: true, func: () => globalThis.origin })
+      .catch(() => []); // Chrome lets nobody in
+    return isText(said?.result) ? [[documentId, said.result]] : [];
+  });
+  return (await Promise.all(asked)).flat();
+}
