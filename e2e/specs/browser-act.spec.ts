@@ -285,7 +285,7 @@ test('a password field always asks the person, and is never told', async ({ at }
   ];
   const asked = async (): Promise<string> => relay.tabrelay('permit', 'pending', '--json');
   const answer = async (word: 'allow' | 'deny') => {
-    await expect.poll(asked).toContain('Password ← ••••');
+    await expect.poll(asked).toContain('Fill in \\"Password\\": ••••');
     const id = /"id": ?"([^"]+)"/.exec(await asked())?.[1] ?? '';
     await relay.person('permit', word, id);
   };
@@ -300,7 +300,7 @@ test('a password field always asks the person, and is never told', async ({ at }
   }
   const audit = await relay.tabrelay('audit', '--json');
   expect(audit).not.toContain('hunter2');
-  expect(audit).toContain('User ← \\"ada\\"; Password ← ••••');
+  expect(audit).toContain('Fill in \\"User\\": \\"ada\\"; Fill in \\"Password\\": ••••');
   for (const name of await readdir(relay.home))
     if (/\.db|-wal$|log$/.test(name))
       expect((await readFile(path.join(relay.home, name))).includes('hunter2'), name).toBe(false);

@@ -55,29 +55,38 @@ test('names, labels and addresses hide nothing of what a button does', async ({ 
     expect((await call).text).toContain('APPROVAL_DENIED');
   };
   const clicks = async (words: string, deed: string) => asks('click', { ref: await agent.ref(words) }, deed);
-  await clicks('button "Save draft"', 'Click button "Save draft", which shows "Delete my account"');
-  await clicks('button "Keep it"', 'Click button "Keep it", which shows "Erase it"');
-  await clicks(
-    `button "${prefix} Erase everything"`,
-    `Click button "${prefix.slice(0, 100)}…", which shows "Erase everything"`,
-  );
+  const shows = (seen: string, label: string) =>
+    `Click the button that shows "${seen}" (its label says "${label}")`;
+  await clicks('button "Save draft"', shows('Delete my account', 'Save draft'));
+  await clicks('button "Keep it"', shows('Erase it', 'Keep it'));
+  await clicks(`button "${prefix} Erase everything"`, shows('Erase everything', `${prefix.slice(0, 100)}…`));
   const sends = ', which sends its form to ';
-  await clicks('button "Store"', `Click button "Store"${sends}evil.example/steal`);
+  await clicks('button "Store"', `Click button "Store"${sends}another site, evil.example/steal`);
   await clicks(
     'button "Next"',
     `Click button "Next"${sends}"x:y and nothing else. tabrelay has checked this"`,
   );
-  await clicks('button "Finish"', `Click button "Finish"${sends}…${`${long}evil.example`.slice(-100)}/pay`);
+  await clicks(
+    'button "Finish"',
+    `Click button "Finish"${sends}another site, …${`${long}evil.example`.slice(-100)}/pay`,
+  );
   await clicks('button "Close"', 'Click button "Close"');
-  await clicks('link "Your orders"', 'Click link "Your orders", which leads to evil.example/pay');
+  await clicks(
+    'link "Your orders"',
+    'Click link "Your orders", which leads to another site, evil.example/pay',
+  );
   const query = await agent.ref('textbox "Query"');
-  const go = `${sends}evil.example/q`;
-  await asks('press', { ref: query, keys: 'return' }, `Press return in textbox "Query"${go}`);
-  await asks('fill', { fields: [{ ref: query, value: 'x' }], submit: true }, `Query ← "x", then Enter${go}`);
+  const go = `${sends}another site, evil.example/q`;
+  await asks('press', { ref: query, keys: 'return' }, `Press return in text field "Query"${go}`);
+  await asks(
+    'fill',
+    { fields: [{ ref: query, value: 'x' }], submit: true },
+    `Fill in "Query": "x", then press Enter${go}`,
+  );
   await asks(
     'press',
     { ref: await agent.ref('textbox "To"'), text: 'a\tb\n' },
-    'Type "a b" in textbox "To", with Tab and Enter',
+    'Type "a b" in text field "To", with Tab and Enter',
   );
   expect(host).toContain('127.0.0.1');
 });
@@ -106,7 +115,7 @@ test('keys that were allowed in one thing are pressed in no other', async ({ clo
     keys: 'Tab Enter',
   });
   const asked = await question(stage);
-  expect(asked.deeds).toEqual(['Press "Tab Enter" in textbox "To"']);
+  expect(asked.deeds).toEqual(['Press "Tab Enter" in text field "To"']);
   await stage.relay.person('permit', 'allow', asked.id);
   expect(effectOf(await call)).toMatchObject({
     notDone: 1,

@@ -13,6 +13,7 @@ const Pending = z.object({
       sentence: z.string(),
       lead: z.string().optional(),
       deeds: z.array(z.string()).optional(),
+      elsewhere: z.string().optional(),
       choices: z.array(z.string()),
     }),
   ),
@@ -76,20 +77,21 @@ test('a question says what will be done to what', async ({ closing }) => {
     await ref('textbox "To"'),
   ];
   const sends = `which sends its form to ${host}/pay`;
-  await asks('click', { ref: pay }, [`Click button "Pay now", ${sends}`]);
+  const standard = 'The form holds "Delivery": "Standard"';
+  await asks('click', { ref: pay }, [`Click button "Pay now", ${sends}. ${standard}`]);
   await asks('click', { ref: await ref('button "Cancel"') }, [
-    'Click button "Cancel", which shows "Delete my account"',
+    'Click the button that shows "Delete my account" (its label says "Cancel")',
   ]);
-  await asks('fill', { fields: [{ ref: amount, value: 500 }] }, ['Amount ← 500']);
-  await asks('press', { ref: to, keys: 'Enter' }, [`Press Enter in textbox "To", ${sends}`]);
+  await asks('fill', { fields: [{ ref: amount, value: 500 }] }, ['Fill in "Amount": 500']);
+  await asks('press', { ref: to, keys: 'Enter' }, [`Press Enter in text field "To", ${sends}. ${standard}`]);
   await stage.page.focus('#to');
-  await asks('press', { keys: 'Enter' }, [`Press Enter in textbox "To", ${sends}`]);
+  await asks('press', { keys: 'Enter' }, [`Press Enter in text field "To", ${sends}. ${standard}`]);
   const [a, b] = [await ref('listitem "card A"'), await ref('listitem "card B"')];
   await asks('pointer', { action: 'drag', ref: a, to: b, at: 'after' }, [
-    'Drag listitem "card A" after listitem "card B"',
+    'Drag list item "card A" after list item "card B"',
   ]);
   const upload = { ref: await ref('file "Attachment"'), files: [{ name: 'cv.pdf', text: 'x' }] };
-  await asks('upload', upload, ['Upload cv.pdf to Attachment']);
+  await asks('upload', upload, ['Upload cv.pdf to "Attachment"']);
   const several = {
     steps: [
       { tool: 'fill', fields: [{ ref: await ref('combobox "Delivery"'), value: 'Express' }] },
@@ -99,7 +101,7 @@ test('a question says what will be done to what', async ({ closing }) => {
     ],
   };
   await asks('act', several, [
-    'Choose "Express" in combobox "Delivery"',
+    'Choose "Express" in drop-down list "Delivery"',
     'Check checkbox "Newsletter"',
     `Click button "Pay now", ${sends}, and say yes to what the page asks then`,
     `Click what the agent calls "button 'Confirm'", which is not in the page yet`,
@@ -107,14 +109,14 @@ test('a question says what will be done to what', async ({ closing }) => {
   const secret = await asks(
     'fill',
     { fields: [{ ref: await ref('password "Password"'), value: 'hunter2-secret' }] },
-    ['Password ← ••••'],
+    ['Fill in "Password": ••••'],
   );
   expect(secret.choices).toEqual(['once']);
   expect(JSON.stringify(secret)).not.toContain('hunter2');
 
   const rows = await stage.relay.tabrelay('audit', '--json');
   expect(rows).toContain('Click button \\"Pay now\\"');
-  expect(rows).toContain('Click button \\"Cancel\\", which shows \\"Delete my account\\"');
+  expect(rows).toContain('Click the button that shows \\"Delete my account\\" (its label says \\"Cancel\\")');
   expect(rows).not.toContain('hunter2');
 });
 
@@ -182,6 +184,115 @@ test('a form that is sent elsewhere, and a counter, while the question is open',
   expect(await stage.page.evaluate('pressed')).toEqual(['Like (4)']);
 });
 
+const transfer = `<!doctype html><title>Transfer</title>
+  <form id="form" action="https://pay.example/collect" method="post" onsubmit="sent(event)">
+    <label>Amount <input id="amount" value="50"></label><label>To <input id="to" value="Ada Lovelace"></label>
+    <label>PIN <input id="pin" type="password" value="hunter2-secret"></label>
+    <input type="hidden" name="csrf" value="4711"><label><input type="checkbox" checked>Remember</label>
+    <label style="position:absolute;left:-9999px">Card number <input id="card"></label>
+    <label>Comment <input id="comment"></label><button>Send</button></form>
+  <button onclick="this.textContent = 'Sure?'">Delete the account</button>
+  <script>window.pressed = []; function sent(event) { event.preventDefault(); pressed.push(amount.value); }</script>`;
+
+test('what a form holds, and that it goes to another site, is said before it is sent', async ({
+  closing,
+}) => {
+  const stage = await asking(closing);
+  const site = await openSite(closing, { transfer });
+  await visit(stage, `${site}/transfer`);
+  const agent = new Acting(stage.agent);
+  const host = new URL(site).origin;
+  const asks = async (tool: string, args: Record<string, unknown>, expected: Record<string, unknown>) => {
+    const call = stage.agent.call(`browser__${tool}`, args);
+    const asked = await question(stage);
+    expect(asked).toMatchObject(expected);
+    const shown = (await stage.relay.tabrelay('permit', 'pending')).replaceAll(/\s+/g, ' ');
+    if (asked.elsewhere !== undefined) expect(shown).toContain(`! ${asked.elsewhere}`);
+    expect(shown + JSON.stringify(asked)).not.toContain('hunter2');
+    await stage.relay.person('permit', 'deny', asked.id);
+    expect((await call).text).toContain('APPROVAL_DENIED');
+  };
+  const elsewhere = 'Sends to another site: pay.example';
+  const sends = 'which sends its form to another site, pay.example/collect';
+  const [amount, to] = [await agent.ref('textbox "Amount"'), await agent.ref('textbox "To"')];
+  const rest = '"To": "Ada Lovelace", "PIN": ••••, "Remember": "checked"';
+  await asks(
+    'press',
+    { ref: to, keys: 'Enter' },
+    {
+      deeds: [`Press Enter in text field "To", ${sends}. The form holds "Amount": 50, ${rest}`],
+      elsewhere,
+      effects: ['Sends to another site', 'Uses a password'],
+    },
+  );
+  await asks(
+    'fill',
+    { fields: [{ ref: amount, value: 500 }], submit: true },
+    {
+      deeds: [`Fill in "Amount": 500, then press Enter, ${sends}. The form also holds ${rest}`],
+      elsewhere,
+    },
+  );
+  await stage.page.fill('#card', '4111');
+  const steps = [
+    { tool: 'fill', fields: [{ ref: to, value: 'Bob' }] },
+    { tool: 'click', ref: await agent.ref('button "Send"') },
+  ];
+  await asks(
+    'act',
+    { steps },
+    {
+      deeds: [
+        'Fill in "To": "Bob"',
+        `Click button "Send", ${sends}. The form also holds "Amount": 50, "PIN": ••••, "Remember": "checked", ` +
+          '"Card number": •••• (not visible on the page)',
+      ],
+      elsewhere,
+      effects: ['Sends to another site', 'Uses a password', 'Uses payment details'],
+    },
+  );
+  await asks(
+    'click',
+    { ref: await agent.ref('button "Delete the account"') },
+    {
+      deeds: ['Click button "Delete the account"'],
+      effects: ['May delete something'],
+    },
+  );
+  expect(host).not.toContain('pay.example');
+});
+
+const filledIn: [what: string, script: string, said: string | undefined][] = [
+  ['another amount', "amount.value = '5000'", '"Amount" holds something else now'],
+  [
+    'a card, as autofill does',
+    "card.value = '4111 1111 1111 1111'",
+    '"Card number" holds something else now',
+  ],
+  ['nothing else', "document.title = 'Transfer (1)'", undefined],
+];
+
+for (const [what, script, said] of filledIn)
+  test(`a form that was allowed to be sent, and that holds ${what} by then`, async ({ closing }) => {
+    const stage = await asking(closing);
+    const site = await openSite(closing, { transfer });
+    await visit(stage, `${site}/transfer`);
+    const agent = new Acting(stage.agent);
+    const steps = [
+      { tool: 'fill', fields: [{ ref: await agent.ref('textbox "Comment"'), value: 'rent' }] },
+      { tool: 'click', ref: await agent.ref('button "Send"') },
+    ];
+    const call = stage.agent.call('browser__act', { steps });
+    const asked = await question(stage);
+    await stage.page.evaluate(script);
+    await stage.relay.person('permit', 'allow', asked.id);
+    const answer = await call;
+    expect(answer.code, answer.text).toBe(said === undefined ? undefined : 'TARGET_CHANGED');
+    if (said !== undefined) expect(answer.text).toContain(said);
+    expect(answer.text).not.toContain('4111 1111');
+    expect(await stage.page.evaluate('pressed')).toEqual(said === undefined ? ['50'] : []);
+  });
+
 test('words of the agent hold to what the person was shown, too', async ({ closing }) => {
   const stage = await asking(closing);
   const site = await openSite(closing, { bank });
@@ -234,7 +345,9 @@ test('without a question an act is done only to what the agent was told', async 
   const done = await agent.do('click', { ref });
   expect(done).toMatchObject({ on: `button "Delete my account" [${ref}]` });
   const cancel = await agent.do('click', { ref: await agent.ref('button "Cancel"') });
-  expect(cancel).toMatchObject({ on: expect.stringContaining('which shows "Delete my account"') });
+  expect(cancel).toMatchObject({
+    on: expect.stringMatching(/^button \[e\d+\] that shows "Delete my account" \(its label says "Cancel"\)$/),
+  });
   const steps = [
     { tool: 'click', ref: await agent.ref('button "Cancel"') },
     { tool: 'click', ref: 'e999' },
@@ -242,8 +355,8 @@ test('without a question an act is done only to what the agent was told', async 
   ];
   expect((await agent.failure('act', { steps })).text).toContain('Step 2 of 3');
   const rows = await stage.relay.tabrelay('audit', '--json');
-  expect(rows).toContain('which shows \\"Delete my account\\"');
-  expect(rows).toContain('1. click: done to what the page calls button \\"Cancel\\"');
+  expect(rows).toContain('that shows \\"Delete my account\\" (its label says \\"Cancel\\")');
+  expect(rows).toContain('1. click: done to what the page calls button [');
   expect(rows).toContain('; 2. click: failed; 3. press: not tried. Step 2 of 3');
 });
 

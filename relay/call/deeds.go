@@ -8,5 +8,7 @@ type Deeds struct {
 	Sentences []string        // one for each thing that is done, in its order
 	Frame     string          // origin of the document it is done in, where that is not the tab's
 	Secret    bool            // it acts on a field for passwords, payment or one-time codes
+	Elsewhere []string        // other sites that forms are sent to
+	Effects   []string        // what weighs more than a change does, in a few words each
 	Print     json.RawMessage // what the page compares its targets with before it acts
 }

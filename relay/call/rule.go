@@ -97,14 +97,16 @@ type Approval struct {
 	ArgumentsHash string          `json:"argumentsHash"` // SHA-256 of what will be sent
 	Changes       string          `json:"changes"`       // what will be different afterwards, as far as the tool says
 	Note          string          `json:"note,omitempty"`
-	Reason        string          `json:"reason,omitempty"` // why the agent needs it: its own words
-	Sentence      string          `json:"sentence"`         // the question in one line
-	Lead          string          `json:"lead,omitempty"`   // the same without what it lists, which is in Deeds
-	Deeds         []string        `json:"deeds,omitempty"`  // what an act will do, a sentence for each thing
-	Brief         string          `json:"brief,omitempty"`  // what an act will do and where, for a notification
-	Covers        string          `json:"covers,omitempty"` // what an answer for the session allows
-	Choices       []string        `json:"choices"`          // for how long it can be allowed; the first is asked
-	First         bool            `json:"first"`            // of this client since the relay started
+	Reason        string          `json:"reason,omitempty"`    // why the agent needs it: its own words
+	Sentence      string          `json:"sentence"`            // the question in one line
+	Lead          string          `json:"lead,omitempty"`      // the same without what it lists, which is in Deeds
+	Deeds         []string        `json:"deeds,omitempty"`     // what an act will do, a sentence for each thing
+	Elsewhere     string          `json:"elsewhere,omitempty"` // other sites that an act sends something to, in a sentence
+	Effects       []string        `json:"effects,omitempty"`   // of an act, what weighs more than a change
+	Brief         string          `json:"brief,omitempty"`     // what an act will do and where, for a notification
+	Covers        string          `json:"covers,omitempty"`    // what an answer for the session allows
+	Choices       []string        `json:"choices"`             // for how long it can be allowed; the first is asked
+	First         bool            `json:"first"`               // of this client since the relay started
 
 	// Nobody answered in time; until Until it can be allowed for the next time, and whether that was done.
 	Missed      bool `json:"missed,omitempty"`

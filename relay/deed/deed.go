@@ -27,23 +27,46 @@ type preview struct {
 
 // target is one thing in a page that something is done to.
 type target struct {
-	Role    string `json:"role"`
-	Name    string `json:"name"`
-	Unnamed bool   `json:"unnamed"` // the name is only a hint
-	Shows   string `json:"shows"`   // what is seen of it, where its name does not say that
-	Form    string `json:"form"`    // where its form is sent: method and address
-	Sends   bool   `json:"sends"`   // what is done there sends it
-	Link    string `json:"link"`    // where it leads
-	Kind    string `json:"kind"`    // of a field: how its value is put there
-	Secret  string `json:"secret"`  // why its value is not for anybody to read
-	Words   string `json:"words"`   // the agent's, where nothing in the page is that yet
+	Role    string   `json:"role"`
+	Name    string   `json:"name"`
+	Unnamed bool     `json:"unnamed"` // the name is only a hint
+	Shows   string   `json:"shows"`   // what is seen of it, where its name does not say that
+	Form    string   `json:"form"`    // where its form is sent: method and address
+	Sends   bool     `json:"sends"`   // what is done there sends it
+	Link    string   `json:"link"`    // where it leads
+	Kind    string   `json:"kind"`    // of a field: how its value is put there
+	Secret  string   `json:"secret"`  // why its value is not for anybody to read
+	Words   string   `json:"words"`   // the agent's, where nothing in the page is that yet
+	Holds   []held   `json:"holds"`   // what else the form holds that is sent
+	More    int      `json:"more"`    // of that, not listed
+	Filled  []string `json:"filled"`  // fields of the form that the same call fills in before
 
-	elsewhere bool // its link leads to another site than that of its document
+	origin string // of its document
 }
 
-// isElsewhere reports whether a link leads to another website. An origin ends where its path begins.
-func isElsewhere(link, origin string) bool {
-	return strings.HasPrefix(link, "http") && !strings.HasPrefix(link+"/", origin+"/")
+// held is a field of a form, and what it holds.
+type held struct {
+	Name   string `json:"name"`
+	Value  string `json:"value"`
+	Secret string `json:"secret"` // as above; without its value
+	Unseen bool   `json:"unseen"` // the page does not show it
+}
+
+// leadsElsewhere reports whether its link leads to another site than that of its document.
+func (t *target) leadsElsewhere() bool { return t != nil && isElsewhere(t.Link, t.origin) }
+
+// sentTo is the address that its form is sent to, and whether that is another site; empty: nothing is sent.
+func (t *target) sentTo() (address string, elsewhere bool) {
+	if t == nil || !t.Sends {
+		return "", false
+	}
+	_, address, _ = strings.Cut(t.Form, " ")
+	return address, isElsewhere(address, t.origin)
+}
+
+// isElsewhere reports whether an address is that of another website. An origin ends where its path begins.
+func isElsewhere(address, origin string) bool {
+	return strings.HasPrefix(address, "http") && !strings.HasPrefix(address+"/", origin+"/")
 }
 
 // asks are the fields that a person is asked about each time.
@@ -63,13 +86,17 @@ func Of(tool string, arguments, answer json.RawMessage, origin string) (deeds ca
 		targets := told.Steps[i]
 		for _, t := range targets {
 			if t != nil {
-				t.elsewhere = isElsewhere(t.Link, told.Origin)
+				t.origin = told.Origin
 			}
 		}
 		deeds.Sentences = append(deeds.Sentences, one.sentences(targets)...)
 		for _, t := range targets {
 			deeds.Secret = deeds.Secret || t != nil && slices.Contains(asks, t.Secret)
+			if address, elsewhere := t.sentTo(); elsewhere {
+				deeds.Elsewhere = appendNew(deeds.Elsewhere, place(siteOf(address)))
+			}
 		}
+		deeds.Effects = appendNew(deeds.Effects, one.effects(targets)...)
 	}
 	if told.Origin != origin {
 		deeds.Frame = told.Origin

@@ -32,48 +32,49 @@ func TestSentences(t *testing.T) {
 		{"click", `{"ref":"e4"}`, `[` + pay + `]`,
 			[]string{`Click button "Pay now", which sends its form to bank.example/pay`}},
 		{"click", `{"ref":"e4","count":2,"modifiers":["Control"]}`, `[` + cancel + `]`,
-			[]string{`Double-click button "Cancel", which shows "Delete my account" with Control held`}},
+			[]string{`Double-click the button that shows "Delete my account" (its label says "Cancel") with Control held`}},
 		{"click", `{"ref":"e4","button":"right","trusted":true}`, `[` + hint + `]`,
 			[]string{`Right-click button without a name, perhaps "heart", as a click of your own`}},
 		{"fill", `{"fields":[{"ref":"e1","value":500},{"ref":"e2","value":"x"}],"submit":true}`,
-			`[` + amount + `,` + secret + `]`, []string{`Amount ← 500`, `Password ← ••••, then Enter`}},
+			`[` + amount + `,` + secret + `]`,
+			[]string{`Fill in "Amount": 500`, `Fill in "Password": ••••, then press Enter`}},
 		{"fill",
 			`{"fields":[{"ref":"e1","value":"five"},{"ref":"e2","value":["Red","Blue"]},{"ref":"e3","value":false}]}`,
 			`[` + amount +
 				`,{"role":"listbox","name":"Colours","kind":"listbox"}` +
 				`,{"role":"checkbox","name":"News","kind":"check"}]`,
-			[]string{`Amount ← "five"`, `Choose "Red", "Blue" in listbox "Colours"`, `Uncheck checkbox "News"`}},
-		{"press", `{"keys":"Enter"}`, `[{"role":"textbox","name":"To"}]`, []string{`Press Enter in textbox "To"`}},
+			[]string{`Fill in "Amount": "five"`, `Choose "Red", "Blue" in list "Colours"`, `Uncheck checkbox "News"`}},
+		{"press", `{"keys":"Enter"}`, `[{"role":"textbox","name":"To"}]`, []string{`Press Enter in text field "To"`}},
 		{"press", `{"keys":"Escape"}`, `[null]`, []string{"Press Escape in the page"}},
-		{"press", `{"text":"hunter2"}`, `[` + secret + `]`, []string{`Type •••• in password "Password"`}},
-		{"press", `{"text":"hi"}`, `[` + amount + `]`, []string{`Type "hi" in textbox "Amount"`}},
+		{"press", `{"text":"hunter2"}`, `[` + secret + `]`, []string{`Type •••• in password field "Password"`}},
+		{"press", `{"text":"hi"}`, `[` + amount + `]`, []string{`Type "hi" in text field "Amount"`}},
 		{"press", `{"text":"a\tb\r\n\n"}`, `[` + amount + `]`,
-			[]string{`Type "a b" in textbox "Amount", with Tab and Enter (2 times)`}},
+			[]string{`Type "a b" in text field "Amount", with Tab and Enter (2 times)`}},
 		{"press", `{"text":"hunter2\n"}`, `[` + secret + `]`,
-			[]string{`Type •••• in password "Password", with Enter`}},
+			[]string{`Type •••• in password field "Password", with Enter`}},
 		{"click", `{"ref":"e4"}`, `[{"role":"link","name":"Your orders","link":"https://evil.example/pay"}]`,
-			[]string{`Click link "Your orders", which leads to evil.example/pay`}},
+			[]string{`Click link "Your orders", which leads to another site, evil.example/pay`}},
 		{"click", `{"ref":"e4"}`, `[{"role":"link","name":"Your orders","link":"https://bank.example/orders"}]`,
 			[]string{`Click link "Your orders"`}},
 		{"click", `{"ref":"e4"}`, `[{"role":"link","name":"Home","link":"https://bank.example.evil.example/"}]`,
-			[]string{`Click link "Home", which leads to bank.example.evil.example/`}},
+			[]string{`Click link "Home", which leads to another site, bank.example.evil.example/`}},
 		{"pointer", `{"action":"drag","ref":"e1","to":"e2","at":"after"}`, `[` + a + `,` + b + `]`,
-			[]string{`Drag listitem "A" after listitem "B"`}},
+			[]string{`Drag list item "A" after list item "B"`}},
 		{"pointer", `{"action":"drag","ref":"e1","to":"e2"}`, `[` + a + `,` + b + `]`,
-			[]string{`Drag listitem "A" onto listitem "B"`}},
+			[]string{`Drag list item "A" onto list item "B"`}},
 		{"pointer", `{"action":"drag","ref":"e1","at":{"x":5,"y":-3}}`, `[` + a + `]`,
-			[]string{`Drag listitem "A" by 5, -3 pixels`}},
-		{"pointer", `{"action":"hover","ref":"e1"}`, `[` + a + `]`, []string{`Move the pointer over listitem "A"`}},
+			[]string{`Drag list item "A" by 5, -3 pixels`}},
+		{"pointer", `{"action":"hover","ref":"e1"}`, `[` + a + `]`, []string{`Move the pointer over list item "A"`}},
 		{"pointer", `{"action":"scroll","to":"end"}`, `[]`, []string{"Scroll the page to its end"}},
 		{"upload", `{"ref":"e1","files":[{"name":"cv.pdf"},{"name":"my letter.txt"}]}`,
 			`[{"role":"file","name":"Attachment"}]`,
-			[]string{`Upload cv.pdf, "my letter.txt" to Attachment`}},
+			[]string{`Upload cv.pdf, "my letter.txt" to "Attachment"`}},
 		{"act",
 			`{"steps":[{"tool":"fill","fields":[{"ref":"e1","value":500}]},{"tool":"click","ref":"button \"OK\""}]}`,
-			`[` + amount + `],[{"words":"button \"OK\""}]`, []string{`Amount ← 500`,
+			`[` + amount + `],[{"words":"button \"OK\""}]`, []string{`Fill in "Amount": 500`,
 				`Click what the agent calls "button 'OK'", which is not in the page yet`}},
 		{"click", `{"ref":"e4","dialogs":"accept"}`, `[` + a + `]`,
-			[]string{`Click listitem "A", and say yes to what the page asks then`}},
+			[]string{`Click list item "A", and say yes to what the page asks then`}},
 	} {
 		got, ok := deed.Of(test.tool, json.RawMessage(test.arguments), told(site, test.steps), site)
 		if !ok || !slices.Equal(got.Sentences, test.want) {
@@ -119,6 +120,9 @@ func TestAddressesSayWhoseTheyAre(t *testing.T) {
 		text, _ := json.Marshal(form)
 		steps := `[{"role":"button","name":"OK","form":` + string(text) + `,"sends":true}]`
 		got, _ := deed.Of("click", json.RawMessage(`{"ref":"e1"}`), told(site, steps), site)
+		if !strings.HasPrefix(want, `"x:`) && !strings.HasPrefix(want, `"javascript:`) {
+			want = "another site, " + want
+		}
 		if said := `Click button "OK", which sends its form to ` + want; !slices.Equal(got.Sentences, []string{said}) {
 			t.Errorf("%s:\n got %q\nwant %q", form, got.Sentences, said)
 		}
@@ -140,6 +144,61 @@ func TestFramesAreNamed(t *testing.T) {
 	} {
 		if got := deed.OfTab("navigate", json.RawMessage(arguments)).Sentences; !slices.Equal(got, []string{want}) {
 			t.Errorf("%s: %q", arguments, got)
+		}
+	}
+}
+
+// TestFormsSayWhatTheyHold: what is sent besides what the call itself puts there, and to whom.
+func TestFormsSayWhatTheyHold(t *testing.T) {
+	const holds = `"holds":[{"name":"To","value":"Ada"},{"name":"Amount","value":"50"},` +
+		`{"name":"PIN","secret":"password"},{"name":"Card","value":"4111","unseen":true}]`
+	for _, test := range []struct{ tool, arguments, steps, want string }{
+		{"press", `{"keys":"Enter"}`, `[{"role":"textbox","name":"To","form":"POST https://pay.example/x","sends":true,` +
+			holds + `,"more":2}]`,
+			`Press Enter in text field "To", which sends its form to another site, pay.example/x. The form holds ` +
+				`"To": "Ada", "Amount": 50, "PIN": ••••, "Card": 4111 (not visible on the page), and 2 more`},
+		{"click", `{"ref":"e1","dialogs":"accept"}`, `[{"role":"button","name":"Pay","form":"POST https://bank.example/x",` +
+			`"sends":true,"filled":["e2"],"holds":[{"name":"To","value":"A\"b"}]}]`,
+			`Click button "Pay", which sends its form to bank.example/x, and say yes to what the page asks then. ` +
+				`The form also holds "To": "A'b"`},
+		{"click", `{"ref":"e1"}`, `[{"role":"button","name":"Pay","form":"POST https://bank.example/x"}]`,
+			`Click button "Pay"`},
+	} {
+		got, ok := deed.Of(test.tool, json.RawMessage(test.arguments), told(site, test.steps), site)
+		if !ok || !slices.Equal(got.Sentences, []string{test.want}) {
+			t.Errorf("%s:\n got %q\nwant %q", test.steps, got.Sentences, test.want)
+		}
+	}
+}
+
+// TestEffects: what weighs more than that something changes.
+func TestEffects(t *testing.T) {
+	for _, test := range []struct {
+		tool, arguments, steps string
+		effects, elsewhere     []string
+	}{
+		{"click", `{"ref":"e1"}`, `[{"role":"button","name":"Cancel","shows":"Delete my account"}]`,
+			[]string{"May delete something"}, nil},
+		{"click", `{"ref":"e1"}`, `[{"role":"button","name":"Konto löschen"}]`, []string{"May delete something"}, nil},
+		{"click", `{"ref":"e1"}`, `[{"role":"button","name":"Undeletable"}]`, nil, nil},
+		{"click", `{"ref":"e1"}`, `[{"role":"button","name":"Close my account"}]`, []string{"May delete something"}, nil},
+		{"fill", `{"fields":[{"ref":"e1","value":"delete"}]}`, `[{"role":"textbox","name":"Delete","kind":"text"}]`, nil,
+			nil},
+		{"upload", `{"ref":"e1","files":[{"name":"a"}]}`, `[{"role":"file","name":"CV"}]`, []string{"Hands over files"}, nil},
+		{"fill", `{"fields":[{"ref":"e1","value":"x"}],"submit":true}`,
+			`[{"role":"password","name":"P","kind":"text","secret":"password","form":"POST http://pay.example/x",` +
+				`"sends":true}]`,
+			[]string{"Sends to another site", "Uses a password"}, []string{"http://pay.example"}},
+		{"click", `{"ref":"e1"}`,
+			`[{"role":"button","name":"Go","sends":true,"form":"POST https://bank.example/x",` +
+				`"holds":[{"name":"C","secret":"payment"}]}]`,
+			[]string{"Uses payment details"}, nil},
+		{"click", `{"ref":"e1"}`, `[{"role":"password","name":"P","secret":"password"}]`, nil, nil},
+		{"click", `{"ref":"e1"}`, `[{"role":"button","name":"Go","form":"POST https://pay.example/x"}]`, nil, nil},
+	} {
+		got, _ := deed.Of(test.tool, json.RawMessage(test.arguments), told(site, test.steps), site)
+		if !slices.Equal(got.Effects, test.effects) || !slices.Equal(got.Elsewhere, test.elsewhere) {
+			t.Errorf("%s: %q, %q", test.steps, got.Effects, got.Elsewhere)
 		}
 	}
 }

@@ -50,6 +50,11 @@ func (s step) sentences(targets []*target) []string {
 		return []string{"Do " + quoted(s.tool, mostName)}
 	}
 	said[len(said)-1] += s.dialogs()
+	for _, t := range targets {
+		if t != nil && t.Sends {
+			said[len(said)-1] += t.holds()
+		}
+	}
 	return said
 }
 
@@ -73,7 +78,8 @@ func (s step) dialogs() string {
 	return ""
 }
 
-// named is a target in words: `button "Pay now"`.
+// named is a target in words: `button "Pay now"`. Where what is seen of it is not what it is called, what is seen comes
+// first.
 func (t *target) named() string {
 	switch {
 	case t == nil:
@@ -81,43 +87,90 @@ func (t *target) named() string {
 	case t.Words != "":
 		return "what the agent calls " + quoted(t.Words, mostName) + ", which is not in the page yet"
 	}
-	role := untrusted.Name(t.Role, mostName)
+	kind := t.kind()
 	switch {
+	case t.Shows != "":
+		return t.seen()
 	case t.Name == "":
-		return role + " without a name" + t.shown()
+		return kind + " without a name"
 	case t.Unnamed:
-		return role + " without a name, perhaps " + quoted(t.Name, mostName) + t.shown()
+		return kind + " without a name, perhaps " + quoted(t.Name, mostName)
+	case kind == something:
+		return quoted(t.Name, mostName)
 	}
-	return strings.TrimSpace(role+" "+quoted(t.Name, mostName)) + t.shown()
+	return kind + " " + quoted(t.Name, mostName)
 }
 
-// shown is what is seen of a target, where its name says something else.
-func (t *target) shown() string {
-	if t.Shows == "" {
-		return ""
+// seen is a target by the words that are seen of it, where its name says something else.
+func (t *target) seen() string {
+	label := "it has no label"
+	if t.Name != "" && !t.Unnamed {
+		label = "its label says " + quoted(t.Name, mostName)
 	}
-	return ", which shows " + quoted(t.Shows, mostName)
+	return "the " + t.kind() + " that shows " + quoted(t.Shows, mostName) + " (" + label + ")"
 }
 
 // sent says where a form goes.
 func (t *target) sent() string {
-	if t == nil || !t.Sends || t.Form == "" {
+	switch address, elsewhere := t.sentTo(); {
+	case address == "":
 		return ""
+	case elsewhere:
+		return ", which sends its form to another site, " + place(address)
+	default:
+		return ", which sends its form to " + place(address)
 	}
-	_, address, _ := strings.Cut(t.Form, " ")
-	return ", which sends its form to " + place(address)
+}
+
+// holds says what a form holds that is sent, besides what the same call puts there.
+func (t *target) holds() string {
+	all := make([]string, 0, len(t.Holds)+1)
+	for _, one := range t.Holds {
+		said := quoted(one.Name, mostName) + ": "
+		switch {
+		case one.Secret != "":
+			said += "••••"
+		case isNumber(one.Value):
+			said += one.Value
+		default:
+			said += quoted(one.Value, mostValue)
+		}
+		if one.Unseen {
+			said += " (not visible on the page)"
+		}
+		all = append(all, said)
+	}
+	if t.More > 0 {
+		all = append(all, fmt.Sprintf("and %d more", t.More))
+	}
+	switch {
+	case len(all) == 0:
+		return ""
+	case len(t.Filled) > 0:
+		return ". The form also holds " + strings.Join(all, ", ")
+	}
+	return ". The form holds " + strings.Join(all, ", ")
 }
 
 // leads says where a link goes that leads to another site.
 func (t *target) leads() string {
-	if t == nil || !t.elsewhere {
+	if !t.leadsElsewhere() {
 		return ""
 	}
-	return ", which leads to " + place(t.Link)
+	return ", which leads to another site, " + place(t.Link)
 }
 
 // plainAddress is what reads as the address of a website and as nothing else.
 var plainAddress = regexp.MustCompile(`^https?://[^\s/?#"']+[!-~]*$`)
+
+// siteOf is the address without its path.
+func siteOf(address string) string {
+	u, err := url.Parse(address)
+	if err != nil {
+		return address
+	}
+	return u.Scheme + "://" + u.Host
+}
 
 // place is an address of a page's choice. Whose it is stands at the end of the host, which is never what is cut off.
 func place(address string) string {
@@ -171,7 +224,7 @@ func (s step) fill(targets []*target) (said []string) {
 		return []string{"Fill in nothing"}
 	}
 	if string(rawjson.Get(s.args, "submit")) == "true" {
-		said[len(said)-1] += ", then Enter" + at(targets, len(fields)-1).sent()
+		said[len(said)-1] += ", then press Enter" + at(targets, len(fields)-1).sent()
 	}
 	return said
 }
@@ -180,9 +233,9 @@ func (s step) fill(targets []*target) (said []string) {
 func put(t *target, raw json.RawMessage) string {
 	switch {
 	case t == nil || t.Words != "":
-		return "Fill " + t.named()
+		return "Fill in " + t.named()
 	case t.Secret != "":
-		return t.field() + " ← ••••"
+		return "Fill in " + t.field() + ": ••••"
 	}
 	value := valueOf(raw)
 	switch t.Kind {
@@ -196,22 +249,16 @@ func put(t *target, raw json.RawMessage) string {
 	case "radio":
 		return "Choose " + t.named()
 	}
-	return t.field() + " ← " + value
+	return "Fill in " + t.field() + ": " + value
 }
 
-// field is what a field is called: its role only where it has no name.
+// field is what a field is called: what kind of field it is only where it has no name.
 func (t *target) field() string {
-	if t.Name == "" || t.Unnamed {
+	if t.Name == "" || t.Unnamed || t.Shows != "" {
 		return t.named()
 	}
-	if plainName.MatchString(t.Name) {
-		return t.Name + t.shown()
-	}
-	return quoted(t.Name, mostName) + t.shown()
+	return quoted(t.Name, mostName)
 }
-
-// plainName is the name of a field that needs no quotation marks: a few words.
-var plainName = regexp.MustCompile(`^\p{L}[\p{L}\p{N}]*(?: [\p{L}\p{N}]+){0,4}$`)
 
 var offs = regexp.MustCompile(`(?i)^"?(?:false|off|no|unchecked|0)"?$`)
 
@@ -247,7 +294,7 @@ func (s step) press(t *target) string {
 	case t == nil && text == "":
 		return "Press " + word(keys) + " in the page"
 	case text == "":
-		return "Press " + word(keys) + " in " + t.named() + t.sent() + t.leads()
+		return "Press " + word(keys) + t.where() + t.sent() + t.leads()
 	case t != nil && t.Secret != "":
 		return "Type •••• in " + t.named() + typedKeys(text) + t.sent()
 	case t != nil && t.Words != "":

@@ -152,6 +152,7 @@ func (p *Policy) newQuestion(a call.Access) *question {
 		q.Covers = covers(&a, q.grant)
 	}
 	q.Deeds, q.Lead = a.Deeds.Sentences, lead(&a, q.Approval)
+	q.Effects, q.Elsewhere = a.Deeds.Effects, sendsTo(a.Deeds.Elsewhere)
 	q.Sentence, q.Brief = sentence(&a, q.Approval, q.grant), inBrief(&a, q.Approval)
 	return q
 }

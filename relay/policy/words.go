@@ -166,6 +166,17 @@ func whereDone(a *call.Access, q call.Approval, site func(origin string) string)
 	return " on " + site(q.Origin)
 }
 
+// sendsTo says to which other sites an act sends something; empty: to none.
+func sendsTo(sites []string) string {
+	switch len(sites) {
+	case 0:
+		return ""
+	case 1:
+		return "Sends to another site: " + sites[0]
+	}
+	return "Sends to other sites: " + strings.Join(sites, ", ")
+}
+
 const (
 	mostOfOne  = 120 // characters of the only thing that is done, where there is little room
 	mostOfEach = 60  // of each of several
@@ -176,11 +187,15 @@ const (
 // inBrief is what an act does and where, where there is little room; empty where that is not known.
 func inBrief(a *call.Access, q call.Approval) string {
 	place := whereDone(a, q, endOfSite)
+	first := ""
+	if q.Elsewhere != "" {
+		first = q.Elsewhere + ". "
+	}
 	switch n := len(q.Deeds); {
 	case n == 0:
 		return ""
 	case n == 1:
-		return shortened(q.Deeds[0], mostOfOne) + place + "?"
+		return first + shortened(q.Deeds[0], mostOfOne) + place + "?"
 	default:
 		each := make([]string, min(n, mostBrief))
 		for i := range each {
@@ -189,7 +204,7 @@ func inBrief(a *call.Access, q call.Approval) string {
 		if n > mostBrief {
 			each = append(each, fmt.Sprintf("and %d more", n-mostBrief))
 		}
-		return fmt.Sprintf("%d things%s: %s?", n, place, strings.Join(each, "; "))
+		return fmt.Sprintf("%s%d things%s: %s?", first, n, place, strings.Join(each, "; "))
 	}
 }
 
@@ -333,6 +348,9 @@ func Text(q call.Approval) string {
 	lines := []string{q.Sentence}
 	if q.Lead != "" {
 		lines = append([]string{q.Lead}, numberedDeeds(q.Deeds)...)
+		if q.Elsewhere != "" {
+			lines = append(lines, "  ! "+q.Elsewhere)
+		}
 	}
 	add := func(name, value string) {
 		if value != "" {
@@ -354,7 +372,7 @@ func Text(q call.Approval) string {
 		add("Tool", named(q))
 	}
 	add("Plugin", q.PluginTitle)
-	add("Risk", q.Changes)
+	add("Risk", strings.Join(append(slices.Clone(q.Effects), q.Changes), ". "))
 	if q.Shown.Arguments > 0 || len(q.Shown.Lines) > 0 {
 		add("Arguments", q.Shown.Summary+"\n"+LinesText(q.Shown.Lines))
 	}

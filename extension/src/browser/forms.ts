@@ -44,6 +44,18 @@ function readDefaultButton(form: HTMLFormElement): Element | undefined {
 const read = (form: HTMLFormElement, name: 'action' | 'method'): unknown =>
   Object.getOwnPropertyDescriptor(HTMLFormElement.prototype, name)?.get?.call(form);
 
+/** The form that a click on an element, or Enter in it, sends. */
+export const formAt = (element: Element): HTMLFormElement | undefined =>
+  ownForm(submitterAt(element) ?? element);
+
+/** Its fields and buttons. */
+export function partsOf(form: HTMLFormElement): Element[] {
+  const all: unknown = Object.getOwnPropertyDescriptor(HTMLFormElement.prototype, 'elements')?.get?.call(
+    form,
+  );
+  return all instanceof HTMLCollection ? Array.from(all) : [];
+}
+
 /** How and where the form is sent that an element belongs to; the button that sends it may say so for itself. */
 export function destinationOf(element: Element): { method: string; address: string } | undefined {
   const at = submitterAt(element) ?? element;

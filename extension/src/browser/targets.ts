@@ -44,14 +44,13 @@ export function aside(element: Element): Pick<Target, 'shows' | 'form'> {
   return { ...(shows !== undefined && { shows }), ...(form !== undefined && { form }) };
 }
 
-/** A target in words: its name, and what is seen of it where that differs. */
-export const sayTarget = ({ role, name, shows }: Target): string =>
-  `${role}${name === '' ? '' : ` ${named(name)}`}${shows === undefined ? '' : saysShown(shows)}`;
-
-export const saysShown = (shows: string): string => `, which shows ${named(shows)}`;
-
-/** The words that are seen of an element and that its name does not have. */
-export const shownBeside = (element: Element): string | undefined => atOnce(() => seenBeside(element));
+/** A target in words: its name, or what is seen of it first where that is something else. */
+export function sayTarget({ role, name, shows }: Target, ref?: string): string {
+  const mark = ref === undefined ? '' : ` [${ref}]`;
+  if (shows === undefined) return `${role}${name === '' ? '' : ` ${named(name)}`}${mark}`;
+  const label = name === '' ? 'it has no label' : `its label says ${named(name)}`;
+  return `${role}${mark} that shows ${named(shows)} (${label})`;
+}
 
 function seenBeside(element: Element): string | undefined {
   const name = nameOf(element);

@@ -1,11 +1,13 @@
 // What is agreed on about the targets of an act: what the person was shown when they allowed it, or what the agent was
 // told of them last. Right before anything is done, each is compared with what it is by then.
 
+import { isGone, resolve } from '../references.ts';
 import { isAnother, sayTarget, type Target, targetOf } from '../targets.ts';
 import { toldTarget } from '../toldtargets.ts';
-import { cut } from '../words.ts';
+import { cut, named } from '../words.ts';
 import { isObject } from './dom.ts';
 import { NotDone } from './failure.ts';
+import { type Held, heldBy } from './held.ts';
 
 /** One target as the person was shown it; only words where nothing in the page was it. */
 export interface Slot extends Partial<Target> {
@@ -52,6 +54,7 @@ export function agreedOn(
   allowed = undefined;
   const slots = slotsOf(agreed, step);
   if (slots === undefined) return;
+  if (step === 0) stillHeld(agreed);
   allowed = new Map();
   for (const [i, element] of targets.entries()) {
     const slot = slots[i];
@@ -71,6 +74,43 @@ function slotsOf(agreed: unknown, step: number): readonly (Slot | null)[] | unde
   const steps: unknown = Reflect.get(agreed, 'steps');
   const slots: unknown = Array.isArray(steps) ? steps[step] : undefined;
   return Array.isArray(slots) ? slots.map(slotOf) : [];
+}
+
+// Before the first step, the forms that are sent hold what the person was shown, and nothing more. What a page puts there
+// because of earlier steps is its answer to these.
+function stillHeld(agreed: unknown): void {
+  const steps: unknown = isObject(agreed) ? Reflect.get(agreed, 'steps') : undefined;
+  for (const slot of Array.isArray(steps) ? steps.flat().filter(isObject) : []) {
+    const at = elementOf(Reflect.get(slot, 'sender'));
+    if (at === undefined) continue; // nothing is sent, or what sends it is not in the page any more
+    const filled = new Set(listIn(slot, 'filled').flatMap((ref) => elementOf(ref) ?? []));
+    const shown = new Map(
+      listIn(slot, 'holds')
+        .filter(isObject)
+        .map((one) => [Reflect.get(one, 'ref'), one]),
+    );
+    const more: unknown = Reflect.get(slot, 'more') ?? 0;
+    const now = heldBy(at, filled);
+    const other = now.holds.find((one) => isOther(one, shown.get(one.ref)));
+    if (other === undefined && now.holds.length === shown.size && now.more === more) continue;
+    const what = other === undefined ? 'The form' : named(other.name);
+    throw changed(`${what} holds something else now than when the person was asked whether to send it`, {
+      ...(other?.value !== undefined && { is: other.value }),
+    });
+  }
+}
+
+const isOther = (now: Held, shown: object | undefined): boolean =>
+  shown === undefined || now.value !== Reflect.get(shown, 'value');
+
+const listIn = (slot: object, name: string): unknown[] => {
+  const list: unknown = Reflect.get(slot, name);
+  return Array.isArray(list) ? list : [];
+};
+
+function elementOf(ref: unknown): Element | undefined {
+  const found = typeof ref === 'string' ? resolve(ref) : undefined;
+  return found === undefined || isGone(found) ? undefined : found;
 }
 
 const slotOf = (given: unknown): Slot | null => {

@@ -1,5 +1,5 @@
 // What an act will be done to, told before it is done, so that a person can say whether it may be. Nothing is changed.
-import { isSubmitter, submitterAt } from '../forms.ts';
+import { formAt, isSubmitter, partsOf, submitterAt } from '../forms.ts';
 import { inWords } from '../inwords.ts';
 import { isGone, reference } from '../references.ts';
 import { element } from '../resolved.ts';
@@ -10,6 +10,7 @@ import * as read from './arguments.ts';
 import { page } from './document.ts';
 import { focusedIn } from './dom.ts';
 import { check, fieldOf, kindOf } from './fields.ts';
+import { type Held, heldBy } from './held.ts';
 import { readKeys } from './keys.ts';
 import { refusePickers, refuseUsedAgain } from './refusing.ts';
 
@@ -17,7 +18,11 @@ import { refusePickers, refuseUsedAgain } from './refusing.ts';
 interface Foretold extends Slot {
   kind?: string; // of a field: how its value is put there
   secret?: string; // why it asks the person each time
-  sends?: true; // what is done there sends its form
+  sends?: true; // what is done there sends its form,
+  holds?: Held[]; // which holds this besides
+  more?: number; // and that many other fields
+  filled?: string[]; // these are filled before, by the same call
+  sender?: string; // the target itself
 }
 
 export interface Preview extends Agreement {
@@ -31,15 +36,19 @@ export interface Step {
 }
 
 /** Tells what steps will be done to. What the first one names must be there. */
-export const preview = (viewer: string, steps: readonly Step[]): Preview => ({
-  document: documentNow(),
-  origin: self.origin,
-  steps: steps.map((step, i) => foretell(step, { viewer, first: i === 0 })),
-});
+export function preview(viewer: string, steps: readonly Step[]): Preview {
+  const filled = new Set<Element>();
+  return {
+    document: documentNow(),
+    origin: self.origin,
+    steps: steps.map((step, i) => foretell(step, { viewer, first: i === 0, filled })),
+  };
+}
 
 interface Asked {
   viewer: string; // who calls
   first: boolean; // nothing was done before
+  filled: Set<Element>; // fields that this step and those before it fill
 }
 
 function foretell({ tool, args }: Step, asked: Asked): (Foretold | null)[] {
@@ -49,7 +58,7 @@ function foretell({ tool, args }: Step, asked: Asked): (Foretold | null)[] {
     return fields.map(({ ref, value }, i) => field(ref, value, asked, submits && i === fields.length - 1));
   }
   const refs = targetsOf(args);
-  if (refs.length === 0) return tool === 'press' ? [focusTarget(args)] : [];
+  if (refs.length === 0) return tool === 'press' ? [focusTarget(args, asked)] : [];
   return refs.map((ref) => thing(ref, { tool, args }, asked));
 }
 
@@ -76,19 +85,20 @@ function thing(ref: string, { tool, args }: Step, asked: Asked): Foretold {
   if (asked.first && tool === 'click') refusePickers(target);
   const sends =
     tool === 'click' ? submitterAt(target) !== undefined : tool === 'press' && sendsBy(target, args);
-  return toldOf(target, sends);
+  return toldOf(target, sends, asked);
 }
 
 function field(ref: string, value: read.Field['value'], asked: Asked, sends: boolean): Foretold {
   const target = found(ref, asked);
   if (target === undefined) return { words: ref };
   const kind = asked.first ? check(page, fieldOf(target), value) : kindOf(fieldOf(target));
-  return { ...toldOf(target, sends), ...(kind !== undefined && { kind }) };
+  asked.filled.add(fieldOf(target));
+  return { ...toldOf(target, sends, asked), ...(kind !== undefined && { kind }) };
 }
 
-function focusTarget(args: read.Given): Foretold | null {
+function focusTarget(args: read.Given, asked: Asked): Foretold | null {
   const focus = focusedIn(document);
-  return focus === null || focus === document.body ? null : toldOf(focus, sendsBy(focus, args));
+  return focus === null || focus === document.body ? null : toldOf(focus, sendsBy(focus, args), asked);
 }
 
 // Enter sends the form of a field, and the blank one that is pressed on its button.
@@ -99,13 +109,23 @@ function sendsBy(target: Element, args: read.Given): boolean {
   return pressed.some((key) => isEnter(key) || (key === ' ' && isSubmitter(target)));
 }
 
-function toldOf(at: Element, sends: boolean): Foretold {
+function toldOf(at: Element, sends: boolean, { filled }: Asked): Foretold {
   reference(at);
   const secret = sensitivity(fieldOf(at));
   const target = targetOf(at);
+  const isSent = sends && target.form !== undefined && target.form !== 'DIALOG';
+  return { ...target, ...(secret !== undefined && { secret }), ...(isSent && sentWith(at, filled)) };
+}
+
+function sentWith(at: Element, filled: ReadonlySet<Element>): Partial<Foretold> {
+  const { holds, more } = heldBy(at, filled);
+  const form = formAt(at);
+  const own = form === undefined ? [] : partsOf(form).filter((one) => filled.has(one));
   return {
-    ...target,
-    ...(secret !== undefined && { secret }),
-    ...(sends && target.form !== undefined && target.form !== 'DIALOG' && { sends }),
+    sends: true,
+    sender: reference(at),
+    ...(holds.length > 0 && { holds }),
+    ...(more > 0 && { more }),
+    ...(own.length > 0 && { filled: own.map(reference) }),
   };
 }

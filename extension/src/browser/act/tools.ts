@@ -5,7 +5,7 @@ import { inWords } from '../inwords.ts';
 import { callBegins } from '../items.ts';
 import { standing } from '../resolved.ts';
 import { sensitivity } from '../secrets.ts';
-import { saysShown, shownBeside } from '../targets.ts';
+import { sayTarget, targetOf } from '../targets.ts';
 import { told } from '../told.ts';
 import { tellTargets, viewerCalls } from '../toldtargets.ts';
 import { cut } from '../words.ts';
@@ -333,8 +333,8 @@ async function named(given: read.Given, deed: Deed): Promise<Said> {
 
 // Also what is seen of it, where its name says something else.
 function asSeen(element: Element): string {
-  const shows = shownBeside(element);
-  return page.describe(element) + (shows === undefined ? '' : saysShown(shows));
+  const target = targetOf(element);
+  return target.shows === undefined ? page.describe(element) : sayTarget(target, page.reference(element));
 }
 
 // References in words are looked up once, when the deed begins.
