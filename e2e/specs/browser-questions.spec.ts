@@ -215,7 +215,7 @@ test('what a form holds, and that it goes to another site, is said before it is 
   const elsewhere = 'Sends to another site: pay.example';
   const sends = 'which sends its form to another site, pay.example/collect';
   const [amount, to] = [await agent.ref('textbox "Amount"'), await agent.ref('textbox "To"')];
-  const rest = '"To": "Ada Lovelace", "PIN": ••••, "Remember": "checked"';
+  const rest = '"To": "Ada Lovelace", "PIN": ••••, "Remember" (checked)';
   await asks(
     'press',
     { ref: to, keys: 'Enter' },
@@ -244,7 +244,7 @@ test('what a form holds, and that it goes to another site, is said before it is 
     {
       deeds: [
         'Fill in "To": "Bob"',
-        `Click button "Send", ${sends}. The form also holds "Amount": 50, "PIN": ••••, "Remember": "checked", ` +
+        `Click button "Send", ${sends}. The form also holds "Amount": 50, "PIN": ••••, "Remember" (checked), ` +
           '"Card number": •••• (not visible on the page)',
       ],
       elsewhere,

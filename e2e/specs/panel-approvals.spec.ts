@@ -122,6 +122,11 @@ test('a question shows every argument as it was sent, and hides only what it cou
   await expect(lines).toHaveText(`slug ⟨150,010 characters⟩: ${slug}`);
   expect(await stage.relay.tabrelay('permit', 'pending', id)).toContain(`permit pending ${id} --full`);
   expect(await stage.relay.tabrelay('permit', 'pending', id, '--full')).toContain(`: ${slug}\n`);
+  // All of it is there, and none of it was read.
+  await expect(question.getByRole('button', { name: 'Allow for this session' })).toHaveCount(0);
+  await question.getByRole('button', { name: 'Read it all first' }).click();
+  await expect(question.getByRole('button', { name: 'Read it all first' })).toBeVisible();
+  await question.locator('.end').evaluate((end) => end.scrollIntoView());
   await question.getByRole('button', { name: 'Allow for this session' }).click();
   expect((await long).code).not.toBe('APPROVAL_DENIED');
   expect((await stage.agent.call('demo__get_page', { slug: 'tea' })).failed).toBe(false);
@@ -169,7 +174,9 @@ test('what is always allowed is a rule, which can be removed', async ({ sharedSt
   const panel = await openPanel(stage.browser);
   const first = increment(stage);
   await more(questions(panel));
-  await questions(panel).getByRole('button', { name: 'Always allow on this site' }).click();
+  await questions(panel)
+    .getByRole('button', { name: /^Always allow “Raise counter” on http:/ })
+    .click();
   expect((await first).failed).toBe(false);
   expect((await increment(stage)).failed).toBe(false);
   await panel.getByRole('tab', { name: 'Rules' }).click();

@@ -114,6 +114,39 @@ test('a new question does not move the one that is read, and buttons that allow 
   await expect(page.locator('[aria-disabled=true]')).toHaveCount(0);
 });
 
+test('nothing is allowed before the end of what is asked was in view', async ({ closing }) => {
+  const page = await drawn('question', closing);
+  const steps = Array.from({ length: 40 }, (_, i) => `Click button "Step ${i + 1}"`);
+  await change(page, 'approvals', data.waiting(data.acting(...steps)));
+  const [read, allow] = [
+    page.getByRole('button', { name: 'Read it all first' }),
+    page.getByRole('button', { name: 'Allow once' }),
+  ];
+  await expect(read).toBeVisible();
+  await expect(allow).toHaveCount(0);
+  await read.click();
+  await expect(page.getByText('Step 40')).not.toBeInViewport();
+  await expect(read).toBeVisible();
+  await expect(allow).toHaveCount(0);
+  await page.getByText('Step 40').scrollIntoViewIfNeeded();
+  await expect(allow).toBeEnabled();
+  await page.evaluate(() => scrollTo(0, 0));
+  await expect(allow, 'it was read').toBeVisible();
+});
+
+test('rules that may be missing can be looked at, and left as strict as they are', async ({ closing }) => {
+  const page = await drawn('lost', closing);
+  await page.getByRole('link', { name: 'See and change your rules' }).click();
+  await expect(page.getByRole('tab', { name: 'Rules' })).toHaveAttribute('aria-selected', 'true');
+  const [lost] = data.lost.changes;
+  await expect(page.getByRole('button', { name: 'Keep asking' })).toBeEnabled();
+  await change(page, 'approvals', { ...data.lost, changes: [{ ...lost, aside: true }] });
+  await expect(page.getByRole('button', { name: 'Keep asking' })).toHaveCount(0);
+  await expect(page.getByRole('button', { name: 'Use these rules' })).toBeVisible();
+  await page.getByRole('tab', { name: 'Now' }).click();
+  await expect(page.getByRole('button', { name: 'Use these rules' })).toHaveCount(0);
+});
+
 test('what is read out changes when something happens, not while time passes', async ({ closing }) => {
   const page = await drawn('question', closing);
   const said = page.getByRole('status');

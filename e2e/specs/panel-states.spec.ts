@@ -41,6 +41,7 @@ async function picture(page: Page, name: string, width: number): Promise<void> {
     await page.setViewportSize({ width, height });
     higher = await page.evaluate(() => document.documentElement.scrollHeight);
   }
+  await expect(page.locator('[aria-disabled=true]')).toHaveCount(0);
   await keepPicture(page, path.join(folder, name));
 }
 

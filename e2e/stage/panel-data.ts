@@ -139,8 +139,8 @@ export const looking = {
   url: 'https://acme-bank.example/pay',
   tabTitle: 'Acme Bank',
   shown: shown([[0, 'text', 'Payment received']]),
-  sentence: 'May claude-code read pages on acme-bank.example through the browser for this session?',
-  covers: 'read pages on acme-bank.example through the browser',
+  sentence: "May claude-code read pages on acme-bank.example with the browser's own tools for this session?",
+  covers: "read pages on acme-bank.example with the browser's own tools",
 };
 
 export const deleting = {

@@ -82,25 +82,49 @@ const troubled = (hash: string, topic: string, loading: string): State[] => {
   ];
 };
 
+const remembered = '"Account": "Current account", "Remember this payee" (checked)';
+
 /** A question for every kind of act, in the words of relay/deed. */
 export const acts = {
-  act: data.acting('Click button "Cancel", which shows "Delete my account"'),
+  act: {
+    ...data.acting('Click the button that shows "Delete my account" (its label says "Cancel")'),
+    effects: ['May delete something'],
+  },
   acts: data.acting(
-    'To ← "Ada Lovelace"',
-    'Amount ← 500',
-    'Choose "Express" in combobox "Delivery"',
+    'Fill in "To": "Ada Lovelace"',
+    'Fill in "Amount": 500',
+    'Choose "Express" in drop-down list "Delivery"',
     'Check checkbox "Remember this payee"',
-    'Click button "Pay now", which sends its form to acme-bank.example/pay, and say yes to what the page asks then',
+    'Click button "Pay now", which sends its form to acme-bank.example/pay, and say yes to what the page asks then. ' +
+      'The form also holds "Account": "Current account"',
   ),
-  fill: data.acting(
-    'To ← "Ada Lovelace"',
-    'Amount ← 500',
-    'Password ← ••••, then Enter, which sends its form to ' + 'payments.example/collect',
+  fill: {
+    ...data.acting(
+      'Fill in "To": "Ada Lovelace"',
+      'Fill in "Amount": 500',
+      'Fill in "Password": ••••, then press Enter, which sends its form to another site, payments.example/collect. ' +
+        `The form also holds ${remembered}`,
+    ),
+    elsewhere: 'Sends to another site: payments.example',
+    effects: ['Sends to another site', 'Uses a password'],
+  },
+  press: data.acting(
+    'Press Enter in text field "To", which sends its form to acme-bank.example/pay. The form holds ' +
+      `"To": "Ada Lovelace", "Amount": 500, ${remembered}`,
   ),
-  press: data.acting('Press Enter in textbox "To", which sends its form to acme-bank.example/pay'),
-  drag: data.acting('Drag listitem "Pay the rent" after listitem "Pay the taxes"'),
-  upload: data.acting('Upload passport.pdf, "my letter.txt" to Attachment'),
-  frame: data.actingIn('in pay.example, a frame of acme-bank.example', 'Click button "Pay now"'),
+  drag: data.acting('Drag list item "Pay the rent" after list item "Pay the taxes"'),
+  upload: {
+    ...data.acting('Upload passport.pdf, "my letter.txt" to "Attachment"'),
+    effects: ['Hands over files'],
+  },
+  frame: {
+    ...data.actingIn(
+      'in pay.example, a frame of acme-bank.example',
+      'Click button "Pay now", which sends its form to another site, collect.example/v2. The form holds "Card number": ••••',
+    ),
+    elsewhere: 'Sends to another site: collect.example',
+    effects: ['Sends to another site', 'Uses payment details'],
+  },
 };
 
 const open = (name: string) => (page: Page) => page.getByText(name).first().click();
@@ -127,6 +151,12 @@ export const states: readonly State[] = [
     answers: { ...quiet, approvals: ok(data.waiting(data.looking)) },
   }),
   state('lost', 'now', 'Use these rules', { answers: { ...quiet, approvals: ok(data.lost) } }),
+  state('lost-aside', 'rules', 'Not decided yet', {
+    answers: {
+      ...busy,
+      approvals: ok({ ...data.lost, changes: data.lost.changes.map((one) => ({ ...one, aside: true })) }),
+    },
+  }),
   state('carried', 'now', 'I have read it', { answers: { ...quiet, approvals: ok(data.carried) } }),
   state('question-missed', 'now', 'Allow next time', {
     answers: {
@@ -138,7 +168,7 @@ export const states: readonly State[] = [
     },
   }),
   {
-    ...state('question-details', 'now', 'Always allow on this site', {
+    ...state('question-details', 'now', /Always allow/, {
       answers: { ...quiet, approvals: ok(data.waiting(data.reading)) },
     }),
     first: async (page) => {

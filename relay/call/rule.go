@@ -101,7 +101,7 @@ type Approval struct {
 	Sentence      string          `json:"sentence"`            // the question in one line
 	Lead          string          `json:"lead,omitempty"`      // the same without what it lists, which is in Deeds
 	Deeds         []string        `json:"deeds,omitempty"`     // what an act will do, a sentence for each thing
-	Elsewhere     string          `json:"elsewhere,omitempty"` // other sites that an act sends something to, in a sentence
+	Elsewhere     string          `json:"elsewhere,omitempty"` // other sites that a form is sent to
 	Effects       []string        `json:"effects,omitempty"`   // of an act, what weighs more than a change
 	Brief         string          `json:"brief,omitempty"`     // what an act will do and where, for a notification
 	Covers        string          `json:"covers,omitempty"`    // what an answer for the session allows

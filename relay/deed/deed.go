@@ -46,10 +46,11 @@ type target struct {
 
 // held is a field of a form, and what it holds.
 type held struct {
-	Name   string `json:"name"`
-	Value  string `json:"value"`
-	Secret string `json:"secret"` // as above; without its value
-	Unseen bool   `json:"unseen"` // the page does not show it
+	Name    string `json:"name"`
+	Value   string `json:"value"`
+	Checked bool   `json:"checked"` // it has no value
+	Secret  string `json:"secret"`  // as above; without its value
+	Unseen  bool   `json:"unseen"`  // the page does not show it
 }
 
 // leadsElsewhere reports whether its link leads to another site than that of its document.

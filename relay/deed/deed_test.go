@@ -32,7 +32,8 @@ func TestSentences(t *testing.T) {
 		{"click", `{"ref":"e4"}`, `[` + pay + `]`,
 			[]string{`Click button "Pay now", which sends its form to bank.example/pay`}},
 		{"click", `{"ref":"e4","count":2,"modifiers":["Control"]}`, `[` + cancel + `]`,
-			[]string{`Double-click the button that shows "Delete my account" (its label says "Cancel") with Control held`}},
+			[]string{`Double-click the button that shows "Delete my account" (its label says "Cancel") ` +
+				`with Control held`}},
 		{"click", `{"ref":"e4","button":"right","trusted":true}`, `[` + hint + `]`,
 			[]string{`Right-click button without a name, perhaps "heart", as a click of your own`}},
 		{"fill", `{"fields":[{"ref":"e1","value":500},{"ref":"e2","value":"x"}],"submit":true}`,
@@ -151,14 +152,14 @@ func TestFramesAreNamed(t *testing.T) {
 // TestFormsSayWhatTheyHold: what is sent besides what the call itself puts there, and to whom.
 func TestFormsSayWhatTheyHold(t *testing.T) {
 	const holds = `"holds":[{"name":"To","value":"Ada"},{"name":"Amount","value":"50"},` +
-		`{"name":"PIN","secret":"password"},{"name":"Card","value":"4111","unseen":true}]`
+		`{"name":"PIN","secret":"password"},{"name":"News","checked":true},{"name":"Card","value":"4111","unseen":true}]`
 	for _, test := range []struct{ tool, arguments, steps, want string }{
-		{"press", `{"keys":"Enter"}`, `[{"role":"textbox","name":"To","form":"POST https://pay.example/x","sends":true,` +
-			holds + `,"more":2}]`,
+		{"press", `{"keys":"Enter"}`, `[{"role":"textbox","name":"To","form":"POST https://pay.example/x",` +
+			`"sends":true,` + holds + `,"more":2}]`,
 			`Press Enter in text field "To", which sends its form to another site, pay.example/x. The form holds ` +
-				`"To": "Ada", "Amount": 50, "PIN": ••••, "Card": 4111 (not visible on the page), and 2 more`},
-		{"click", `{"ref":"e1","dialogs":"accept"}`, `[{"role":"button","name":"Pay","form":"POST https://bank.example/x",` +
-			`"sends":true,"filled":["e2"],"holds":[{"name":"To","value":"A\"b"}]}]`,
+				`"To": "Ada", "Amount": 50, "PIN": ••••, "News" (checked), "Card": 4111 (not visible on the page), and 2 more`},
+		{"click", `{"ref":"e1","dialogs":"accept"}`, `[{"role":"button","name":"Pay",` +
+			`"form":"POST https://bank.example/x","sends":true,"filled":["e2"],"holds":[{"name":"To","value":"A\"b"}]}]`,
 			`Click button "Pay", which sends its form to bank.example/x, and say yes to what the page asks then. ` +
 				`The form also holds "To": "A'b"`},
 		{"click", `{"ref":"e1"}`, `[{"role":"button","name":"Pay","form":"POST https://bank.example/x"}]`,
@@ -181,10 +182,12 @@ func TestEffects(t *testing.T) {
 			[]string{"May delete something"}, nil},
 		{"click", `{"ref":"e1"}`, `[{"role":"button","name":"Konto löschen"}]`, []string{"May delete something"}, nil},
 		{"click", `{"ref":"e1"}`, `[{"role":"button","name":"Undeletable"}]`, nil, nil},
-		{"click", `{"ref":"e1"}`, `[{"role":"button","name":"Close my account"}]`, []string{"May delete something"}, nil},
-		{"fill", `{"fields":[{"ref":"e1","value":"delete"}]}`, `[{"role":"textbox","name":"Delete","kind":"text"}]`, nil,
-			nil},
-		{"upload", `{"ref":"e1","files":[{"name":"a"}]}`, `[{"role":"file","name":"CV"}]`, []string{"Hands over files"}, nil},
+		{"click", `{"ref":"e1"}`, `[{"role":"button","name":"Close my account"}]`,
+			[]string{"May delete something"}, nil},
+		{"fill", `{"fields":[{"ref":"e1","value":"delete"}]}`, `[{"role":"textbox","name":"Delete","kind":"text"}]`,
+			nil, nil},
+		{"upload", `{"ref":"e1","files":[{"name":"a"}]}`, `[{"role":"file","name":"CV"}]`,
+			[]string{"Hands over files"}, nil},
 		{"fill", `{"fields":[{"ref":"e1","value":"x"}],"submit":true}`,
 			`[{"role":"password","name":"P","kind":"text","secret":"password","form":"POST http://pay.example/x",` +
 				`"sends":true}]`,

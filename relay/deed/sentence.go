@@ -126,14 +126,16 @@ func (t *target) sent() string {
 func (t *target) holds() string {
 	all := make([]string, 0, len(t.Holds)+1)
 	for _, one := range t.Holds {
-		said := quoted(one.Name, mostName) + ": "
+		said := quoted(one.Name, mostName)
 		switch {
+		case one.Checked:
+			said += " (checked)"
 		case one.Secret != "":
-			said += "••••"
+			said += ": ••••"
 		case isNumber(one.Value):
-			said += one.Value
+			said += ": " + one.Value
 		default:
-			said += quoted(one.Value, mostValue)
+			said += ": " + quoted(one.Value, mostValue)
 		}
 		if one.Unseen {
 			said += " (not visible on the page)"

@@ -234,7 +234,11 @@ func (p *Policy) Waiting(profileID string) (n int) {
 			n++
 		}
 	}
-	n += len(p.look().shown())
+	for _, one := range p.look().shown() {
+		if !one.Aside {
+			n++
+		}
+	}
 	if v := p.rights.Load(); v.waits != nil && v.denied != v.waits.Digest() {
 		n++
 	}

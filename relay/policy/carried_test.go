@@ -229,6 +229,15 @@ func TestLostRules(t *testing.T) {
 		if err := f.Answer(t.Context(), ChangeLost, "", call.Decision{Allow: true, By: ByTerminal}); err == nil {
 			t.Error("it is allowed unread")
 		}
+		if list := f.Changes(); len(list) != 1 || list[0].Aside {
+			t.Errorf("before it is put aside: %+v", list)
+		}
+		if err := f.Answer(t.Context(), ChangeLost, "", call.Decision{By: ByPanel}); err != nil {
+			t.Error(err)
+		}
+		if list := f.Changes(); len(list) != 1 || !list[0].Aside || f.allowed(pay()) != "ask" || f.Lost() == "" {
+			t.Errorf("put aside: %+v, %s, %q", list, f.allowed(pay()), f.Lost())
+		}
 		if err := f.Answer(t.Context(), ChangeLost, "", call.Decision{Allow: true, By: ByTerminal,
 			Digest: c.Digest()}); err != nil || f.allowed(pay()) != "runs" || f.Lost() != "" {
 			t.Errorf("after the person has looked: %v, %s", err, f.allowed(pay()))

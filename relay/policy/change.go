@@ -101,6 +101,7 @@ type PendingChange struct {
 	From   string     `json:"from"` // who asks for it, in words
 	Asked  time.Time  `json:"asked"`
 	Until  *time.Time `json:"until,omitempty"` // when it ends by itself
+	Aside  bool       `json:"aside,omitempty"` // the person has put it aside, until the next start
 }
 
 // Changes lists the changes that wait for the person, or that they should see, the oldest first; what the configuration
@@ -110,7 +111,8 @@ func (p *Policy) Changes() []PendingChange {
 	for _, one := range p.waiting() {
 		if c := one.change; c != nil {
 			until := one.until.UTC()
-			list = append(list, PendingChange{one.id, ChangeAsked, c, c.Digest(), one.from, one.asked.UTC(), &until})
+			list = append(list, PendingChange{ID: one.id, Kind: ChangeAsked, Change: c, Digest: c.Digest(),
+				From: one.from, Asked: one.asked.UTC(), Until: &until})
 		}
 	}
 	return append(append(list, p.rights.Load().shown()...), p.look().shown()...)

@@ -22,6 +22,7 @@ const (
 // looks is what the person should look at. It never changes; a change makes another one.
 type looks struct {
 	lost, carried *Change
+	aside         bool // the person goes on being asked about everything
 	since         time.Time
 }
 
@@ -87,7 +88,7 @@ func (l *looks) shown() (list []PendingChange) {
 	for _, kind := range []string{ChangeLost, ChangeCarried} {
 		if c := l.change(kind); c != nil {
 			list = append(list, PendingChange{ID: kind, Kind: kind, Change: c, Digest: c.Digest(), From: "the relay",
-				Asked: l.since.UTC()})
+				Asked: l.since.UTC(), Aside: kind == ChangeLost && l.aside})
 		}
 	}
 	return list
@@ -101,8 +102,14 @@ func (p *Policy) answerLook(ctx context.Context, kind string, d call.Decision) e
 		switch {
 		case c == nil:
 			return ErrEnded
-		case !d.Allow:
-			return nil // it stays as it is
+		case !d.Allow: // it stays as it is, and is shown among the rules
+			if kind == ChangeLost && !l.aside {
+				l.aside = true
+				p.looks.Store(&l)
+				p.Confirmed(person(d.By), c, "put aside", d.By)
+				p.changed(TopicApprovals)
+			}
+			return nil
 		case kind == ChangeLost && d.By != ByPanel && p.options.PanelsOpen != nil && p.options.PanelsOpen():
 			return ErrPanel
 		case d.Digest != c.Digest():

@@ -60,6 +60,8 @@ const isQuestion = shape({
   sentence: isText, // the question in one line
   lead: text, // the same without what it lists
   deeds: texts, // which are what an act will do, a sentence for each thing
+  elsewhere: text, // other sites that a form is sent to
+  effects: texts, // what weighs more than a change
   covers: text, // what an answer for the session allows, after "may"
   choices: listOf(isText), // the first is what is asked
   first: flag,
@@ -79,6 +81,7 @@ const isChange = shape({
   digest: isText,
   from: isText,
   until: text,
+  aside: flag, // the person has put it aside
 });
 export type Change = Guarded<typeof isChange>;
 /** What waits for the person: calls, and changes that let agents do more. */

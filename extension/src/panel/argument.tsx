@@ -88,9 +88,8 @@ export function Arguments({ question }: { question: Question }) {
       {opened === undefined ? (
         <Lines lines={shown.lines} />
       ) : (
-        // biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, by keys too
         // biome-ignore lint/a11y/useSemanticElements: a fieldset is for fields
-        <div class="opened" role="group" tabIndex={0} aria-label="All arguments">
+        <div class="opened" role="group" aria-label="All arguments">
           <Lines lines={opened.lines} />
         </div>
       )}

@@ -6,6 +6,7 @@ import { type Change, isApprovals } from './answers.ts';
 import { BoardContext, useAnswer, useLink, useNow } from './hooks.ts';
 import type { Problem } from './line.ts';
 import { Badge, Trouble } from './pieces.tsx';
+import { isMode, modeNames } from './plugins.tsx';
 import { moment, span, visible, visibleLine } from './words.ts';
 
 const calmMs = 500;
@@ -22,7 +23,7 @@ const words: Record<Change['kind'], Words> = {
   asked: { badge: 'Lets agents do more', allow: 'Allow', deny: 'Deny' },
   config: { badge: 'Not in effect yet', allow: 'Allow', deny: 'Keep as it was' },
   start: { badge: 'In effect', allow: 'Keep', deny: 'Undo' },
-  lost: { badge: 'Everything asks', allow: 'Use these rules', deny: undefined },
+  lost: { badge: 'Everything asks', allow: 'Use these rules', deny: 'Keep asking' },
   carried: { badge: 'Forbids more', allow: 'I have read it', deny: undefined },
 };
 
@@ -31,10 +32,16 @@ const headline = ({ kind, command, title }: Change): string =>
 
 const origin = ({ kind, from, command, title }: Change): string => {
   const why = kind === 'asked' && command ? ` ${visibleLine(title)}.` : '';
-  if (kind === 'lost') return 'Look at your rules, and set again what is missing.';
+  if (kind === 'lost') return 'Until you use these rules, agents ask about everything that is not off.';
   if (kind === 'carried') return 'Changed by an update of tabrelay.';
   return `${kind === 'asked' ? 'Asked' : 'Changed'} by ${visibleLine(from)}.${why}`;
 };
+
+// The relay's words for modes in those of the panel.
+const said = (text: string): string =>
+  text.replace(/^(off|ask|auto)(?= for |$)/, (mode) => (isMode(mode) ? modeNames[mode] : mode));
+const saidInLines = (text: string): string =>
+  text.replace(/(?<=: |→ )(off|ask|auto)(?= →|$)/gm, (mode) => (isMode(mode) ? modeNames[mode] : mode));
 
 /** No line is broken between its indent and a long word. */
 const keepIndents = (text: string): string =>
@@ -49,8 +56,8 @@ export function Differences({ of }: { of: Pick<Change, 'differences'> }) {
           <b>{visibleLine(what)}</b>
           <span>
             <span class="unseen">from </span>
-            <s>{visibleLine(before)}</s> <span aria-hidden="true">→</span>
-            <span class="unseen"> to </span> <strong>{visibleLine(after)}</strong>
+            <s>{visibleLine(said(before))}</s> <span aria-hidden="true">→</span>
+            <span class="unseen"> to </span> <strong>{visibleLine(said(after))}</strong>
           </span>
         </li>
       ))}
@@ -89,11 +96,16 @@ function Card({ of, now, quiet }: { of: Change; now: number; quiet: boolean }) {
       <h3 id={`change-${id}`}>{headline(of)}</h3>
       <p class="quiet">{origin(of)}</p>
       <Differences of={of} />
-      {text && <pre class="reading">{keepIndents(visible(text))}</pre>}
+      {text && <pre class="reading">{keepIndents(visible(saidInLines(text)))}</pre>}
+      {kind === 'lost' && of.aside !== true && (
+        <p>
+          <a href="#rules">See and change your rules</a>
+        </p>
+      )}
       {problem !== undefined && <Trouble problem={problem} />}
       <div class="answers">
         <div class="buttons">
-          {words[kind].deny && (
+          {words[kind].deny && of.aside !== true && (
             <button
               type="button"
               class="deny"
@@ -118,11 +130,12 @@ function Card({ of, now, quiet }: { of: Change; now: number; quiet: boolean }) {
   );
 }
 
-export function Changes() {
+/** The changes that wait; or, among the rules, those that the person has put aside. */
+export function Changes({ aside = false }: { aside?: boolean }) {
   const connected = useLink()?.link.phase === 'connected';
   const now = useNow();
   const { value } = useAnswer('approvals', isApprovals);
-  const list = connected ? (value?.changes ?? []) : [];
+  const list = connected ? (value?.changes ?? []).filter((one) => (one.aside === true) === aside) : [];
   const shown = list.map(({ id, digest }) => `${id} ${digest}`).join(' ');
   const before = useRef('');
   const [calmWith, setCalmWith] = useState('');
@@ -136,8 +149,8 @@ export function Changes() {
   }, [shown]);
   if (list.length === 0) return null;
   return (
-    <section class="questions" aria-labelledby="changes-title">
-      <h2 id="changes-title">What agents may do</h2>
+    <section class="questions" aria-labelledby={`changes-title${aside ? '-aside' : ''}`}>
+      <h2 id={`changes-title${aside ? '-aside' : ''}`}>{aside ? 'Not decided yet' : 'What agents may do'}</h2>
       {list.map((one) => (
         <Card key={`${one.id} ${one.digest}`} of={one} now={now} quiet={calmWith !== shown} />
       ))}

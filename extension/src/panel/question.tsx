@@ -2,11 +2,12 @@
 // to the card, not to a button, and buttons that allow wait until the list has stood still for a moment, and while the
 // question itself is out of view.
 import type { ComponentChildren, Ref } from 'preact';
-import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import type { Question } from './answers.ts';
 import { Arguments } from './argument.tsx';
 import type { Problem } from './line.ts';
 import { Badge, type Tone, Trouble } from './pieces.tsx';
+import { siteOf } from './place.tsx';
 import { claim, moment, span, toolTitle, visible, visibleLine } from './words.ts';
 
 type Choice = 'once' | 'session' | 'always';
@@ -22,8 +23,14 @@ const choiceTexts: Record<Choice | 'next', string> = {
   next: 'Allow next time',
   once: 'Allow once',
   session: 'Allow for this session',
-  always: 'Always allow on this site',
+  always: 'Always allow',
 };
+
+/** An answer in words; one that lasts says where it counts. */
+function choiceText(choice: Choice | 'next', { origin, tool, title }: Question): string {
+  if (choice !== 'always') return choiceTexts[choice];
+  return `Always allow “${toolTitle(tool, title)}” ${origin ? `on ${siteOf(origin)}` : 'on every site'}`;
+}
 
 /** What is not needed at a glance. */
 function Facts({ question }: { question: Question }) {
@@ -102,6 +109,58 @@ function TimeLeft({ question, now }: { question: Question; now: number }) {
   );
 }
 
+/** Whether neither answer is suggested. */
+const grave = ({ risk, effects }: Question): boolean => risk === 'destroys' || (effects?.length ?? 0) > 0;
+
+/** What it does, as far as that weighs more than its risk says. */
+function Effects({ question: { risk, effects, elsewhere } }: { question: Question }) {
+  if (elsewhere && (effects?.length ?? 0) > 1) effects = effects?.filter((one) => !elsewhere.startsWith(one));
+  if (!effects || effects.length === 0) return <Badge tone={risks[risk].tone}>{risks[risk].text}</Badge>;
+  return effects.map((one) => (
+    <Badge key={one} tone="bad">
+      {visibleLine(one)}
+    </Badge>
+  ));
+}
+
+/**
+ * Whether the end of what is asked has been in view, since it was as long as it is now: what stands there is read before
+ * anything is allowed. undefined: that is being found out.
+ */
+function useReadToEnd(end: { current: HTMLElement | null }, shown: boolean): boolean | undefined {
+  const [read, setRead] = useState<boolean>();
+  useEffect(() => {
+    if (!shown) return;
+    const mark = end.current;
+    const text = mark?.parentElement ?? null;
+    if (mark === null || text === null || typeof IntersectionObserver === 'undefined') {
+      setRead(true);
+      return;
+    }
+    let length = text.textContent?.length ?? 0;
+    const seen = new IntersectionObserver((entries) => {
+      const isSeen = entries.at(-1)?.isIntersecting === true;
+      setRead((before) => before === true || isSeen);
+    });
+    seen.observe(mark);
+    const grown = new MutationObserver(() => {
+      const now = text.textContent?.length ?? 0;
+      if (now > length) {
+        setRead(undefined);
+        seen.unobserve(mark); // it tells anew whether that is in view
+        seen.observe(mark);
+      }
+      length = now;
+    });
+    grown.observe(text, { childList: true, characterData: true, subtree: true });
+    return () => {
+      seen.disconnect();
+      grown.disconnect();
+    };
+  }, [end, shown]);
+  return read;
+}
+
 /** Whether an element is in view as a whole. */
 function useInView(element: { current: HTMLElement | null }): boolean {
   const [inView, setInView] = useState(true);
@@ -117,32 +176,16 @@ function useInView(element: { current: HTMLElement | null }): boolean {
   return inView;
 }
 
-/** Whether a folded element has more than it shows. */
-function useOverflow(element: { current: HTMLElement | null }, folded: boolean): boolean {
-  const [overflows, setOverflows] = useState(false);
-  useLayoutEffect(() => {
-    const box = element.current;
-    if (box === null || !folded) return;
-    const measure = () => setOverflows(box.scrollHeight > box.clientHeight + 1);
-    measure();
-    if (typeof ResizeObserver === 'undefined') return;
-    const observer = new ResizeObserver(measure);
-    observer.observe(box);
-    return () => observer.disconnect();
-  }, [element, folded]);
-  return folded && overflows;
-}
-
 interface AnswersProps {
   question: Question;
   quiet: boolean;
-  unread: boolean; // a part of the question is folded
+  unread: boolean; // the end of what is asked was not in view yet
   onRead: () => void;
   onVerdict: (verdict: Verdict) => void;
 }
 
 function Answers({ question, quiet, unread, onRead, onVerdict }: AnswersProps) {
-  const { risk, missed, allowedNext } = question;
+  const { missed, allowedNext } = question;
   const [more, setMore] = useState(false);
   const choices = (['once', 'session', 'always'] as const).filter((one) => question.choices.includes(one));
   const first = choices.find((one) => one === question.choices[0]) ?? 'once';
@@ -158,19 +201,25 @@ function Answers({ question, quiet, unread, onRead, onVerdict }: AnswersProps) {
         if (!quiet && event.detail < 2) onVerdict({ answer: 'allow', for: choice });
       }}
     >
-      {choiceTexts[choice]}
+      {choiceText(choice, question)}
     </button>
   );
   const primary = () => {
     if (allowedNext === true) return null;
     if (unread)
       return (
-        <button type="button" onClick={onRead}>
+        <button
+          type="button"
+          onClick={({ currentTarget }) => {
+            currentTarget.closest<HTMLElement>('.question')?.focus({ preventScroll: true });
+            onRead();
+          }}
+        >
           Read it all first
         </button>
       );
     if (missed === true) return allow('next', '');
-    return allow(first, risk === 'destroys' ? '' : 'allow');
+    return allow(first, grave(question) ? '' : 'allow');
   };
   const others = missed === true || unread ? [] : choices.filter((one) => one !== first);
   return (
@@ -212,16 +261,17 @@ export function QuestionCard(props: QuestionCardProps) {
   const { id, client, note, reason, risk, missed, allowedNext } = question;
   const [open, setOpen] = useState(false);
   const heading = useRef<HTMLHeadingElement>(null);
-  const content = useRef<HTMLDivElement>(null);
+  const end = useRef<HTMLSpanElement>(null);
   const inView = useInView(heading);
   const deeds = question.deeds ?? [];
   const asksAbout = risk !== 'reads' && allowedNext !== true; // what is done is the question
   const isSaid = deeds.length > 0 && !deeds.some((one) => one.includes('…')); // without the arguments
-  const unread = useOverflow(content, asksAbout && !open);
+  const isShown = asksAbout || open;
+  const read = useReadToEnd(end, isShown) ?? (isShown ? undefined : true);
   return (
     <article
       ref={card}
-      class={`question ${risk} ${missed === true ? 'missed' : ''}`}
+      class={`question ${grave(question) ? 'destroys' : risk} ${missed === true ? 'missed' : ''}`}
       data-id={id}
       tabIndex={-1}
       aria-labelledby={`who-${id}`}
@@ -233,7 +283,7 @@ export function QuestionCard(props: QuestionCardProps) {
       </h3>
       <div class="line meta">
         <span id={`risk-${id}`}>
-          <Badge tone={risks[risk].tone}>{risks[risk].text}</Badge>
+          <Effects question={question} />
         </span>
         <TimeLeft question={question} now={now} />
         <button type="button" class="link" aria-expanded={open} onClick={() => setOpen(!open)}>
@@ -248,26 +298,28 @@ export function QuestionCard(props: QuestionCardProps) {
         </p>
       )}
       {note && <p class="note">{visible(note)}</p>}
-      {(asksAbout || open) && (
+      {question.elsewhere && (
+        <p class="elsewhere">
+          <bdi>{visibleLine(question.elsewhere)}</bdi>
+        </p>
+      )}
+      {isShown && (
         // biome-ignore lint/a11y/useSemanticElements: a fieldset is for fields
-        <div
-          ref={content}
-          class={open ? 'content' : 'content folded'}
-          role="group"
-          aria-label="Details"
-          {...(open && { tabIndex: 0 })}
-        >
-          <Deeds deeds={deeds} />
-          {(open || !isSaid) && <Arguments question={question} />}
+        <div class={open ? 'content' : 'content folded'} role="group" aria-label="Details">
+          <div>
+            <Deeds deeds={deeds} />
+            {(open || !isSaid) && <Arguments question={question} />}
+            <span class="end" ref={end} />
+          </div>
           {open && <Facts question={question} />}
         </div>
       )}
       {problem !== undefined && <Trouble problem={problem} />}
       <Answers
         question={question}
-        quiet={quiet || sent || !inView}
-        unread={unread}
-        onRead={() => setOpen(true)}
+        quiet={quiet || sent || !inView || read === undefined}
+        unread={read === false}
+        onRead={() => (open ? scrollBy({ top: innerHeight * 0.6 }) : setOpen(true))}
         onVerdict={onVerdict}
       />
     </article>

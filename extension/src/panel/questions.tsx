@@ -105,6 +105,7 @@ function useVerdicts(note: (one: Note) => void) {
   const board = useContext(BoardContext);
   const [sent, setSent] = useState<readonly string[]>([]);
   const [problems, setProblems] = useState<Record<string, Problem>>({});
+  const [over, setOver] = useState<readonly string[]>([]); // before the relay's list says so
   const given = useRef(new Set<string>());
 
   const decide = async (question: Question, verdict: Verdict) => {
@@ -114,14 +115,15 @@ function useVerdicts(note: (one: Note) => void) {
     const reply = await board.act('POST', `approvals/${encodeURIComponent(id)}`, verdict);
     setSent((all) => all.filter((one) => one !== id));
     if (reply.ok) note(noteOf(question, verdict));
-    else if (reply.problem.status === 410)
+    else if (reply.problem.status === 410) {
+      setOver((all) => [...all, id]);
       note({ id, tone: 'plain', text: `${reply.problem.message}. ${subject(question)}` });
-    else {
+    } else {
       given.current.delete(id);
       setProblems((all) => ({ ...all, [id]: reply.problem }));
     }
   };
-  return { sent, problems, decide, given };
+  return { sent, problems, decide, given, over };
 }
 
 function Notes({ notes, onClear }: { notes: readonly Note[]; onClear: () => void }) {
@@ -150,15 +152,16 @@ export function Questions() {
   const now = useNow();
   const { value, problem, reload } = useAnswer('approvals', isApprovals);
   const [notes, setNotes] = useState<readonly Note[]>([]);
-  const questions = connected ? value?.approvals.toSorted(byAge) : undefined;
-  const missed = (connected && value?.missed) || [];
-  const count = questions?.length ?? 0;
 
   const note = (one: Note) => {
     setNotes((all) => [one, ...all.filter(({ id }) => id !== one.id)].slice(0, notesKept));
     announce(one.text);
   };
-  const { sent, problems, decide, given } = useVerdicts(note);
+  const { sent, problems, decide, given, over } = useVerdicts(note);
+  const open = value?.approvals.filter(({ id }) => !over.includes(id));
+  const questions = connected ? open?.toSorted(byAge) : undefined;
+  const missed = (connected && value?.missed) || [];
+  const count = questions?.length ?? 0;
   const { watchFocus, heading, calm, had } = useComings(questions, (gone) => {
     if (given.current.has(gone.id) || missed.some(({ id }) => id === gone.id)) return;
     note(lostNote(gone, value?.ended.find(({ id }) => id === gone.id)?.how));

@@ -2,6 +2,7 @@
 
 import { useState } from 'preact/hooks';
 import { type Grant, isClients, isPermissions, isPlugins, type Mode, type Rule } from './answers.ts';
+import { Changes } from './changes.tsx';
 import { useAct, useAnswer, useNow } from './hooks.ts';
 import { Badge, Choice, Empty, Failed, Loaded, Part, Sure, type Tone } from './pieces.tsx';
 import { isMode, modeNames, modes } from './plugins.tsx';
@@ -182,6 +183,7 @@ export function Rules() {
         const rules = permissions.rules.filter(({ from }) => from !== 'built-in');
         return (
           <>
+            <Changes aside />
             <Part title="When no rule says otherwise">
               <dl class="defaults">
                 <div>

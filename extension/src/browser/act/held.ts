@@ -11,7 +11,8 @@ import { attribute } from './dom.ts';
 export interface Held {
   ref: string;
   name: string;
-  value?: string; // left out where it is secret
+  value?: string; // left out where it is secret, and where it is only checked or not
+  checked?: true;
   secret?: string; // why
   unseen?: true; // the page does not show it
 }
@@ -29,11 +30,16 @@ export function heldBy(at: Element, except: ReadonlySet<Element>): { holds: Held
 
 function heldIn(field: Element): Held {
   const secret = sensitivity(field);
+  const isChoice = field instanceof HTMLInputElement && chosen.has(field.type);
   const name = cut(nameOf(field) || attribute(field, 'name') || field.localName, mostOfName);
   return {
     ref: reference(field),
     name,
-    ...(secret === undefined ? { value: cut(holding(field), mostOfValue) } : { secret }),
+    ...(isChoice
+      ? { checked: true }
+      : secret === undefined
+        ? { value: cut(holding(field), mostOfValue) }
+        : { secret }),
     ...(isWritten(field) && !isShown(field) && { unseen: true }),
   };
 }
@@ -60,8 +66,6 @@ function holding(field: Element): string {
     return Array.from(field.selectedOptions, (option) => option.label || option.value).join(', ');
   if (field instanceof HTMLTextAreaElement) return field.value;
   if (!(field instanceof HTMLInputElement)) return '';
-  if (field.type === 'checkbox') return 'checked';
-  if (field.type === 'radio') return 'chosen';
   if (field.type === 'file') return Array.from(field.files ?? [], ({ name }) => name).join(', ');
   return field.value;
 }
