@@ -40,9 +40,9 @@ var glossary = []struct{ phrase, say string }{
 func TestGlossary(t *testing.T) {
 	root := os.DirFS("..")
 	for _, pattern := range []string{"README.md", "docs/*.md", "extension/src/panel/*.ts*",
-		"extension/src/browser/*.ts", "extension/src/browser/*/*.ts", "extension/src/worker/*.ts", "extension/src/worker/*/*.ts",
-		"extension/src/capabilities/*/*.ts*",
-		"extension/src/shared/*.ts",
+		"extension/src/browser/*.ts", "extension/src/browser/*/*.ts",
+		"extension/src/worker/*.ts", "extension/src/worker/*/*.ts",
+		"extension/src/capabilities/*/*.ts*", "extension/src/shared/*.ts",
 		"cmd/tabrelay/*.go", "relay/*/*.go", "relay/*/*/*.go", "adapters/*/src/*.ts"} {
 		names, err := fs.Glob(root, pattern)
 		if err != nil || len(names) == 0 {

@@ -63,13 +63,13 @@ beforeEach(async () => {
   frames = new Set();
   const loaded = Promise.resolve();
   bridges = new Bridges(
-    { reached: async () => true, message() {}, ready() {}, gone() {} },
     {
       loaded,
       epoch,
       putInto: async (documentId) => void frames.add(documentId),
       hasFrame: (documentId) => frames.has(documentId),
     },
+    { reached: async () => true },
   );
   await loaded;
 });

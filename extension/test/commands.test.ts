@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { beforeEach, mock, test } from 'node:test';
-import { runCommand } from '../src/worker/commands.ts';
+import { commandsOf, runCommand } from '../src/worker/core/commands.ts';
 import { Tabs } from '../src/worker/tabs/tabs.ts';
 
 type TabEvent = (...of: unknown[]) => void;
@@ -61,25 +61,22 @@ mock.timers.enable({ apis: ['setTimeout'] });
 const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
 
 function open() {
-  const tabs = new Tabs({
+  const tabs = new Tabs();
+  tabs.listen({
     changed: (tab) => told.push(`changed ${tab.id}`),
     closed: () => {},
     removed: () => {},
     loading: () => {},
     frozen: () => {},
   });
-  const browser = {
-    shown: (tabId: number, waitMs: number) => tabs.shown(tabId, waitMs),
-    get: () => undefined,
-    frames: { covers: () => true, origin: () => undefined },
-    standstill: () => undefined,
-    readConsole: async () => '{}',
-    reinject: async () => {},
-    followTools: () => {},
-    recorder: { start: async () => {}, read: async () => '{}', stop() {} },
-    group: async () => {},
-  };
-  runCommand('tabs.create', { url: 'https://a.example/' }, browser).then((reply) =>
+  const commands = new Map(
+    commandsOf({
+      shown: (tabId: number, waitMs: number) => tabs.shown(tabId, waitMs),
+      reinject: async () => {},
+      group: async () => {},
+    }),
+  );
+  runCommand('tabs.create', { url: 'https://a.example/' }, commands).then((reply) =>
     told.push(`reply ${JSON.stringify(reply)}`),
   );
 }
@@ -95,7 +92,8 @@ beforeEach(() => {
 
 test('a frozen tab is known until it runs again, and a crashed one is told as not loaded', async () => {
   const frozen: number[] = [];
-  const tabs = new Tabs({
+  const tabs = new Tabs();
+  tabs.listen({
     changed: () => {},
     closed: () => {},
     removed: () => {},
@@ -182,24 +180,20 @@ test('a page that does not load is a failure, and its tab is closed', async () =
 });
 
 test('what a recovery asks for', async () => {
-  const browser = {
-    shown: async () => {},
-    get: () => undefined,
-    frames: { covers: () => true, origin: () => undefined },
-    standstill: () => undefined,
-    readConsole: async () => '{}',
-    reinject: async (tabId: number, plugin: string) => {
-      if (plugin !== 'demo') throw new Error(`There is no plugin ${plugin}`);
-      told.push(`inject ${tabId} ${plugin}`);
-    },
-    followTools: () => {},
-    recorder: { start: async () => {}, read: async () => '{}', stop() {} },
-    group: async (wanted: readonly { title: string }[]) => {
-      for (const { title } of wanted) told.push(`group ${title}`);
-    },
-  };
+  const commands = new Map(
+    commandsOf({
+      shown: async () => {},
+      reinject: async (tabId: number, plugin: string) => {
+        if (plugin !== 'demo') throw new Error(`There is no plugin ${plugin}`);
+        told.push(`inject ${tabId} ${plugin}`);
+      },
+      group: async (wanted: readonly { title: string }[]) => {
+        for (const { title } of wanted) told.push(`group ${title}`);
+      },
+    }),
+  );
   const run = async (name: string, params: unknown) => {
-    const reply = await runCommand(name, params, browser);
+    const reply = await runCommand(name, params, commands);
     return reply.ok ? 'done' : reply.error.code;
   };
   assert.equal(await run('tabs.reload', { tabId: 5 }), 'done');
@@ -217,20 +211,16 @@ test('what a recovery asks for', async () => {
 
 test('a page that hangs is thrown away, which gives its tab another id', async () => {
   answers = () => new Promise(() => {});
-  const browser = {
-    shown: async (tabId: number) => {
-      told.push(`shown ${tabId}`);
-    },
-    get: () => undefined,
-    frames: { covers: () => true, origin: () => undefined },
-    standstill: () => undefined,
-    readConsole: async () => '{}',
-    reinject: async () => {},
-    followTools: () => {},
-    recorder: { start: async () => {}, read: async () => '{}', stop() {} },
-    group: async () => {},
-  };
-  const reply = runCommand('tabs.reload', { tabId: 7 }, browser);
+  const commands = new Map(
+    commandsOf({
+      shown: async (tabId: number) => {
+        told.push(`shown ${tabId}`);
+      },
+      reinject: async () => {},
+      group: async () => {},
+    }),
+  );
+  const reply = runCommand('tabs.reload', { tabId: 7 }, commands);
   await turn();
   mock.timers.tick(1500);
   assert.deepEqual(await reply, { ok: true, result: { tabId: 5 } });

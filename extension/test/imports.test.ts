@@ -17,19 +17,29 @@ const may: Record<string, readonly string[]> = {
   panel: [],
   wake: [],
 
-  worker: ['protocol', 'worker/*', 'capabilities/*'],
   'worker/util': [],
   'worker/tabs': ['protocol'],
   'worker/link': ['protocol', 'worker/util'],
-  'worker/documents': ['protocol', 'worker/util', 'capabilities/webmcp'],
+  'worker/documents': ['protocol', 'worker/tabs', 'worker/util'],
   'worker/calls': ['protocol', 'worker/documents', 'worker/link', 'worker/tabs', 'worker/util'],
   'worker/person': ['worker/calls', 'worker/link', 'worker/util'],
+  'worker/core': ['protocol', 'worker/calls', 'worker/documents', 'worker/link', 'worker/tabs'],
+  worker: ['protocol', 'capabilities', 'worker/*'], // the only place where everything meets
 
-  'capabilities/browser': ['worker/calls', 'worker/documents', 'worker/tabs', 'worker/util'],
-  'capabilities/devtools': ['browser', 'worker/calls', 'worker/documents', 'worker/tabs'],
-  'capabilities/recording': ['worker/documents'],
-  'capabilities/resources': ['browser', 'protocol', 'worker/documents', 'worker/tabs', 'worker/util'],
-  'capabilities/webmcp': ['protocol', 'worker/calls', 'worker/documents', 'worker/tabs'],
+  // No capability imports another one.
+  'capabilities/browser': ['worker/calls', 'worker/core', 'worker/documents', 'worker/tabs', 'worker/util'],
+  'capabilities/devtools': ['browser', 'worker/calls', 'worker/core', 'worker/documents', 'worker/tabs'],
+  'capabilities/recording': ['worker/core', 'worker/documents'],
+  'capabilities/resources': [
+    'browser',
+    'protocol',
+    'worker/core',
+    'worker/documents',
+    'worker/tabs',
+    'worker/util',
+  ],
+  'capabilities/webmcp': ['protocol', 'worker/calls', 'worker/core', 'worker/documents', 'worker/tabs'],
+  capabilities: ['worker/core', 'capabilities/*'],
 };
 
 const isIn = (folder: string, list: readonly string[]): boolean =>

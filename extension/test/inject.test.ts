@@ -19,8 +19,8 @@ beforeEach(() => {
   });
   injector = new Injector(
     new Bridges(
-      { reached: async () => true, message() {}, ready() {}, gone() {} },
       { loaded: Promise.resolve(), epoch: 'e', putInto: async () => {}, hasFrame: () => false },
+      { reached: async () => true },
     ),
   );
 });

@@ -2,7 +2,13 @@ import assert from 'node:assert/strict';
 import { afterEach, beforeEach, mock, test } from 'node:test';
 import type { Pairing } from '../src/worker/link/handshake.ts';
 import { prove } from '../src/worker/link/handshake.ts';
-import { Link, type LinkListener, type Socket, type SocketListener } from '../src/worker/link/link.ts';
+import {
+  Link,
+  type LinkListener,
+  type LinkSource,
+  type Socket,
+  type SocketListener,
+} from '../src/worker/link/link.ts';
 
 const secret = 'ab'.repeat(32);
 const identity = {
@@ -38,13 +44,16 @@ let sockets: FakeSocket[] = [];
 let pairing: Pairing | undefined;
 let events: string[] = [];
 
-const listener: LinkListener = {
+const source: LinkSource = {
   identity: async () => identity,
   pairing: async () => pairing,
+  freshProfile: async () => void events.push('fresh profile'),
+};
+
+const listener: LinkListener = {
   opened: () => events.push('opened'),
   frame: (frame, payload) => events.push(`${frame.type} ${payload}`),
   changed: ({ phase }) => events.push(phase),
-  freshProfile: async () => void events.push('fresh profile'),
 };
 
 const turn = async () => {
@@ -66,11 +75,12 @@ function last(): FakeSocket {
 }
 
 async function dialled(): Promise<Link> {
-  const link = new Link(listener, (url, of) => {
+  const link = new Link(source, (url, of) => {
     const socket = new FakeSocket(url, of);
     sockets.push(socket);
     return socket;
   });
+  link.listen(listener);
   link.dial();
   await turn();
   return link;

@@ -28,7 +28,8 @@ Reflect.set(globalThis, 'chrome', {
 
 test('a tab that was closed does not come back by what was asked before', async () => {
   const told: string[] = [];
-  const tabs = new Tabs({
+  const tabs = new Tabs();
+  tabs.listen({
     changed: ({ id, url }) => told.push(`${id} ${url}`),
     closed: (id) => told.push(`${id} closed`),
     removed: () => {},

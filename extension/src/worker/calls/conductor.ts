@@ -163,7 +163,8 @@ export class Conductor {
   /** Without a sign of a part after this long its document is unresponsive. */
   startMs = 4000;
 
-  constructor(parts: Parts, performers: ReadonlyMap<string, Performer>, standard: Performer) {
+  /** standard carries out every tool that has no performer of its own. */
+  constructor(parts: Parts, performers: ReadonlyMap<string, Performer>, standard: Performer = unknownTool) {
     this.#parts = parts;
     this.#performers = performers;
     this.#standard = standard;
@@ -403,6 +404,10 @@ export class Conductor {
     }
   }
 }
+
+const unknownTool: Performer = async ({ frame }) => {
+  throw Ended.before('ADAPTER_NOT_READY', `The extension does not have the tool ${frame.tool}`);
+};
 
 function argumentsOf(args: string): Record<string, unknown> {
   const given: unknown = args === '' ? {} : JSON.parse(args);

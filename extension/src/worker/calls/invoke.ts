@@ -21,6 +21,7 @@ interface Parts {
   inflight: Inflight;
   departures: Departures;
   conductor: Conductor;
+  standstill(tabId: number): string | undefined; // why nothing runs in a tab, if that is known
   acting(frame: OpenCall['frame']): Acting | undefined; // what the page is to show meanwhile
   send(frame: FromExtension): void;
 }
@@ -62,7 +63,7 @@ export class Invocations {
       inflight.refuse(call, 'TAB_UNRESPONSIVE', unloaded);
       return;
     }
-    const still = this.standstill(frame.tabId);
+    const still = this.#parts.standstill(frame.tabId);
     if (still !== undefined) {
       inflight.refuse(call, 'TAB_UNRESPONSIVE', still);
       return;
@@ -97,22 +98,11 @@ export class Invocations {
 
   /** Ends the calls that a tab has not started when it is known that it will not. */
   standsStill(tabId: number): void {
-    const still = this.standstill(tabId);
+    const still = this.#parts.standstill(tabId);
     if (still === undefined) return;
     for (const call of this.#parts.inflight.all())
       if (call.frame.tabId === tabId && call.phase !== 'started')
         this.#parts.inflight.refuse(call, 'TAB_UNRESPONSIVE', still);
-  }
-
-  /** What is known to keep a tab from starting a tool, however long one waits for it. */
-  standstill(tabId: number): string | undefined {
-    const { bridges, tabs } = this.#parts;
-    const shown = bridges.of(tabId).find(({ dialog }) => dialog !== undefined)?.dialog;
-    if (shown !== undefined) {
-      const which = shown === '' ? '' : ` (${shown})`;
-      return `The page shows a dialog${which}, and runs nothing until the person closes it`;
-    }
-    return tabs.isFrozen(tabId) ? 'Chrome has frozen the tab until the person looks at it' : undefined;
   }
 
   cancel(id: string): void {

@@ -102,7 +102,6 @@ export class Bridge {
 }
 
 export interface BridgeListener {
-  reached(bridge: Bridge): Promise<boolean>; // whether another document could prepare its document
   message(bridge: Bridge, message: Exclude<FromBridge, { type: 'here' }>): void;
   ready(bridge: Bridge): void; // also again after the worker's death
   gone(bridge: Bridge): void;
@@ -114,6 +113,11 @@ interface FrameRecords {
   readonly epoch: string;
   putInto(documentId: string): Promise<void>;
   hasFrame(documentId: string): boolean;
+}
+
+/** Which documents another document could prepare; see reach.ts. */
+interface Reached {
+  reached(tabId: number, frameId: number, documentId: string): Promise<boolean>;
 }
 
 interface Waiter {
@@ -131,18 +135,24 @@ export class Bridges {
   readonly #all = new Set<Bridge>();
   readonly #top = new Map<number, Bridge>(); // by tab
   readonly #waiters = new Set<Waiter>();
-  readonly #listener: BridgeListener;
   readonly #records: FrameRecords;
+  readonly #reach: Reached;
+  #listener: BridgeListener | undefined;
   #early: (() => void)[] | undefined = []; // messages that came before the epoch was read
 
-  constructor(listener: BridgeListener, records: FrameRecords) {
-    this.#listener = listener;
+  constructor(records: FrameRecords, reach: Reached) {
     this.#records = records;
+    this.#reach = reach;
     records.loaded.then(() => {
       const early = this.#early ?? [];
       this.#early = undefined;
       for (const hear of early) hear();
     });
+  }
+
+  /** Sets who hears of bridges; once, before anything is told. */
+  listen(listener: BridgeListener): void {
+    this.#listener = listener;
   }
 
   /** Takes a new port; anything but a content script of ours in a tab is turned away. */
@@ -241,7 +251,7 @@ export class Bridges {
       bridge.ready = true;
       if (bridge.frameId === 0) this.#top.set(bridge.tabId, bridge);
       this.#wake(bridge);
-      this.#listener.ready(bridge);
+      this.#listener?.ready(bridge);
       return;
     } else if (message.type === 'registered') {
       bridge.plugins.set(message.name, { hash: message.hash, main: message.main });
@@ -249,7 +259,7 @@ export class Bridges {
       bridge.lateReady();
       return;
     }
-    this.#listener.message(bridge, message);
+    this.#listener?.message(bridge, message);
     if (message.type === 'registered' && bridge.ready) this.#wake(bridge);
   }
 
@@ -257,7 +267,7 @@ export class Bridges {
   #answer(bridge: Bridge, known: boolean | undefined): void {
     const say = (reached: boolean) => bridge.send({ type: 'epoch', epoch: this.#records.epoch, reached });
     if (known !== undefined) say(known);
-    else this.#listener.reached(bridge).then(say);
+    else this.#reach.reached(bridge.tabId, bridge.frameId, bridge.documentId).then(say);
   }
 
   #wake(bridge: Bridge): void {
@@ -272,6 +282,6 @@ export class Bridges {
     bridge.leave();
     this.#all.delete(bridge);
     if (this.#top.get(bridge.tabId) === bridge) this.#top.delete(bridge.tabId);
-    this.#listener.gone(bridge);
+    this.#listener?.gone(bridge);
   }
 }

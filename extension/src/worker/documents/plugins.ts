@@ -1,7 +1,6 @@
 // The plugins the relay has, as content scripts: the bridge and the console tap wherever a plugin serves, and each
 // main-world adapter with its pre-script, all at document_start.
 
-import { adapter } from '../../capabilities/webmcp/port.ts';
 import type { PluginInfo } from '../../protocol/frames.generated.ts';
 import type { Bridge } from './bridges.ts';
 
@@ -72,6 +71,7 @@ export class Plugins {
   readonly #before = new Map<string, PluginInfo>();
   readonly #waiting = new Set<() => void>();
   readonly #problem: (message: string) => void;
+  readonly #bundled = new Map<string, string>(); // hashes of the extension's own adapters, by name
   #listed = false; // by the relay, since this worker runs
   #work: Promise<void> = Promise.resolve();
 
@@ -105,10 +105,15 @@ export class Plugins {
     });
   }
 
+  /** Keeps an adapter that the extension itself brings: it is in no list of the relay. */
+  keep({ name, hash }: Pick<PluginInfo, 'name' | 'hash'>): void {
+    this.#bundled.set(name, hash);
+  }
+
   /** Ends in a document what is there of plugins that the relay's list has no more, or in another version. */
   retireIn(bridge: Bridge): void {
     if (!this.#listed) return;
-    bridge.retireOthers((name) => (name === adapter.name ? adapter.hash : this.#plugins.get(name)?.hash));
+    bridge.retireOthers((name) => this.#bundled.get(name) ?? this.#plugins.get(name)?.hash);
   }
 
   all(): PluginInfo[] {

@@ -13,13 +13,17 @@ export interface LinkState {
   since: number;
 }
 
-export interface LinkListener {
+/** What is asked for at every dial: who this is, and with what it may dial. */
+export interface LinkSource {
   identity(): Promise<Identity>;
   pairing(): Promise<Pairing | undefined>;
+  freshProfile(): Promise<unknown>; // another connected browser has our profile id
+}
+
+export interface LinkListener {
   opened(welcome: FrameOf<'welcome'>): void;
   frame(frame: FromRelay, payload: string): void;
   changed(state: LinkState): void;
-  freshProfile(): Promise<void>; // another connected browser has our profile id
 }
 
 /** One connection being made or made. */
@@ -56,12 +60,18 @@ export class Link {
   #refusal = ''; // what the relay said before it closed
   #stopped: { pairing: string } | undefined; // not to dial with this pairing again
   readonly #dialSocket: (url: string, listener: SocketListener) => Socket;
-  readonly #listener: LinkListener;
+  readonly #source: LinkSource;
+  #listener: LinkListener | undefined;
   state: LinkState = { phase: 'connecting', address: '', message: '', since: Date.now() };
 
-  constructor(listener: LinkListener, dialSocket: (url: string, listener: SocketListener) => Socket) {
-    this.#listener = listener;
+  constructor(source: LinkSource, dialSocket: (url: string, listener: SocketListener) => Socket) {
+    this.#source = source;
     this.#dialSocket = dialSocket;
+  }
+
+  /** Sets who hears of the link; once, before the first dial. */
+  listen(listener: LinkListener): void {
+    this.#listener = listener;
   }
 
   get connected(): boolean {
@@ -105,7 +115,7 @@ export class Link {
   }
 
   async #attempt(generation: number): Promise<void> {
-    const pairing = await this.#listener.pairing();
+    const pairing = await this.#source.pairing();
     if (generation !== this.#generation) return;
     if (pairing === undefined) {
       this.#become('unpaired', '', 'The extension folder has no pairing.json from a relay on this machine');
@@ -114,7 +124,7 @@ export class Link {
     this.#pasted = pairing.pasted === true;
     const fingerprint = JSON.stringify(pairing);
     if (this.#stopped?.pairing === fingerprint) return this.#again(probeMs);
-    const identity = await this.#listener.identity();
+    const identity = await this.#source.identity();
     if (generation !== this.#generation) return;
     this.#become('connecting', pairing.address, '');
     this.#attempts++;
@@ -161,14 +171,14 @@ export class Link {
     this.#attempts = 0;
     this.#become('connected', pairing.address, step.relay);
     this.#keepAlive(step.frame.pingMs);
-    this.#listener.opened(step.frame);
+    this.#listener?.opened(step.frame);
   }
 
   #read(text: string): void {
     const read = readFrame(text);
     if (read === undefined || read.frame.type === 'pong') return;
     if (read.frame.type === 'ping') this.send({ type: 'pong' });
-    else this.#listener.frame(read.frame, read.payload);
+    else this.#listener?.frame(read.frame, read.payload);
   }
 
   // A message every 20 s also keeps the worker alive (Chrome 116 and later).
@@ -215,7 +225,7 @@ export class Link {
         this.#become('stopped', this.state.address, 'Another connection of this profile took over');
         return;
       case closeCodes.duplicateProfile:
-        this.#listener.freshProfile().then(() => this.#again(0));
+        this.#source.freshProfile().then(() => this.#again(0));
         this.#become('waiting', this.state.address, 'Another browser uses this profile id; taking a new one');
         return;
       default:
@@ -260,7 +270,7 @@ export class Link {
 
   #become(phase: LinkState['phase'], address: string, message: string): void {
     this.state = { phase, address, message, since: Date.now() };
-    this.#listener.changed(this.state);
+    this.#listener?.changed(this.state);
   }
 }
 

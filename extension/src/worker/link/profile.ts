@@ -18,7 +18,7 @@ export async function freshProfile(): Promise<Profile> {
   return profile;
 }
 
-export async function readProfile(): Promise<Profile> {
+async function readProfile(): Promise<Profile> {
   const { profile } = await chrome.storage.local.get('profile');
   return isProfile(profile) ? { id: profile.id, label: profile.label } : freshProfile();
 }
@@ -26,7 +26,7 @@ export async function readProfile(): Promise<Profile> {
 const maxLabel = 40;
 
 /** Gives the profile the name that the person chose; undefined when nothing is left of it. */
-export async function renameProfile(wanted: string): Promise<Profile | undefined> {
+async function renameProfile(wanted: string): Promise<Profile | undefined> {
   const label = plain(wanted.normalize('NFC'), maxLabel);
   if (label === '') return undefined;
   const profile = { ...(await readProfile()), label };
@@ -36,3 +36,29 @@ export async function renameProfile(wanted: string): Promise<Profile | undefined
 
 /** The browser's version, as far as it tells. */
 export const chromeVersion = (): string => /Chrome\/([\d.]+)/.exec(navigator.userAgent)?.[1] ?? '';
+
+/** The profile as it was read last; empty until then. */
+export class OwnProfile {
+  readonly #changed: () => void;
+  current: Profile = { id: '', label: '' };
+
+  constructor(changed: () => void) {
+    this.#changed = changed;
+  }
+
+  async read(): Promise<Profile> {
+    return this.#become(await readProfile());
+  }
+
+  /** Takes the name that the person chose; undefined when nothing is left of it. */
+  async rename(wanted: string): Promise<Profile | undefined> {
+    const renamed = await renameProfile(wanted);
+    return renamed && this.#become(renamed);
+  }
+
+  #become(profile: Profile): Profile {
+    this.current = profile;
+    this.#changed();
+    return profile;
+  }
+}

@@ -40,11 +40,12 @@ const origin = (url: string): string => url.slice(0, url.indexOf('/', url.indexO
 
 export class Panels {
   readonly #ports = new Set<chrome.runtime.Port>();
-  readonly #orders: PanelOrders;
+  #orders: PanelOrders | undefined;
   #due = false;
   #toShow: string | undefined; // the question that a panel is opened for, until one has asked about it
 
-  constructor(orders: PanelOrders) {
+  /** Sets who carries out what panels ask for; once, before one is open. */
+  obey(orders: PanelOrders): void {
     this.#orders = orders;
   }
 
@@ -55,19 +56,20 @@ export class Panels {
 
   /** Takes a panel's port; a port of anything but our own panel page is turned away. */
   add(port: chrome.runtime.Port): void {
-    if (!isPanel(port.sender)) {
+    const orders = this.#orders;
+    if (!isPanel(port.sender) || orders === undefined) {
       port.disconnect();
       return;
     }
     this.#ports.add(port);
     whenDisconnected(port, chrome.runtime, () => {
       this.#ports.delete(port);
-      this.#orders.counted(this.#ports.size);
+      orders.counted(this.#ports.size);
     });
-    port.onMessage.addListener((message: unknown) => this.#hear(port, message));
-    port.postMessage(this.#orders.state());
+    port.onMessage.addListener((message: unknown) => this.#hear(port, message, orders));
+    port.postMessage(orders.state());
     if (this.#toShow !== undefined) port.postMessage({ type: 'show', question: this.#toShow });
-    this.#orders.counted(this.#ports.size);
+    orders.counted(this.#ports.size);
   }
 
   /** Shows a question in the panels that are open, or in the next one: an open one may be closing. */
@@ -76,16 +78,16 @@ export class Panels {
     for (const port of this.#ports) port.postMessage({ type: 'show', question });
   }
 
-  #hear(port: chrome.runtime.Port, message: unknown): void {
-    if (isRetry(message)) this.#orders.dial(true);
-    if (isName(message)) this.#orders.name(message.label);
-    if (isMarks(message)) this.#orders.marks(message.on);
-    if (isPair(message)) this.#orders.pair(message.text);
-    if (isPaired(message)) this.#orders.paired(message.on);
+  #hear(port: chrome.runtime.Port, message: unknown, orders: PanelOrders): void {
+    if (isRetry(message)) orders.dial(true);
+    if (isName(message)) orders.name(message.label);
+    if (isMarks(message)) orders.marks(message.on);
+    if (isPair(message)) orders.pair(message.text);
+    if (isPaired(message)) orders.paired(message.on);
     if (!isPanelRequest(message)) return;
     const { id, method, path, body } = message;
     if (path === 'approvals') this.#toShow = undefined;
-    this.#orders.ask(method, path, body).then((answer) => {
+    orders.ask(method, path, body).then((answer) => {
       const response: PanelResponse = { type: 'response', id, ...answer };
       if (this.#ports.has(port)) port.postMessage(response);
     });
@@ -99,11 +101,12 @@ export class Panels {
 
   /** Something the panel shows changed. Sent at most ten times a second, and not at all without a panel. */
   changed(): void {
-    if (this.#due || this.#ports.size === 0) return;
+    const orders = this.#orders;
+    if (this.#due || this.#ports.size === 0 || orders === undefined) return;
     this.#due = true;
     setTimeout(() => {
       this.#due = false;
-      const state = this.#orders.state();
+      const state = orders.state();
       for (const port of this.#ports) port.postMessage(state);
     }, 100);
   }

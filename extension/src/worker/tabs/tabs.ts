@@ -40,19 +40,18 @@ export class Tabs {
   readonly #freezing = new Map<number, ReturnType<typeof setTimeout>>(); // not for long enough to believe it
   readonly #awaited = new Map<number, (() => void)[]>();
   #focusedWindow: number = chrome.windows.WINDOW_ID_NONE;
-  readonly #listener: TabListener;
+  #listener: TabListener | undefined;
   readonly loaded: Promise<void>;
 
-  constructor(listener: TabListener) {
-    this.#listener = listener;
+  constructor() {
     chrome.tabs.onCreated.addListener((tab) => this.#upsert(tab));
     chrome.tabs.onUpdated.addListener((tabId, change, tab) => {
-      if (change.status === 'loading') listener.loading(tabId);
+      if (change.status === 'loading') this.#listener?.loading(tabId);
       this.#upsert(tab);
     });
     chrome.tabs.onRemoved.addListener((tabId) => {
       this.#closed.add(tabId);
-      listener.removed(tabId);
+      this.#listener?.removed(tabId);
       this.#remove(tabId);
       this.#settle(tabId);
     });
@@ -63,6 +62,11 @@ export class Tabs {
     chrome.tabs.onActivated.addListener(({ tabId, windowId }) => this.#activate(tabId, windowId));
     chrome.windows.onFocusChanged.addListener((windowId) => this.#focus(windowId));
     this.loaded = this.#load();
+  }
+
+  /** Sets who hears of tabs; once, before anything is told. */
+  listen(listener: TabListener): void {
+    this.#listener = listener;
   }
 
   get(tabId: number): Tab | undefined {
@@ -148,7 +152,7 @@ export class Tabs {
   #put(tab: Tab): void {
     const before = this.#tabs.get(tab.id);
     this.#tabs.set(tab.id, tab);
-    if (before === undefined || !same(before, tab)) this.#listener.changed(tab);
+    if (before === undefined || !same(before, tab)) this.#listener?.changed(tab);
     this.#settle(tab.id);
   }
 
@@ -158,7 +162,7 @@ export class Tabs {
       const still = await chrome.tabs.get(tabId).catch(() => undefined); // the news that it runs may be late
       if (!this.#freezing.delete(tabId) || still?.frozen === false) return;
       this.#frozen.add(tabId);
-      this.#listener.frozen(tabId);
+      this.#listener?.frozen(tabId);
     };
     this.#freezing.set(tabId, setTimeout(believed, thawMs));
   }
@@ -171,7 +175,7 @@ export class Tabs {
 
   #remove(tabId: number, became?: number): void {
     this.#thaw(tabId);
-    if (this.#tabs.delete(tabId)) this.#listener.closed(tabId, became);
+    if (this.#tabs.delete(tabId)) this.#listener?.closed(tabId, became);
   }
 
   // The new id is told first, so that whoever knows the old one finds the tab there.

@@ -1,0 +1,60 @@
+// The browser's own tools: looks at pages, acts in them, ways to others.
+import type { Attach } from '../../worker/core/capability.ts';
+import { Acts } from './acts.ts';
+import { findingIn, lookingAt, reading } from './looking.ts';
+import { closing, navigating } from './moving.ts';
+import { performing } from './performing.ts';
+import { picturing } from './picture.ts';
+import { clicking } from './trusted.ts';
+import { waitingIn } from './waiting.ts';
+
+export const browser: Attach = ({ tabs, bridges, documents }) => {
+  const acts = new Acts(bridges);
+  const lookAt = lookingAt(documents);
+  const act = performing(
+    documents,
+    async (stage) => {
+      const [whole] = (await lookAt(stage, { full: true })).content;
+      return whole?.type === 'text' ? whole.text : '';
+    },
+    acts,
+  );
+  return {
+    performers: {
+      snapshot: (stage) => lookAt(stage),
+      find: findingIn(documents),
+      read: reading(documents),
+      screenshot: picturing(documents),
+      wait: waitingIn(documents),
+      navigate: navigating(tabs),
+      close_tab: closing,
+      click: clicking(act, documents),
+    },
+    standard: act,
+    hear(bridge, message) {
+      switch (message.type) {
+        case 'act':
+          acts.begin(bridge, message.number, message.answer);
+          return true;
+        case 'touched':
+          acts.touched(bridge, message.on);
+          return true;
+        case 'requests':
+          void acts.asked(bridge, message.number);
+          return true;
+        case 'acted':
+          void acts.end(bridge, message.number);
+          return true;
+        case 'answered':
+          acts.answered(bridge, message.dialog);
+          return true;
+        case 'pause':
+          setTimeout(() => bridge.send({ type: 'paused', number: message.number }), message.ms);
+          return true;
+        default:
+          return false;
+      }
+    },
+    gone: (bridge) => acts.gone(bridge),
+  };
+};

@@ -1,0 +1,24 @@
+// The tools for developers.
+import type { Attach } from '../../worker/core/capability.ts';
+import { cookies } from './cookies.ts';
+import { downloads } from './downloads.ts';
+import { DevNetwork, watchingNetwork } from './network.ts';
+import { DevPages, evaluating, inDocument, readingConsole } from './pages.ts';
+import { emulating, printing } from './trusted.ts';
+
+export const devtools: Attach = ({ documents }) => {
+  const pages = new DevPages(documents);
+  return {
+    performers: {
+      console: readingConsole(pages),
+      network: watchingNetwork(new DevNetwork(), pages),
+      evaluate: evaluating(pages),
+      pdf: printing(documents),
+      emulate: emulating,
+      storage: inDocument(pages, false),
+      cookies,
+      downloads,
+      performance: inDocument(pages, false),
+    },
+  };
+};

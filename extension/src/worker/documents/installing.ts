@@ -1,0 +1,30 @@
+import type { PluginInfo } from '../../protocol/frames.generated.ts';
+import { urlAllowed } from '../../shared/patterns.ts';
+import type { Tabs } from '../tabs/tabs.ts';
+import type { Bridges } from './bridges.ts';
+import type { Injector } from './inject.ts';
+import { awaitedIn, type Plugins } from './plugins.ts';
+
+interface Parts {
+  tabs: Tabs;
+  bridges: Bridges;
+  injector: Injector;
+  plugins: Plugins;
+}
+
+/** Takes the relay's list of plugins, and has the documents follow it that are open. */
+export async function install(
+  list: readonly PluginInfo[],
+  { tabs, bridges, injector, plugins }: Parts,
+): Promise<void> {
+  const replaced = plugins.replace(list);
+  for (const bridge of bridges.all()) plugins.retireIn(bridge);
+  await replaced;
+  await tabs.loaded;
+  // Documents that were open before get their bridge now: it is what wakes this worker when it dies.
+  for (const tab of tabs.all()) {
+    const served = plugins.all().some((plugin) => urlAllowed(tab.url, awaitedIn(plugin), plugin.excludes));
+    if (!served || tab.discarded || bridges.top(tab.id) !== undefined) continue;
+    injector.bridge(tab.id).catch(() => {}); // a call to that tab will say why
+  }
+}
