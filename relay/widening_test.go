@@ -2,6 +2,7 @@ package relay
 
 import (
 	"encoding/json"
+	"fmt"
 	"io"
 	"net/http"
 	"os"
@@ -432,6 +433,36 @@ func TestConfigurationWaitsForThePerson(t *testing.T) {
 	write(`{"permissions":{"shop__read":"off"}}`)
 	if s := r.api.Status(t.Context()); s.Unapplied != "" || len(changes(t, b).Changes) != 0 {
 		t.Errorf("what was taken out again still waits: %q", s.Unapplied)
+	}
+}
+
+// With a panel open, what a terminal wants to apply is a question there, and its answer puts it into effect.
+func TestAnOpenPanelAppliesTheConfiguration(t *testing.T) {
+	w := newWorld(t)
+	r := w.guarded(nil)
+	b := w.browser(func(c *hubtest.Call) { c.Started(); c.Return([]byte(`{}`)) })
+	openPanels(t, r, b, 1)
+	path := w.home.Config()
+	if err := os.WriteFile(path, []byte(`{"permissions":{"shop__pay":"auto"}}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, failure := r.catalog.Reload(); failure != nil {
+		t.Fatal(failure)
+	}
+	done := make(chan string, 1)
+	go func() {
+		status, body := w.person(t, http.MethodPost, "/api/v1/approvals/config", `{"answer":"allow"}`)
+		done <- fmt.Sprint(status, " ", body)
+	}()
+	if answer, err := b.Ask(t.Context(), http.MethodPost, "/api/v1/approvals/"+asked(t, b).ID,
+		[]byte(`{"answer":"allow"}`)); err != nil || answer.Status != http.StatusOK {
+		t.Fatalf("%d %s %v", answer.Status, answer.Body, err)
+	}
+	if got := <-done; !strings.HasPrefix(got, "200") {
+		t.Errorf("the terminal is told: %s", got)
+	}
+	if s := r.api.Status(t.Context()); s.Unapplied != "" {
+		t.Errorf("it still waits: %s", s.Unapplied)
 	}
 }
 

@@ -79,10 +79,11 @@ func (a *API) answerApproval(w http.ResponseWriter, req *http.Request) (any, *re
 	id, profile := req.PathValue("id"), AtProfile(session)
 	d := call.Decision{Allow: body.Answer == "allow", For: body.For, By: policy.Answerer(session), Digest: body.Digest}
 	if c := a.Policy.AnswerChange(id, session, profile, d); c != nil {
-		if _, denied := a.confirmed(w, req, c); denied != nil {
+		by, denied := a.confirmed(w, req, c)
+		if denied != nil {
 			return nil, denied
 		}
-		d.Digest = c.Digest()
+		d.By, d.Digest = by, c.Digest()
 	}
 	if err := a.Policy.Answer(req.Context(), id, profile, d); err != nil {
 		return nil, unanswerable(err)

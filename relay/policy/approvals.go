@@ -254,7 +254,7 @@ func (one *pending) isFor(profileID string) bool {
 // does nothing, and its error says why.
 func (p *Policy) Answer(ctx context.Context, id, profileID string, d call.Decision) error {
 	if id == ChangeConfig || id == ChangeStart {
-		return p.answerRights(ctx, id, d)
+		return p.answerRights(ctx, id, profileID, d)
 	}
 	if id == ChangeLost || id == ChangeCarried {
 		return p.answerLook(ctx, id, d)

@@ -281,7 +281,7 @@ func (p *Policy) held(wanted *config.Config, left *config.Rights) config.Rights 
 }
 
 // answerRights is what the person says about what waits of the configuration, or about what the last start brought.
-func (p *Policy) answerRights(ctx context.Context, kind string, d call.Decision) error {
+func (p *Policy) answerRights(ctx context.Context, kind, profileID string, d call.Decision) error {
 	undone, reconfigured := false, false
 	err := p.change(ctx, func(ctx context.Context) error {
 		v := *p.rights.Load()
@@ -309,7 +309,7 @@ func (p *Policy) answerRights(ctx context.Context, kind string, d call.Decision)
 			before := v.InEffect
 			said, v.denied, v.Undone = "denied", c.Digest(), &before
 		}
-		if !d.Allow || d.By == ByPanel { // what was confirmed at a terminal is recorded already
+		if !d.Allow || profileID != "" { // what Confirm asked about is recorded already
 			p.Confirmed(person(d.By), c, said, d.By)
 		}
 		_ = p.keep(ctx, &v) // it is in effect, and the failure was logged
