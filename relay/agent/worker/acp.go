@@ -5,11 +5,13 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 
 	acp "github.com/coder/acp-go-sdk"
 
+	"tabrelay/relay/clip"
 	"tabrelay/relay/fault"
 )
 
@@ -28,6 +30,8 @@ func (w *Worker) shakeHands(ctx context.Context, p *program) *fault.Error {
 	answer, err := p.conn.request(ctx, acp.AgentMethodInitialize, acp.InitializeRequest{
 		ProtocolVersion: acp.ProtocolVersionNumber,
 		ClientInfo:      &acp.Implementation{Name: "tabrelay", Version: w.options.Version},
+		// A program says then how a person signs in to it in a terminal.
+		ClientCapabilities: acp.ClientCapabilities{Auth: acp.AuthCapabilities{Terminal: true}},
 	})
 	var refused *acp.RequestError
 	if errors.As(err, &refused) && refused.Code == methodNotFound && w.options.Protocol != ACP {
@@ -37,6 +41,7 @@ func (w *Worker) shakeHands(ctx context.Context, p *program) *fault.Error {
 	var hello struct {
 		ProtocolVersion   *int `json:"protocolVersion"`
 		AgentCapabilities acp.AgentCapabilities
+		AuthMethods       []signIn
 	}
 	if err == nil && (json.Unmarshal(answer, &hello) != nil || hello.ProtocolVersion == nil) {
 		err = badReply{"there is no protocolVersion in it"}
@@ -54,8 +59,44 @@ func (w *Worker) shakeHands(ctx context.Context, p *program) *fault.Error {
 		http:  hello.AgentCapabilities.McpCapabilities.Http,
 		close: hello.AgentCapabilities.SessionCapabilities.Close != nil,
 	}
+	p.signIns = hello.AuthMethods
 	return nil
 }
+
+// signIn is a way in which a person signs in to a program.
+type signIn struct {
+	Name, Description, Type string
+	Args                    []string // of one of type terminal: what the program is then started with
+}
+
+// howToSignIn is the next step where a program wants the person to sign in first.
+func (w *Worker) howToSignIn(ways []signIn) string {
+	var commands, others []string
+	for _, way := range ways {
+		if way.Type == "terminal" {
+			words := append([]string{filepath.Base(w.options.Command)}, append(slices.Clone(w.options.Args),
+				way.Args...)...)
+			commands = append(commands, "`"+strings.Join(words, " ")+"` ("+way.Name+")")
+			continue
+		}
+		said := way.Name
+		if way.Description != "" && way.Description != way.Name {
+			said += " (" + way.Description + ")"
+		}
+		others = append(others, said)
+	}
+	switch next := "Ask the person to sign in to the program in a terminal"; {
+	case len(commands) > 0:
+		return next + ": " + clip.Runes(fault.Plain(strings.Join(commands, " or ")), mostSignIn)
+	case len(others) > 0:
+		return next + ". It offers: " + clip.Runes(fault.Plain(strings.Join(others, "; ")), mostSignIn)
+	default:
+		return next + "."
+	}
+}
+
+// mostSignIn is how much is said of the ways to sign in, in characters.
+const mostSignIn = 400
 
 // unfit is the failure of a program that did not say what it speaks.
 func (w *Worker) unfit(ctx context.Context, p *program, err error) *fault.Error {

@@ -18,6 +18,7 @@ type program struct {
 	process *process // nil: it could not be started
 	conn    *conn
 	speaks  dialect
+	signIns []signIn // that it offers to a person
 
 	ready   chan struct{} // closed when it can be used, or cannot
 	failure *fault.Error  // why it cannot; set before ready is closed
@@ -169,8 +170,9 @@ func (w *Worker) refused(p *program, e *acp.RequestError, o fault.Outcome) *faul
 	}
 	options := []fault.Option{fault.WithOutcome(o), w.evidence(p)}
 	if _, acpSpoken := p.speaks.(acpDialect); acpSpoken && e.Code == authRequired {
-		options = append(options, fault.WithHint("Ask the person to start the worker's program once in a terminal and "+
-			"to sign in there."))
+		options = append(options, fault.WithHint(w.howToSignIn(p.signIns)))
+		return fault.New(fault.WorkerFailed,
+			"Nobody has signed in to the worker "+w.options.ID+": "+clip.Runes(p.process.plain(said), 2000), options...)
 	}
 	return fault.New(fault.WorkerFailed,
 		"The worker "+w.options.ID+" reported: "+clip.Runes(p.process.plain(said), 2000),

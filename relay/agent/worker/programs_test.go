@@ -147,6 +147,10 @@ func (p *player) hear(m said) {
 		p.sessions++
 		p.asked, _ = json.Marshal(map[string]any{"cwd": m.Params.Cwd, "servers": m.Params.McpServers,
 			"agent": m.Params.AgentID})
+		if strings.HasPrefix(p.mode, "signed-out") {
+			p.refuse(m.ID, authRequired, "Authentication required")
+			return
+		}
 		id := fmt.Sprintf("s%d", p.sessions)
 		if p.mode == "no-session" {
 			id = ""
@@ -171,7 +175,16 @@ func (p *player) initialize(m said) {
 	if p.mode == "version-2" {
 		version = 2
 	}
-	p.answer(m.ID, map[string]any{"protocolVersion": version, "authMethods": []any{},
+	ways := []any{}
+	var can struct{ Auth struct{ Terminal bool } }
+	switch _ = json.Unmarshal(m.Params.Capabilities, &can); {
+	case p.mode == "signed-out":
+		ways = append(ways, map[string]any{"id": "key", "name": "API key", "description": "Set THE_KEY"})
+	case p.mode == "signed-out-terminal" && can.Auth.Terminal:
+		ways = append(ways, map[string]any{"id": "key", "name": "API key"}, map[string]any{"id": "login",
+			"name": "Subscription", "type": "terminal", "args": []string{"auth", "login"}})
+	}
+	p.answer(m.ID, map[string]any{"protocolVersion": version, "authMethods": ways,
 		"agentCapabilities": map[string]any{"mcpCapabilities": map[string]any{"http": p.mode == "http"}}})
 }
 
