@@ -5,8 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"net/http"
-	"net/url"
 	"strconv"
 	"strings"
 	"time"
@@ -23,8 +21,8 @@ import (
 const agentsPath = "/api/v1/agents"
 
 func (a *app) agents() *cobra.Command {
-	cmd := &cobra.Command{Use: "agents", Short: "List and test the agents that clients can delegate to"}
-	cmd.AddCommand(a.agentsList(), a.agentsTest(), a.agentsTranscript())
+	cmd := &cobra.Command{Use: "agents", Short: "Add, list, test and remove the agents that clients can delegate to"}
+	cmd.AddCommand(a.agentsAdd(), a.agentsList(), a.agentsTest(), a.agentsRemove(), a.agentsTranscript())
 	return cmd
 }
 
@@ -40,8 +38,8 @@ func (a *app) agentsList() *cobra.Command {
 				return a.printJSON(list)
 			}
 			if len(list.Agents) == 0 {
-				a.notef("No agent is configured. Add a provider of models or a worker to config.json: see " +
-					"docs/delegation.md.\n")
+				a.notef("No agent is configured. Next: tabrelay agents add %s, or add a provider of models to "+
+					"config.json (docs/delegation.md shows how).\n", strings.Join(presetNames(), "|"))
 				return nil
 			}
 			rows := [][]string{{"AGENT", "STATUS", "RUNS ON", "FOR"}}
@@ -102,30 +100,6 @@ func runsOn(one httpapi.AgentView) string {
 		names = append(names, name)
 	}
 	return strings.Join(names, "; ")
-}
-
-func (a *app) agentsTest() *cobra.Command {
-	return a.withJSON(&cobra.Command{
-		Use: "test NAME", Short: "Ask an agent something tiny, and show what answered", Args: cobra.ExactArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			var test httpapi.AgentTest
-			path := agentsPath + "/" + url.PathEscape(args[0]) + "/test"
-			if err := a.request(cmd.Context(), http.MethodPost, path, nil, &test); err != nil {
-				return err
-			}
-			if a.json {
-				return a.printJSON(test)
-			}
-			by := ""
-			if test.Provider != "" {
-				by = strings.TrimSpace(test.Provider+" "+test.Model) + ", "
-			}
-			a.notef("%s answered: %s%d ms, %d tokens read, %d written\n", args[0], by, test.Ms, test.InputTokens,
-				test.OutputTokens)
-			_, err := fmt.Fprintln(a.out, fault.Sanitize(test.Text))
-			return err
-		},
-	})
 }
 
 func (a *app) agentsTranscript() *cobra.Command {

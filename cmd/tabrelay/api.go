@@ -213,8 +213,13 @@ func refusal(status int, reply []byte) error {
 	if json.Unmarshal(reply, &answer) != nil || answer.Error == nil {
 		return failed("the relay answered with HTTP %d", status)
 	}
-	return failed("%s", answer.Error.Message).hinting(answer.Error.Hint)
+	return failed("%w", &refusedFault{answer.Error}).hinting(answer.Error.Hint)
 }
+
+// refusedFault is what the relay answers to a request that it refuses.
+type refusedFault struct{ fault *fault.Error }
+
+func (r *refusedFault) Error() string { return r.fault.Message }
 
 // relayStatus reads the status of the relay. When none runs, or it ends meanwhile, the status says so.
 func (a *app) relayStatus(ctx context.Context) (httpapi.Status, error) {

@@ -38,6 +38,7 @@ func (a *app) complete(root *cobra.Command) {
 		"clients scope": a.completing(clients), "clients rotate": a.completing(clients),
 		"clients revoke": a.completing(clients), "profiles forget": a.completing(profiles),
 		"tabs release": a.completing(a.tabWords), "agents test": a.completing(a.agentWords),
+		"agents add": a.completing(fixed(presetNames()...)), "agents remove": a.completing(a.agentWords),
 		"agents transcript": a.completing(a.transcriptWords), "dead-letters show": a.completing(a.letterWords),
 		"dead-letters replay": a.completing(a.letterWords),
 		"permit set":          a.completing(targets, fixed("off", "ask", "auto")),

@@ -50,6 +50,41 @@ func worker() {
 	}
 }
 
+// acpAgent is a program that speaks the Agent Client Protocol. Its first argument says what becomes of a session.
+func acpAgent() {
+	if os.Args[1] == "broken" {
+		fmt.Fprintln(os.Stderr, "This program needs a newer runtime")
+		os.Exit(1)
+	}
+	in := bufio.NewScanner(os.Stdin)
+	for in.Scan() {
+		var m struct {
+			ID     json.RawMessage
+			Method string
+		}
+		must(json.Unmarshal(in.Bytes(), &m))
+		answer := map[string]any{"jsonrpc": "2.0", "id": m.ID}
+		switch {
+		case m.Method == "initialize":
+			answer["result"] = map[string]any{"protocolVersion": 1, "authMethods": []any{map[string]any{
+				"id": "login", "name": "Subscription", "type": "terminal", "args": []string{"login"}}}}
+		case m.Method == "session/new" && os.Args[1] == "signed-out":
+			answer["error"] = map[string]any{"code": -32000, "message": "Authentication required"}
+		case m.Method == "session/new":
+			answer["result"] = map[string]any{"sessionId": "s"}
+		case m.Method == "session/prompt":
+			fmt.Println(`{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s","update":` +
+				`{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":"ready"}}}}`)
+			answer["result"] = map[string]any{"stopReason": "end_turn"}
+		default:
+			continue
+		}
+		line, err := json.Marshal(answer)
+		must(err)
+		fmt.Println(string(line))
+	}
+}
+
 var product = regexp.MustCompile(`(\d+) \* (\d+)`)
 
 // worked is what a worker of a kind answers to its nth prompt of a session.

@@ -34,7 +34,7 @@ var update = flag.Bool("update", false, "rewrite the expected output in testdata
 
 func TestMain(m *testing.M) {
 	commands := map[string]func(){"tabrelay": main, "chrome": chrome, "agent": agent, "worker": worker,
-		"delegator": delegator, "packages": packages}
+		"acpagent": acpAgent, "delegator": delegator, "packages": packages}
 	if commands[filepath.Base(os.Args[0])] == nil { // it is the tests, not a command of theirs
 		leaveTerminal()
 		heedHangup()

@@ -1,0 +1,312 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"tabrelay/relay/config"
+	"tabrelay/relay/fault"
+	"tabrelay/relay/httpapi"
+	"tabrelay/relay/join"
+	"tabrelay/relay/rawjson"
+)
+
+// preset is a program that is known to speak the Agent Client Protocol.
+type preset struct {
+	name, title string
+	command     []string
+	install     string // the command that installs it
+	signIn      string // how a person signs in to it, where it does not say that itself
+}
+
+var presets = []preset{
+	{"claude", "Claude Code", []string{"claude-agent-acp"},
+		"npm install -g @agentclientprotocol/claude-agent-acp", ""},
+	{"codex", "Codex", []string{"codex-acp"},
+		"npm install -g @agentclientprotocol/codex-acp",
+		"codex login, or, where codex is not installed: npx @openai/codex login"},
+	{"gemini", "Gemini CLI", []string{"gemini", "--acp"},
+		"npm install -g @google/gemini-cli",
+		"gemini, then choose how to sign in; or give it a key: " +
+			`tabrelay config set workers.gemini.secrets '{"GEMINI_API_KEY": {"file": "/absolute/path"}}'`},
+	{"opencode", "OpenCode", []string{"opencode", "acp"},
+		"npm install -g opencode-ai",
+		"opencode auth login"},
+}
+
+func findPreset(name string) (preset, bool) {
+	i := slices.IndexFunc(presets, func(p preset) bool { return p.name == name })
+	if i < 0 {
+		return preset{}, false
+	}
+	return presets[i], true
+}
+
+func presetNames() (names []string) {
+	for _, p := range presets {
+		names = append(names, p.name)
+	}
+	return names
+}
+
+func (a *app) agentsAdd() *cobra.Command {
+	return &cobra.Command{
+		Use:   "add NAME [-- COMMAND [ARGUMENT…]]",
+		Short: "Add a program as an agent, and test it",
+		Long: "Add a program as an agent that clients can delegate to: find it, write it into config.json once you " +
+			"have\nconfirmed that, and test it. NAME is one of " + strings.Join(presetNames(), ", ") + ". With " +
+			"COMMAND it is a name of your\nown for another program that speaks the Agent Client Protocol.",
+		Example: "  tabrelay agents add claude\n  tabrelay agents add goose -- goose acp",
+		Args: func(cmd *cobra.Command, args []string) error {
+			if dash := cmd.ArgsLenAtDash(); len(args) == 1 && dash < 0 || dash == 1 && len(args) > 1 {
+				return nil
+			}
+			return usage("it takes one name, and a command after --").hinting("tabrelay agents add claude, or " +
+				"tabrelay agents add NAME -- COMMAND")
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			p, known := findPreset(args[0])
+			switch {
+			case len(args) > 1:
+				p = preset{name: args[0], title: args[0], command: args[1:]}
+			case !known:
+				return usage("tabrelay does not know how to start %q%s", args[0], suggestion(args[0], presetNames())).
+					hinting("it knows " + strings.Join(presetNames(), ", ") + "; another program is added with its " +
+						"command: tabrelay agents add " + args[0] + " -- COMMAND")
+			}
+			return a.addAgent(cmd.Context(), p)
+		},
+	}
+}
+
+// addAgent writes a program into config.json, has the person confirm it, and tests it.
+func (a *app) addAgent(ctx context.Context, p preset) error {
+	if _, ok := join.Running(ctx, a.home); !ok {
+		return errNotRunning()
+	}
+	command, err := p.find()
+	if err != nil {
+		return err
+	}
+	if twin := config.Twin("workers"); os.Getenv(twin) != "" {
+		return usage("%s is set in this shell's environment, and wins over config.json", twin).hinting("unset it, or " +
+			"add the program there")
+	}
+	waits, err := a.waitingConfig(ctx)
+	if err != nil {
+		return err
+	}
+	if waits != "" {
+		return failed("other changes of config.json wait for you (%s)", waits).
+			hinting("apply them with tabrelay config apply, or take them out of config.json; then run it again")
+	}
+	cfg, err := config.Load(a.home)
+	if err != nil {
+		return err
+	}
+	before, there := cfg.Workers[p.name]
+	if there && before.Command == command && slices.Equal(before.Args, p.command[1:]) {
+		a.notef("%s is in config.json already.\n", p.name)
+	} else {
+		a.notef("%s\n", p.plan(command, a.home.Config(), there))
+	}
+	if err := a.writeWorker(ctx, p, command, cfg); err != nil {
+		return err
+	}
+	a.notef("%s is added. Testing it:\n", p.name)
+	return a.testAgent(ctx, p.name)
+}
+
+// find is the absolute path of the program.
+func (p preset) find() (string, error) {
+	path, err := exec.LookPath(p.command[0])
+	if err == nil {
+		path, err = filepath.Abs(path)
+	}
+	if err == nil {
+		return path, nil
+	}
+	failure := failed("%s cannot be added: there is no program %s in PATH", p.title, p.command[0])
+	if p.install == "" {
+		return "", failure.hinting("install it, or give its path")
+	}
+	return "", failure.hinting("install it: " + p.install + "\nthen run: tabrelay agents add " + p.name)
+}
+
+// plan is what a person should know before they confirm it.
+func (p preset) plan(command, file string, replaces bool) string {
+	does := "adds"
+	if replaces {
+		does = "replaces"
+	}
+	words := []string{shellWord(command)}
+	for _, word := range p.command[1:] {
+		words = append(words, shellWord(word))
+	}
+	return fmt.Sprintf("This %s the agent %s in %s. It runs: %s\n\n"+
+		"Clients that may delegate can give it errands. It then runs as you: with your files, your network and its own "+
+		"sign-in, none of which tabrelay limits. What it asks permission for, you are asked. Your browser it reaches "+
+		"only through tabrelay, where it may do no more than the client that delegates to it.\n",
+		does, p.name, file, strings.Join(words, " "))
+}
+
+// writeWorker writes the program into config.json and has it put into effect. Without the person's yes, config.json
+// becomes again what it was.
+func (a *app) writeWorker(ctx context.Context, p preset, command string, cfg config.Config) error {
+	before, there := cfg.Workers[p.name]
+	undo := []config.Edit{{Path: []string{"workers", p.name}}}
+	switch {
+	case there:
+		undo = workerEdits(p.name, before.Command, before.Args)
+	case len(cfg.Workers) == 0:
+		undo = []config.Edit{{Path: []string{"workers"}}}
+	}
+	if err := config.Apply(a.home, workerEdits(p.name, command, p.command[1:])...); err != nil {
+		return err
+	}
+	err := a.applyConfig(ctx)
+	if err == nil {
+		return nil
+	}
+	ctx = context.WithoutCancel(ctx) // also when the person stopped it
+	if failure := config.Apply(a.home, undo...); failure != nil {
+		return errors.Join(err, failure)
+	}
+	if _, ok := join.Running(ctx, a.home); ok {
+		return errors.Join(err, a.reloadPlugins(ctx))
+	}
+	return err
+}
+
+// workerEdits write the command of a worker and leave its other members as they are.
+func workerEdits(name, command string, args []string) []config.Edit {
+	var list json.RawMessage // none
+	if len(args) > 0 {
+		list = rawjson.MustEncode(args)
+	}
+	return []config.Edit{
+		{Path: []string{"workers", name, "command"}, Value: rawjson.MustEncode(command)},
+		{Path: []string{"workers", name, "args"}, Value: list},
+	}
+}
+
+// waitingConfig is what of config.json waits for the person; empty: nothing.
+func (a *app) waitingConfig(ctx context.Context) (string, error) {
+	if err := a.reloadPlugins(ctx); err != nil {
+		return "", err
+	}
+	var s httpapi.Status
+	err := a.get(ctx, "/api/v1/status", &s)
+	return s.Unapplied, err
+}
+
+// applyConfig has the relay read config.json, and the person confirm what it lets agents do more.
+func (a *app) applyConfig(ctx context.Context) error {
+	waits, err := a.waitingConfig(ctx)
+	if err != nil || waits == "" {
+		return err
+	}
+	var left httpapi.Approvals
+	return a.post(ctx, "/api/v1/approvals/config", httpapi.Verdict{Answer: "allow"}, &left)
+}
+
+func (a *app) agentsRemove() *cobra.Command {
+	return &cobra.Command{
+		Use: "remove NAME", Short: "Take an agent out of config.json, and end what it is doing",
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			name := args[0]
+			cfg, err := config.Load(a.home)
+			if err != nil {
+				return err
+			}
+			_, program := cfg.Workers[name]
+			_, model := cfg.Agents[name]
+			section := "agents"
+			switch {
+			case program:
+				section = "workers"
+			case model:
+			case name == config.AssistantAgent && slices.Contains(cfg.AgentIDs(), name):
+				return failed("%s is there because providers are configured", name).
+					hinting("tabrelay config unset providers takes all of them out")
+			default:
+				return failed("there is no agent %q in config.json%s", name, suggestion(name, cfg.AgentIDs())).
+					hinting("tabrelay agents list shows the agents")
+			}
+			edits := []config.Edit{{Path: []string{section, name}}}
+			if cfg.Delegation.DefaultAgent == name {
+				edits = append(edits, config.Edit{Path: []string{"delegation", "defaultAgent"}})
+			}
+			if err := config.Apply(a.home, edits...); err != nil {
+				return err
+			}
+			a.notef("%s is not an agent any more.\n", name)
+			if len(edits) > 1 {
+				a.notef("It was delegation.defaultAgent; now the default is the first agent in config.json.\n")
+			}
+			return a.noteEffect(cmd.Context(), section)
+		},
+	}
+}
+
+func (a *app) agentsTest() *cobra.Command {
+	return a.withJSON(&cobra.Command{
+		Use: "test NAME", Short: "Ask an agent something tiny, and show what answered", Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error { return a.testAgent(cmd.Context(), args[0]) },
+	})
+}
+
+func (a *app) testAgent(ctx context.Context, name string) error {
+	var test httpapi.AgentTest
+	err := a.request(ctx, http.MethodPost, agentsPath+"/"+url.PathEscape(name)+"/test", nil, &test)
+	switch {
+	case err != nil:
+		return a.testFailure(name, err)
+	case a.json:
+		return a.printJSON(test)
+	}
+	by := ""
+	if test.Provider != "" {
+		by = strings.TrimSpace(test.Provider+" "+test.Model) + ", "
+	}
+	a.notef("%s answered: %s%d ms, %d tokens read, %d written\n", name, by, test.Ms, test.InputTokens,
+		test.OutputTokens)
+	_, err = fmt.Fprintln(a.out, fault.Sanitize(test.Text))
+	return err
+}
+
+// testFailure adds to why an agent did not answer what its program wrote, and what is known of how to sign in to it.
+func (a *app) testFailure(name string, err error) error {
+	refused, ok := errors.AsType[*refusedFault](err)
+	if !ok {
+		return err
+	}
+	why := refused.fault
+	var data struct{ Stderr string }
+	if json.Unmarshal(why.Data, &data) == nil && data.Stderr != "" {
+		a.notef("What the program wrote:\n")
+		for line := range strings.Lines(strings.TrimSpace(data.Stderr)) {
+			a.notef("  %s\n", fault.Sanitize(strings.TrimRight(line, "\n")))
+		}
+	}
+	next := strings.Replace(why.Hint, "Ask the person to sign in to", "sign in to", 1)
+	if p, known := findPreset(name); known && p.signIn != "" && next != why.Hint {
+		next = "sign in to " + p.title + " in a terminal: " + p.signIn
+	}
+	if next != why.Hint {
+		next += "\nthen run: tabrelay agents test " + name
+	}
+	return failed("%s", why.Message).hinting(next)
+}
