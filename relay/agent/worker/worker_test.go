@@ -380,11 +380,12 @@ func TestManySessionsAtOnce(t *testing.T) {
 
 // A program that nobody has signed in to is reported as that, with its own words for how to.
 func TestSignedOut(t *testing.T) {
-	for mode, want := range map[string]string{
-		"signed-out":          "Ask the person to sign in to the program in a terminal. It offers: API key (Set THE_KEY)",
-		"signed-out-terminal": "Ask the person to sign in to the program in a terminal: `worker.test auth login` (Subscription)",
-		"signed-out-silent":   "Ask the person to sign in to the program in a terminal.",
+	for mode, next := range map[string]string{
+		"signed-out":          ". It offers: API key (Set THE_KEY)",
+		"signed-out-terminal": ": `worker.test auth login` (Subscription)",
+		"signed-out-silent":   ".",
 	} {
+		want := "Ask the person to sign in to the program in a terminal" + next
 		t.Run(mode, func(t *testing.T) {
 			_, failure := newLab(t, mode, ACP).Open(t.Context(), Tools{})
 			if failure == nil || failure.Code != fault.WorkerFailed || failure.Hint != want ||
