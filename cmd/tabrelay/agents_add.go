@@ -156,8 +156,8 @@ func (p preset) plan(command, file string, replaces bool) string {
 	}
 	return fmt.Sprintf("This %s the agent %s in %s. It runs: %s\n\n"+
 		"Clients that may delegate can give it errands. It then runs as you: with your files, your network and its "+
-		"own sign-in, none of which tabrelay limits. What it asks permission for, you are asked. Your browser it reaches "+
-		"only through tabrelay, where it may do no more than the client that delegates to it.\n",
+		"own sign-in, none of which tabrelay limits. What it asks permission for, you are asked. Your browser it "+
+		"reaches only through tabrelay, where it may do no more than the client that delegates to it.\n",
 		does, p.name, file, strings.Join(words, " "))
 }
 
