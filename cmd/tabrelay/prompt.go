@@ -8,6 +8,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"sync/atomic"
 
 	"tabrelay/relay/call"
 	"tabrelay/relay/httpapi"
@@ -27,7 +28,14 @@ type prompt struct {
 	elsewhere bool                 // nothing is asked here: nobody looks
 	terminal  *controllingTerminal // nil until something is asked
 	open      *call.Approval       // nil: none
-	typed     chan string          // lines of the terminal; nil until something is asked. Closed when it ends
+	typed     chan line            // of the terminal; nil until something is asked. Closed when it ends
+	asked     atomic.Int32         // questions so far
+}
+
+// line is what was typed, and how many questions had been asked by then.
+type line struct {
+	text  string
+	asked int32
 }
 
 // show asks. What is typed from then on is the answer. Where nothing can be typed it says what the call waits for.
@@ -46,17 +54,20 @@ func (p *prompt) show(asked call.Approval) {
 			return
 		}
 	}
+	if p.asked.Add(1) > 1 {
+		discardTyped(p.terminal.in) // what was begun for an earlier question
+	}
 	p.print()
 	if p.typed == nil {
-		p.typed = make(chan string)
+		p.typed = make(chan line)
 		go func() { // until the process ends: a read of a terminal cannot be cancelled
 			defer close(p.typed)
 			for in := bufio.NewReader(p.terminal.in); ; {
-				line, err := in.ReadString('\n')
+				text, err := in.ReadString('\n')
 				if err != nil {
 					return
 				}
-				p.typed <- line
+				p.typed <- line{text, p.asked.Load()}
 			}
 		}()
 	}
@@ -82,16 +93,17 @@ func (p *prompt) text() string {
 	return "Allow it? Type yes for this once; anything else denies it:"
 }
 
-// reply sends what was typed. Anything but a yes denies, and so does the end of input.
-func (p *prompt) reply(ctx context.Context, line string, ok bool) {
+// reply sends what was typed. Anything but a yes denies, and so does the end of input; what was typed before the question
+// was asked says nothing.
+func (p *prompt) reply(ctx context.Context, typed line, ok bool) {
 	if !ok {
 		p.typed = nil
 	}
-	if p.open == nil {
+	if p.open == nil || ok && typed.asked < p.asked.Load() {
 		return
 	}
 	verdict := httpapi.Verdict{Answer: "deny"}
-	switch word := strings.ToLower(strings.TrimSpace(line)); word {
+	switch word := strings.ToLower(strings.TrimSpace(typed.text)); word {
 	case "all", "secrets":
 		if secrets := p.open.Shown.Secret > 0; secrets || p.open.Shown.Hidden > 0 {
 			if err := p.app.showArguments(ctx, p.open, secrets && word == "secrets"); err != nil {
@@ -108,9 +120,9 @@ func (p *prompt) reply(ctx context.Context, line string, ok bool) {
 			verdict = httpapi.Verdict{Answer: "allow", For: word}
 		}
 	}
-	typed := func(context.Context, *policy.Change) error { return nil } // they read it, and typed the word
+	confirmed := func(context.Context, *policy.Change) error { return nil } // they read it, and typed the word
 	path := "/api/v1/approvals/" + url.PathEscape(p.open.ID)
-	res, err := p.app.sendConfirmed(ctx, http.MethodPost, path, verdict, http.Header{}, typed)
+	res, err := p.app.sendConfirmed(ctx, http.MethodPost, path, verdict, http.Header{}, confirmed)
 	if err != nil {
 		p.app.notef("%s\n", err) // the result of the call says the rest
 	} else {

@@ -10,6 +10,8 @@ import (
 	"os"
 	"strings"
 	"syscall"
+	"unicode"
+	"unicode/utf16"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -134,12 +136,39 @@ func (t *terminal) notef(format string, args ...any) {
 	_, _ = io.WriteString(t.err, text) // nobody else could be told
 }
 
-// printJSON writes a result as JSON.
+// printJSON writes a result as JSON. On a terminal, characters that a terminal obeys or that nobody sees are escaped: it
+// may have words of a page.
 func (t *terminal) printJSON(v any) error {
-	enc := json.NewEncoder(t.out)
+	var text strings.Builder
+	enc := json.NewEncoder(&text)
 	enc.SetEscapeHTML(false)
 	enc.SetIndent("", "  ")
-	return enc.Encode(v)
+	if err := enc.Encode(v); err != nil {
+		return err
+	}
+	said := text.String()
+	if file, ok := t.out.(*os.File); ok && isTerminal(file) {
+		said = escapeUnseen(said)
+	}
+	_, err := io.WriteString(t.out, said)
+	return err
+}
+
+// escapeUnseen writes what is not to be seen in JSON as its number.
+func escapeUnseen(text string) string {
+	var b strings.Builder
+	for _, r := range text {
+		switch {
+		case r == '\n' || r == ' ' || unicode.IsPrint(r):
+			b.WriteRune(r)
+		case r > 0xffff:
+			high, low := utf16.EncodeRune(r)
+			fmt.Fprintf(&b, `\u%04x\u%04x`, high, low)
+		default:
+			fmt.Fprintf(&b, `\u%04x`, r)
+		}
+	}
+	return b.String()
 }
 
 // plural is a number with its noun.

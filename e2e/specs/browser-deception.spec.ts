@@ -153,3 +153,45 @@ test('what is dragged onto a thing is dropped on nothing that covers it or lies 
   await agent.do('pointer', onto);
   expect(await stage.page.title()).toBe('dropped on b');
 });
+
+const lateCover = (
+  mouse: boolean,
+) => `<div id="a" ${mouse ? '' : 'draggable="true"'} style="width:100px;height:40px">card A</div>
+  <div id="b" tabindex="0" style="width:300px;height:80px;cursor:grab">card B</div>
+  <script>
+    const cover = () => {
+      const bin = document.createElement('div');
+      bin.textContent = 'Bin';
+      bin.style = 'position:fixed;inset:0';
+      bin.ondragover = (event) => event.preventDefault();
+      bin.ondrop = bin.onmouseup = () => { document.title = 'dropped into the bin'; };
+      document.body.append(bin);
+    };
+    b.ondragover = (event) => event.preventDefault();
+    ${mouse ? 'a.onmousedown = () => setTimeout(cover, 20)' : 'a.ondragstart = () => setTimeout(cover, 20)'};
+  </script>`;
+
+for (const mouse of [false, true])
+  test(`what comes over the goal of a drag that has begun takes nothing: ${mouse ? 'mouse' : 'native'}`, async ({
+    closing,
+  }) => {
+    const { stage, agent } = await on(closing, { default: 'auto' }, lateCover(mouse));
+    if (mouse) await stage.page.evaluate("a.style.cursor = 'grab'");
+    const onto = { action: 'drag', ref: await agent.ref('"card A"'), to: await agent.ref('"card B"') };
+    const done = await agent.do('pointer', onto);
+    expect(done.note).toContain('came over the goal during the drag; nothing was dropped');
+    expect(await stage.page.title()).toBe('Shop');
+  });
+
+test('what a style sheet draws is told where it tells programs something else', async ({ closing }) => {
+  const { stage, agent } = await on(
+    closing,
+    looking,
+    '<style>#d::before{content:"Delete all" / "Keep"}</style><button id="d"></button>',
+  );
+  const call = stage.agent.call('browser__click', { ref: await agent.ref('button "Keep"') });
+  const asked = await question(stage);
+  expect(asked.deeds).toEqual(['Click the button that shows "Delete all" (its label says "Keep")']);
+  await stage.relay.person('permit', 'deny', asked.id);
+  expect((await call).failed).toBe(true);
+});

@@ -73,6 +73,11 @@ for (const [name, chain, want] of cases)
     assert.equal(closed === undefined ? 'open' : `${closed.state} ${closed.origin}`, want);
   });
 
+test('a document of nobody about which the person was asked is open', () => {
+  const asked = new Border({ rest: 'ask', origins: { null: 'open' } }, () => true);
+  assert.equal(asked.closed([without('data:text/html,x')]), undefined);
+});
+
 test('what a relay says nothing of is asked about', () => {
   const old = Border.of({ origin: 'https://open.example' }, { matches: ['*://*/*'], excludes: [] });
   assert.equal(old.closed([page]), undefined);

@@ -152,14 +152,17 @@ func TestFramesAreNamed(t *testing.T) {
 // TestFormsSayWhatTheyHold: what is sent besides what the call itself puts there, and to whom.
 func TestFormsSayWhatTheyHold(t *testing.T) {
 	const holds = `"holds":[{"name":"To","value":"Ada"},{"name":"Amount","value":"50"},` +
-		`{"name":"PIN","secret":"password"},{"name":"News","checked":true},{"name":"Card","value":"4111","unseen":true}]`
+		`{"name":"PIN","secret":"password"},{"name":"News","checked":true},` +
+		`{"name":"Card","value":"4111","unseen":true}]`
 	for _, test := range []struct{ tool, arguments, steps, want string }{
 		{"press", `{"keys":"Enter"}`, `[{"role":"textbox","name":"To","form":"POST https://pay.example/x",` +
 			`"sends":true,` + holds + `,"more":2}]`,
 			`Press Enter in text field "To", which sends its form to another site, pay.example/x. The form holds ` +
-				`"To": "Ada", "Amount": 50, "PIN": ••••, "News" (checked), "Card": 4111 (not visible on the page), and 2 more`},
+				`"To": "Ada", "Amount": 50, "PIN": ••••, "News" (checked), "Card": 4111 ` +
+				`(not visible on the page), and 2 more`},
 		{"click", `{"ref":"e1","dialogs":"accept"}`, `[{"role":"button","name":"Pay",` +
-			`"form":"POST https://bank.example/x","sends":true,"filled":["e2"],"holds":[{"name":"To","value":"A\"b"}]}]`,
+			`"form":"POST https://bank.example/x","sends":true,"filled":["e2"],` +
+			`"holds":[{"name":"To","value":"A\"b"}]}]`,
 			`Click button "Pay", which sends its form to bank.example/x, and say yes to what the page asks then. ` +
 				`The form also holds "To": "A'b"`},
 		{"click", `{"ref":"e1"}`, `[{"role":"button","name":"Pay","form":"POST https://bank.example/x"}]`,

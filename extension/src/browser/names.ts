@@ -227,16 +227,26 @@ export function added(element: Element): readonly [before: string, after: string
   return kind.added;
 }
 
-// Text that a style sheet adds. Characters of private use are pictures of icon fonts.
-function pseudo(element: Element, which: '::before' | '::after'): string {
+// Text that a style sheet adds: what programs are told of it, or what is drawn. Characters of private use are pictures
+// of icon fonts.
+function pseudo(element: Element, which: '::before' | '::after', drawn = false): string {
   const said = getComputedStyle(element, which).content;
   if (said === 'none' || said === 'normal' || !said.includes('"')) return '';
-  const alternative = /\/\s*"((?:[^"\\]|\\.)*)"\s*$/.exec(said)?.[1];
-  if (alternative !== undefined) return alternative;
-  return Array.from(said.matchAll(/"((?:[^"\\]|\\.)*)"/g), ([, part]) =>
-    (part ?? '').replaceAll(/\\(.)/g, '$1'),
-  ).join('');
+  const parts = Array.from(said.matchAll(/"((?:[^"\\]|\\.)*)"|\//g), ([all, part]) =>
+    all === '/' ? undefined : (part ?? '').replaceAll(/\\(.)/g, '$1'),
+  );
+  const slash = parts.indexOf(undefined);
+  if (slash < 0) return parts.join('');
+  hasAlternatives = true;
+  return (drawn ? parts.slice(0, slash) : parts.slice(slash + 1)).join('');
 }
+
+// Whether a style sheet of this document tells programs something else than what it draws.
+let hasAlternatives = false;
+
+/** The same as people see it; undefined where no style sheet tells programs something else. */
+export const drawnAround = (element: Element): readonly [before: string, after: string] | undefined =>
+  hasAlternatives ? [pseudo(element, '::before', true), pseudo(element, '::after', true)] : undefined;
 
 /** What stands in an element, as it is written, with its line breaks: not what an empty editor shows in its place. */
 export const writtenText = (element: Element): string => {

@@ -6,7 +6,7 @@ import { isCutOff, pointer, visible } from './drawn.ts';
 import { destinationOf } from './forms.ts';
 import { labelsOf } from './labels.ts';
 import { atOnce } from './moment.ts';
-import { added, contentName, nameOf } from './names.ts';
+import { added, contentName, drawnAround, nameOf } from './names.ts';
 import type { Called } from './references.ts';
 import { textFields } from './roles.ts';
 import { calledOf, thingOf } from './things.ts';
@@ -72,6 +72,7 @@ function mayShowMore(element: Element): boolean {
   if (has(element, 'aria-label') || has(element, 'aria-labelledby') || name.includes('-')) return true;
   if (name === 'button' || isButton(element)) if (labelsOf(element).length > 0) return true;
   if (isField(name)) return false;
+  if (drawnAround(element) !== undefined) return true;
   return within(element, renaming).length > 0;
 }
 
@@ -101,7 +102,7 @@ const mostNodes = 200;
 const unseen = new Set('script style template noscript input textarea select iframe'.split(' '));
 
 function wordsIn(element: Element, budget: { left: number }): string {
-  const [before, after] = added(element);
+  const [before, after] = drawnAround(element) ?? added(element);
   let words = before;
   for (const node of content(element)) {
     if (--budget.left < 0) break;

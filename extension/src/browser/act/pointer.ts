@@ -148,6 +148,22 @@ function* way(from: { x: number; y: number }, to: Place): Generator<{ x: number;
   yield { x: to.x, y: to.y }; // pages often act on the second move in one place
 }
 
+// What a page lays over the goal, or puts in its place, once the drag has begun. Lists make room for what is dragged: then
+// another one of their items is there.
+function cameBetween(start: Spot, { x, y, over }: Place): Element | undefined {
+  if (over === undefined || !isConnected(over)) return undefined;
+  const hit = elementAt(documentFor(over), x, y);
+  if (hit === null || within(hit, over) || within(over, hit) || within(hit, start.target)) return undefined;
+  const { left, top, right, bottom } = boxOf(over);
+  const isThere = x >= left && x <= right && y >= top && y <= bottom;
+  const list = parentOf(over);
+  return !isThere && list !== null && within(hit, list) ? undefined : hit;
+}
+
+const notDropped = (page: Page, covering: Element): object => ({
+  note: `${page.describe(covering)} came over the goal during the drag; nothing was dropped`,
+});
+
 async function dragByPointer(page: Page, start: Spot, end: Place, mouse: boolean): Promise<object> {
   const { hit } = start;
   const owner = documentFor(hit);
@@ -158,6 +174,14 @@ async function dragByPointer(page: Page, start: Spot, end: Place, mouse: boolean
     if (mouse) moveTo(at, point, [], held);
     else sendMouse('pointermove', at, point, { held });
     await page.pause(16);
+  }
+  const between = captured() ? undefined : cameBetween(start, end);
+  if (between !== undefined) {
+    const back = isConnected(hit) ? hit : under(owner, start.x, start.y);
+    if (mouse) moveTo(back, start, [], held);
+    sendMouse('pointerup', back, start, { button: 'left' });
+    if (mouse) sendMouse('mouseup', back, start, { button: 'left', count: 1 });
+    return notDropped(page, between);
   }
   const last = captured() ? hit : under(owner, end.x, end.y);
   sendMouse('pointerup', last, end, { button: 'left' });
@@ -212,6 +236,12 @@ async function dropNative(page: Page, dragged: HTMLElement, start: Spot, end: Pl
     await page.pause(16);
   }
   const last = over ?? owner.documentElement;
+  const between = cameBetween(start, end);
+  if (between !== undefined) {
+    fire('dragleave', last, end);
+    if (isConnected(dragged)) fire('dragend', dragged, end);
+    return notDropped(page, between);
+  }
   if (accepted) fire('drop', last, end);
   else fire('dragleave', last, end);
   if (isConnected(dragged)) fire('dragend', dragged, end);

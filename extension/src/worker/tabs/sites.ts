@@ -81,8 +81,8 @@ export class Border {
       if (isWeb(url) && origin !== 'null') made = false;
     }
     const nobody = chain.every(({ url, origin }) => !isWeb(originOf(url) || (origin ?? '')));
-    const { rest } = this.#sites;
-    return nobody && rest !== 'open' ? { origin: 'null', state: rest, excluded: false } : found;
+    const state = this.state('null');
+    return nobody && state !== 'open' ? { origin: 'null', state, excluded: false } : found;
   }
 }
 
