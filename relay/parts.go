@@ -100,6 +100,11 @@ func (r *Relay) makeParts(ctx context.Context) error {
 		return err
 	}
 	r.calls, r.visits = r.dispatcher(), agent.NewProgramCalls()
+	r.policy.OnChange(func() {
+		if !r.policy.Paused() { // who stops everything ends the calls, too
+			r.calls.EndRefused()
+		}
+	})
 	r.own.Tools, r.own.Calls, r.own.Catalog = r.tools, r.calls, r.catalog
 	letters.Tools, letters.Calls = r.tools, r.calls
 	return nil

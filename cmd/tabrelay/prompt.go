@@ -93,8 +93,8 @@ func (p *prompt) text() string {
 	return "Allow it? Type yes for this once; anything else denies it:"
 }
 
-// reply sends what was typed. Anything but a yes denies, and so does the end of input; what was typed before the question
-// was asked says nothing.
+// reply sends what was typed. Anything but a yes denies, and so does the end of input; what was typed before the
+// question was asked says nothing.
 func (p *prompt) reply(ctx context.Context, typed line, ok bool) {
 	if !ok {
 		p.typed = nil

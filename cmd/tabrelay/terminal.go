@@ -136,8 +136,8 @@ func (t *terminal) notef(format string, args ...any) {
 	_, _ = io.WriteString(t.err, text) // nobody else could be told
 }
 
-// printJSON writes a result as JSON. On a terminal, characters that a terminal obeys or that nobody sees are escaped: it
-// may have words of a page.
+// printJSON writes a result as JSON. On a terminal, characters that a terminal obeys or that nobody sees are escaped:
+// it may have words of a page.
 func (t *terminal) printJSON(v any) error {
 	var text strings.Builder
 	enc := json.NewEncoder(&text)

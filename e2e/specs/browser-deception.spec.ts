@@ -195,3 +195,27 @@ test('what a style sheet draws is told where it tells programs something else', 
   await stage.relay.person('permit', 'deny', asked.id);
   expect((await call).failed).toBe(true);
 });
+
+test('a site that is set to off while an act is under way gets no further step', async ({ closing }) => {
+  const { stage, host, agent } = await on(
+    closing,
+    { default: 'auto' },
+    `<button id="one">One</button><button id="two">Two</button><script>
+      window.pressed = [];
+      for (const at of [one, two]) at.onclick = () => pressed.push(at.id);
+    </script>`,
+  );
+  const [one, two] = [await agent.ref('button "One"'), await agent.ref('button "Two"')];
+  const steps = [
+    { tool: 'click', ref: one },
+    ...Array.from({ length: 19 }, () => ({ tool: 'click', ref: two })),
+  ];
+  const call = stage.agent.call('browser__act', { steps });
+  await expect.poll(() => stage.page.evaluate('pressed.length')).toBeGreaterThan(0);
+  await stage.relay.tabrelay('permit', 'set', host, 'off');
+  const before = Number(await stage.page.evaluate('pressed.length'));
+  const answer = await call;
+  expect(before, answer.text).toBeLessThan(20);
+  expect(answer.failed, answer.text).toBe(true);
+  expect(Number(await stage.page.evaluate('pressed.length'))).toBeLessThanOrEqual(before + 1);
+});

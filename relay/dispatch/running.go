@@ -174,6 +174,45 @@ func (d *Dispatcher) Interrupt(which func(Running) bool, why string) (ended []<-
 	return ended
 }
 
+// EndRefused ends the calls that the rules of now would not let begin: what the person sets to off gets no further
+// step. Those about which the person is asked end with their questions.
+func (d *Dispatcher) EndRefused() {
+	if d.Policy == nil {
+		return
+	}
+	d.mu.Lock()
+	live := make([]call.Access, 0, len(d.live))
+	for r := range d.live {
+		if r.view().Stage != StageAsking {
+			live = append(live, r.inBrief())
+		}
+	}
+	d.mu.Unlock()
+	refused := map[call.ID]bool{}
+	for _, a := range live {
+		if _, failure := d.Policy.Allow(a); failure != nil {
+			refused[a.ID] = true
+		}
+	}
+	if len(refused) > 0 {
+		d.Interrupt(func(one Running) bool { return refused[one.ID] },
+			"The person has set what this call uses to off")
+	}
+}
+
+// inBrief is the call as far as others than its own goroutine can read it.
+func (r *run) inBrief() call.Access {
+	t := r.tool
+	a := call.Access{ID: r.call.ID, Session: r.call.Session, Tool: t.Name, Plugin: t.Group, ReadOnly: t.ReadOnly,
+		BuiltIn: t.Plugin == nil, OfPage: t.Page != nil}
+	r.status.mu.Lock()
+	defer r.status.mu.Unlock()
+	if at := r.status.at; at.Origin != "" {
+		a.At = &at
+	}
+	return a
+}
+
 // How many bytes of what a page says on the way are passed on: of a step of progress, and of a line of its log.
 const (
 	mostStep   = 500
