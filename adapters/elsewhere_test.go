@@ -85,7 +85,7 @@ func TestEveryToolElsewhereHasItsEqualOrAReason(t *testing.T) {
 	}
 }
 
-// words in the tables that stand for something else than a tool.
+// words in the tables that stand for something other than a tool.
 var noTools = []string{"dialogs", "har", "area", "bodies", "offline", "getComputedStyle", "relay__doctor",
 	"bridge_health", "tabId", "logs", "doctor", "list_tabs", "open_tab"}
 

@@ -192,7 +192,7 @@ const foreign: Answer[] = [
 interface Run {
   failure: unknown;
   value: unknown;
-  /** How often the application was asked for something else than a greeting. */
+  /** How often the application was asked for something other than a greeting. */
   asked: number;
 }
 

@@ -143,7 +143,7 @@ func TestDeadLettersOfOneSession(t *testing.T) {
 	}
 }
 
-// A change is repeated only after the person said so, and never behind their back.
+// A change is repeated only after the person has allowed it, and never behind their back.
 func TestReplayAsks(t *testing.T) {
 	w := newWorld(t)
 	r, _ := w.relay()

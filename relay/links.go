@@ -57,7 +57,7 @@ func (r *Relay) linkChanged(e hub.Event) {
 		r.meter.LinkRefused()
 		r.note(e)
 		who["code"] = e.Code
-		r.events.Publish(event.OfPerson(), event.Fatal, "An extension was turned away until something changes: "+
+		r.events.Publish(event.OfPerson(), event.Fatal, "An extension was refused until something changes: "+
 			e.Message, who)
 	case hub.Corrupted:
 		r.note(e)

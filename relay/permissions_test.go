@@ -138,7 +138,7 @@ func TestPermissionsAsTheyAreFound(t *testing.T) {
 		t.Error(failure)
 	}
 	if said := w.answers(t, q.ID, `{"answer":"deny"}`, http.StatusGone); !strings.Contains(said,
-		"too late and does nothing") {
+		"too late and has no effect") {
 		t.Errorf("the late answer is told %s", said)
 	}
 	if failure := <-begin(t, r, ann, "shop__read", `{"what":"milk"}`, nil); failure != nil {

@@ -56,7 +56,7 @@ func (a *app) agentsList() *cobra.Command {
 				}
 			}
 			if n := unpricedOf(list); n > 0 || list.SpentUSD > 0 {
-				a.notef("Spent today: $%.2f of %s. Requests that are not in it, because their models have no pricing "+
+				a.notef("Spent today: $%.2f of %s. Requests not counted, because their models have no pricing "+
 					"in config.json: %d\n", list.SpentUSD, bound(list.MostUSD), n)
 			}
 			return nil
@@ -131,7 +131,8 @@ func (a *app) listTranscripts(ctx context.Context) error {
 	case a.json:
 		return a.printJSON(append([]call.Transcript{}, list...))
 	case len(list) == 0:
-		a.notef("No transcript is kept. With delegation.keepTranscripts in config.json, the next sessions are.\n")
+		a.notef("No transcripts are kept. Set delegation.keepTranscripts to true in config.json to keep those of " +
+			"later sessions.\n")
 		return nil
 	}
 	rows := [][]string{{"SESSION", "AGENT", "CLIENT", "TURNS", "LAST"}}
@@ -148,8 +149,9 @@ func (a *app) showTranscript(ctx context.Context, session string) error {
 	case err != nil:
 		return failed("%w", err).hinting("tabrelay doctor looks at the database")
 	case len(turns) == 0:
-		return failed("nothing is kept of a session %q", session).hinting("tabrelay agents transcript lists the " +
-			"sessions; delegation.keepTranscripts in config.json has the next ones kept")
+		return failed("no transcript of the session %q is kept", session).hinting("tabrelay agents transcript " +
+			"lists the " +
+			"sessions; with delegation.keepTranscripts in config.json, later ones are kept")
 	case a.json:
 		return a.printJSON(turns)
 	}

@@ -56,7 +56,7 @@ func (a *app) audit() *cobra.Command {
 	} {
 		w.filters[filter.name] = cmd.Flags().String(filter.name, "", filter.about)
 	}
-	cmd.Flags().IntVarP(&w.limit, "limit", "n", 0, "at most so many, the newest (default 50; exports have no limit)")
+	cmd.Flags().IntVarP(&w.limit, "limit", "n", 0, "at most this many, the newest (default 50; exports have no limit)")
 	cmd.Flags().StringVar(&w.format, "format", "", "jsonl or csv: export to stdout, the oldest first")
 	cmd.Flags().BoolVar(&a.json, "json", false, "print one JSON document")
 	cmd.Flags().BoolVarP(&w.follow, "follow", "f", false, "go on with new entries")
@@ -82,9 +82,9 @@ func (w *auditOptions) filter(asJSON bool) (audit.Filter, error) {
 	case w.format != "" && w.format != "jsonl" && w.format != "csv":
 		return f, usage("--format is neither jsonl nor csv")
 	case w.format != "" && asJSON:
-		return f, usage("--json and --format exclude each other")
+		return f, usage("--json and --format cannot be used together")
 	case w.follow && (w.format == "csv" || asJSON):
-		return f, usage("-f goes with the table and with --format jsonl")
+		return f, usage("-f works only with the table and with --format jsonl")
 	}
 	return f, nil
 }
@@ -112,7 +112,7 @@ func (a *app) showAudit(ctx context.Context, w *auditOptions) error {
 	case a.json:
 		return a.printJSON(page)
 	case len(page.Entries) == 0 && !w.follow:
-		a.notef("Nothing is in the audit log that these filters select.\n")
+		a.notef("No entry of the audit log matches these filters.\n")
 		return nil
 	}
 	if err := a.printAudit(page.Entries, w.format); err != nil || !w.follow {
@@ -164,7 +164,7 @@ func (a *app) openAudit(ctx context.Context) (*httpapi.AuditReader, error) {
 			return nil, err
 		}
 		if page.Unwritten > 0 {
-			a.notef("warning: entries not written down yet: %d, because the database cannot be written; "+
+			a.notef("warning: audit entries not written yet: %d, because the database cannot be written; "+
 				"tabrelay doctor says why\n", page.Unwritten)
 		}
 	}
@@ -305,7 +305,7 @@ func checkExpected(ctx context.Context, log *httpapi.AuditReader, report *audit.
 	if err == nil && found != hash {
 		report.Whole = false
 		report.Problems = append(report.Problems, audit.Problem{Kind: audit.Edited, N: n,
-			Message: fmt.Sprintf("Row %d is not the one that was noted", n)})
+			Message: fmt.Sprintf("Row %d does not have the hash that you noted", n)})
 	}
 	return err
 }

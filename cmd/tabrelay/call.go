@@ -65,7 +65,7 @@ func (a *app) call() *cobra.Command {
 			return a.printAnswer(answer)
 		},
 	}
-	cmd.Flags().StringVar(&save, "save", "", "the file that the picture of the result goes to")
+	cmd.Flags().StringVar(&save, "save", "", "file to save the picture of the result to")
 	cmd.Flags().IntVar(&tab, "tab", 0, "id of the tab to run in")
 	cmd.Flags().DurationVar(&timeout, "timeout", 0,
 		"how long the tool may take, for example 10s (default: the tool's own)")

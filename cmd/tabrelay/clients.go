@@ -117,9 +117,9 @@ type scopeFlags struct {
 func (f *scopeFlags) register(cmd *cobra.Command) *cobra.Command {
 	f.cmd = cmd
 	cmd.Flags().StringVar(&f.Toolset, "toolset", "",
-		"at most these tools: gateway, agents, or names of plugins, separated by commas; all: no bound")
+		"at most these tools: gateway, agents, or names of plugins, separated by commas; all: no limit")
 	cmd.Flags().StringVar(&f.Plugins, "plugins", "",
-		"at most the tools of these plugins, separated by commas; browser for those of the browser; all: no bound")
+		"at most the tools of these plugins, separated by commas; browser for those of the browser; all: no limit")
 	cmd.Flags().BoolVar(&f.ReadOnly, "read-only", false, "only tools that change nothing")
 	return cmd
 }
@@ -166,10 +166,9 @@ func (a *app) clientsScope() *cobra.Command {
 	return f.register(&cobra.Command{
 		Use: "scope NAME", Short: "Show or set the most that a client may see and call", Args: cobra.ExactArgs(1),
 		Long: "Show or set the most that a client may see and call, whatever the permissions say. Only the flags " +
-			"that " +
-			"you give change\n" +
-			"something; --toolset all, --plugins all and --read-only=false remove a limit. It applies at once, to " +
-			"calls that come from then on.",
+			"that you give change\n" +
+			"something; --toolset all, --plugins all and --read-only=false remove a limit. It applies at once to " +
+			"new calls.",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			secrets, err := a.secrets()
 			if err != nil {
@@ -292,7 +291,7 @@ func (a *app) revokeClient(ctx context.Context, secrets *config.Secrets, name st
 	revoke := func() error { return secrets.Revoke(name) }
 	err := a.changeClients(ctx, secrets, nil, revoke)
 	if errors.Is(err, errUnrecorded) {
-		a.notef("The audit log does not have that the token of %s was revoked: %s\n", name, err)
+		a.notef("The token of %s was revoked, but the audit log does not say so: %s\n", name, err)
 		err = revoke()
 	}
 	return err
@@ -343,7 +342,7 @@ func (a *app) printToken(name, token string) error {
 
 func (a *app) clientsRevoke() *cobra.Command {
 	return &cobra.Command{
-		Use: "revoke NAME", Short: "Shut a client out at once", Args: cobra.ExactArgs(1),
+		Use: "revoke NAME", Short: "Revoke a client's token: it loses access at once", Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			secrets, err := a.secrets()
 			if err != nil {
@@ -363,7 +362,8 @@ func (a *app) notePlugins(s call.Scope) {
 	known := catalog.PluginNames(a.home)
 	for name := range strings.FieldsFuncSeq(s.Toolset+","+s.Plugins, func(r rune) bool { return r == ',' }) {
 		if !slices.Contains(known, name) {
-			a.notef("note: no plugin is called %q%s; the name counts when one comes\n", name, suggestion(name, known))
+			a.notef("note: no plugin is called %q%s; it takes effect when a plugin of that name is "+
+				"added\n", name, suggestion(name, known))
 		}
 	}
 }
@@ -381,7 +381,7 @@ func (a *app) noteClient(ctx context.Context, name string) {
 	}
 	if !slices.Contains(known, name) {
 		others := slices.DeleteFunc(append(known, connect.Names()...), func(one string) bool { return one == name })
-		a.notef("note: no client is called %q so far%s; the rule counts when one comes\n", name,
+		a.notef("note: no client is called %q yet%s; the rule takes effect when there is one\n", name,
 			suggestion(name, others))
 	}
 }

@@ -105,7 +105,7 @@ func (a *app) configSet() *cobra.Command {
 
 func (a *app) configUnset() *cobra.Command {
 	return &cobra.Command{
-		Use: "unset KEY", Short: "Take a setting out of config.json, so that its default counts",
+		Use: "unset KEY", Short: "Remove a setting from config.json, so that its default applies",
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			path, err := settingPath(args[0])
@@ -137,7 +137,7 @@ func noSetting(err error) error {
 // noteEffect says from when on a setting counts.
 func (a *app) noteEffect(ctx context.Context, key string) error {
 	if _, set := os.LookupEnv(config.Twin(key)); set {
-		a.notef("note: %s is set in this shell's environment, and wins.\n", config.Twin(key))
+		a.notef("note: %s is set in this shell's environment, which takes precedence.\n", config.Twin(key))
 	}
 	if _, ok := join.Running(ctx, a.home); !ok {
 		return nil

@@ -102,7 +102,8 @@ func (c *connection) writeEntry(ctx context.Context, server connect.Server) erro
 		return err
 	}
 	if found && !c.ownEntry(old) {
-		c.notef("%s was connected to the relay of %s; now it is to that of %s.\n", c.Title, entryHome(old), c.home)
+		c.notef("%s was connected to the relay of %s, and is now connected to that of "+
+			"%s.\n", c.Title, entryHome(old), c.home)
 	}
 	if c.secrets, err = c.app.secrets(); err != nil {
 		return err
@@ -180,7 +181,7 @@ func (c *connection) printEntry(server connect.Server) error {
 func (a *app) disconnect() *cobra.Command {
 	return a.withJSON(&cobra.Command{
 		Use:       "disconnect CLIENT",
-		Short:     "Take tabrelay out of an MCP client's configuration, and revoke its token",
+		Short:     "Remove tabrelay from an MCP client's configuration, and revoke its token",
 		ValidArgs: connect.Names(),
 		Args:      cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -267,7 +268,7 @@ func (a *app) pair() *cobra.Command {
 		Use: "pair", Short: "Print a one-time string that pairs an extension from a store",
 		Long: "Print a string that pairs an extension which was not loaded from tabrelay's own folder, for example " +
 			"from a store.\n" +
-			"Paste it into the extension's side panel. It is good for five minutes and one use; a new one replaces " +
+			"Paste it into the extension's side panel. It is valid for five minutes and one use; a new one replaces " +
 			"it.\n" +
 			"An extension that `tabrelay up` has prepared needs none.\n\n" +
 			"--rotate replaces the secret that relay and extensions share: connections made with the old one end, " +
@@ -306,7 +307,8 @@ func (a *app) rotatePairing(ctx context.Context) error {
 	if a.json {
 		return a.printJSON(done)
 	}
-	a.notef("The pairing secret is another one. The extension in %s has it; other extensions need a new string: "+
+	a.notef("The pairing secret was replaced. The extension in %s has the new one; other extensions need a new "+
+		"string: "+
 		"tabrelay pair\n",
 		done.Folder)
 	return nil

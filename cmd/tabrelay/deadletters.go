@@ -13,8 +13,8 @@ import (
 
 func (a *app) deadLetters() *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "dead-letters", Short: "Calls with unknown outcome, or that failed at every try",
-		Long: "Calls with unknown outcome, or that failed at every try. They are kept for a week, with their " +
+		Use: "dead-letters", Short: "Calls with unknown outcome, or that failed at every attempt",
+		Long: "Calls with unknown outcome, or that failed at every attempt. They are kept for a week, with their " +
 			"arguments but without credentials.\n" +
 			"Where the outcome of a call became known later, dead-letters show tells it.",
 	}
@@ -86,7 +86,7 @@ func letterPath(id string) string { return "/api/v1/dead-letters/" + url.PathEsc
 func (a *app) printLetter(l builtin.Letter) error {
 	rows := [][]string{
 		{"id", string(l.ID)}, {"time", l.Time.Local().Format(time.DateTime)}, {"tool", l.Tool}, {"client", l.Client},
-		{"outcome", fmt.Sprintf("%s, tries: %d", l.Outcome, l.Attempts)}, {"error", l.Code + ": " + l.Message},
+		{"outcome", fmt.Sprintf("%s, attempts: %d", l.Outcome, l.Attempts)}, {"error", l.Code + ": " + l.Message},
 	}
 	if l.Profile != "" {
 		rows = append(rows, []string{"profile", l.Profile})
@@ -127,7 +127,7 @@ func (a *app) replayLetter() *cobra.Command {
 		Use: "replay ID", Short: "Call the tool again, with the same arguments", Args: cobra.ExactArgs(1),
 		Long: "Call the tool again, with the same arguments. Unless the tool only reads, you confirm it first, in " +
 			"the side panel if it is open, else at the terminal: the action may\n" +
-			"have happened. The new call has an id of its own, and the letter names it.",
+			"have happened. The new call has an id of its own, and the dead letter names it.",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			answer, err := a.runCall(cmd.Context(), letterPath(args[0])+"/replay", httpapi.Repeat{})
 			if err != nil {

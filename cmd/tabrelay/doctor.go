@@ -100,13 +100,14 @@ func (a *app) fix(ctx context.Context, found []doctor.Finding) (did bool) {
 func (a *app) repairOf(id string) (repair func(context.Context) error, name string) {
 	switch id {
 	case "home-open":
-		return func(context.Context) error { return os.Chmod(string(a.home), 0o700) }, "the home folder is yours alone"
+		return func(context.Context) error { return os.Chmod(string(a.home), 0o700) }, "only you can get into the " +
+			"home folder"
 	case "home-shut":
 		return func(context.Context) error { return a.reopenHome() }, "you may use the home folder again"
 	case "home-missing", "relay-stopped":
 		return a.startInBackgroundNow, "the relay is started"
 	case "version-differs", "folder-stale", "pairing-wrong", "config-waits":
-		return a.restart, "the relay is started anew"
+		return a.restart, "the relay is restarted"
 	case "browser-ended":
 		return func(ctx context.Context) error { return a.bringManaged(ctx) }, "the browser is started again"
 	case "client-command", "client-home":

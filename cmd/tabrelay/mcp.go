@@ -28,7 +28,8 @@ func (a *app) mcp() *cobra.Command {
 		Use:   "mcp",
 		Short: "Speak MCP over stdin and stdout; starts the relay if none runs",
 		Long: "Speak MCP over stdin and stdout; starts the relay if none runs.\n\n" +
-			"When no relay can be had (its configuration cannot be read, its port is taken, the token is not known) " +
+			"When no relay can be reached (its configuration cannot be read, its port is taken, the token is not " +
+			"known) " +
 			"the client\n" +
 			"is still answered, in minimal mode: no tools, and instructions that say why and what to do. " +
 			config.ForceMinimal + "=1\n" +

@@ -77,7 +77,7 @@ func (a *app) confirmOffline(ctx context.Context, o *client.Offline, c *policy.C
 
 func (a *app) permitList() *cobra.Command {
 	return a.withJSON(&cobra.Command{
-		Use: "list", Short: "List the rules, and what you allowed for a while",
+		Use: "list", Short: "List the rules, and what you allowed for a limited time",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			p, err := a.permissions(cmd.Context(), http.MethodGet, permissionsPath, nil,
 				func(*client.Offline) error { return nil })
@@ -147,12 +147,12 @@ func (a *app) permitSet() *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error {
 			rule.Target, rule.Mode = args[0], call.Mode(args[1])
 			if !slices.Contains([]call.Mode{call.Off, call.Ask, call.Auto}, rule.Mode) {
-				return usage("%q is none of off, ask and auto", args[1]).hinting(cmd.CommandPath() + " --help")
+				return usage("%q is not off, ask or auto", args[1]).hinting(cmd.CommandPath() + " --help")
 			}
 			if cmd.Flags().Changed("for") {
 				if lasts < time.Second || lasts > policy.LongestRule {
-					return usage("--for is %s", lasts).hinting("it is one second to a year, such as 30m or 12h; " +
-						"without --for a rule holds until you take it away")
+					return usage("--for is %s", lasts).hinting("use one second to one year, such as 30m or " +
+						"12h; without --for a rule stays until you remove it")
 				}
 				rule.For = lasts.String()
 			}
@@ -202,7 +202,7 @@ func unknownTarget(err error) error {
 func (a *app) permitUnset() *cobra.Command {
 	var clientName string
 	cmd := &cobra.Command{
-		Use: "unset TARGET", Short: "Take a rule away", Args: cobra.ExactArgs(1),
+		Use: "unset TARGET", Short: "Remove a rule", Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			ctx := cmd.Context()
 			path := permissionsPath + "?" + url.Values{"target": {args[0]}, "client": {clientName}}.Encode()
@@ -229,7 +229,7 @@ func (a *app) permitUnset() *cobra.Command {
 // before.
 func (a *app) permitConfirm() *cobra.Command {
 	return &cobra.Command{
-		Use: "confirm", Short: "Say that you have looked at your rules, after some may have been lost or an update " +
+		Use: "confirm", Short: "Confirm that you have checked your rules, after some may have been lost or an update " +
 			"changed " +
 			"what they mean",
 		Args: cobra.NoArgs,
@@ -275,7 +275,7 @@ func (a *app) config() *cobra.Command {
 			"in the side panel, and can be undone.",
 	}
 	cmd.AddCommand(a.configShow(), a.configSet(), a.configUnset(), a.configPath(), &cobra.Command{
-		Use: "apply", Short: "Put the changes of config.json into effect that wait for you",
+		Use: "apply", Short: "Apply the changes of config.json that wait for you",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return a.answerConfig(cmd.Context(), policy.ChangeConfig, "allow", "What config.json says is in effect.\n")
 		},
@@ -296,7 +296,7 @@ func (a *app) answerConfig(ctx context.Context, kind, answer, done string) error
 	}
 	shown := slices.ContainsFunc(waiting.Changes, func(c policy.PendingChange) bool { return c.Kind == kind })
 	if !shown && (kind == policy.ChangeStart || waiting.ConfigWaits == "") {
-		a.notef("Nothing of the configuration waits for you.\n")
+		a.notef("No change of the configuration waits for you.\n")
 		return nil
 	}
 	if err := a.post(ctx, "/api/v1/approvals/"+kind, httpapi.Verdict{Answer: answer}, &waiting); err != nil {

@@ -164,7 +164,7 @@ func (a *app) answerApproval(cmd *cobra.Command, id string, v httpapi.Verdict, d
 }
 
 func (a *app) pause() *cobra.Command {
-	return a.pauseCommand("pause", "Stop all agents: end what runs, and refuse what comes", true,
+	return a.pauseCommand("pause", "Stop all agents: end running calls and refuse new ones", true,
 		"All agents are stopped. tabrelay resume lets them go on.\n")
 }
 

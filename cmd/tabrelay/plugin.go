@@ -131,7 +131,7 @@ func (p pluginRow) reviewText() string {
 		if p.Serving == "" {
 			return p.Review + ", off"
 		}
-		return p.Review + ", the reviewed one serves"
+		return p.Review + ", the reviewed version runs"
 	case "":
 		return "-"
 	}

@@ -210,13 +210,13 @@ func (a *app) update(ctx context.Context, before *plugin.Entry, c *install.Candi
 		a.notef("%s %s is up to date.\n", name, is.Version)
 		return c.Discard()
 	default:
-		a.notef("%s:%s\n", name, indented(append(plugin.Compare(before.Plugin, c.Plugin), "the code is another")...))
+		a.notef("%s:%s\n", name, indented(append(plugin.Compare(before.Plugin, c.Plugin), "the code has changed")...))
 	}
-	if !yes && !a.askYesNo(ctx, "Take it?") {
+	if !yes && !a.askYesNo(ctx, "Install it?") {
 		if ctx.Err() != nil {
 			return errors.Join(context.Cause(ctx), c.Discard())
 		}
-		return errors.Join(failed("%s stays as it is", name).hinting("--yes takes the newer version"), c.Discard())
+		return errors.Join(failed("%s stays as it is", name).hinting("--yes installs the newer version"), c.Discard())
 	}
 	if err := c.Install(true); err != nil {
 		return errors.Join(err, c.Discard())
@@ -286,7 +286,7 @@ func (a *app) removePluginOffline(ctx context.Context, name string) error {
 
 // goneWith says what went with a plugin that was removed, and what stays.
 func (a *app) goneWith(entry *plugin.Entry) string {
-	gone := []string{"what you allowed for it without asking", "what you said of its tools"}
+	gone := []string{"what you allowed for it without asking", "what you declared about its tools"}
 	stay := "rules that ask or forbid stay"
 	if !slices.Contains(catalog.PluginNames(a.home), entry.Name) { // else the one in the binary goes by them
 		gone = append(gone, "its settings")

@@ -96,7 +96,7 @@ func (a *app) watchPlugin(ctx context.Context, dir string, opts plugin.Options) 
 		a.noteBuild(dir, opts.Out, b.Err)
 		if err := a.printBuild(b); err != nil {
 			a.noteFailure(err)
-			a.notef("The build before it stays.\n")
+			a.notef("The previous build stays in place.\n")
 			return
 		}
 		if b.Plugin.Hash == last || !a.isAdded(b.Plugin) {
@@ -104,7 +104,7 @@ func (a *app) watchPlugin(ctx context.Context, dir string, opts plugin.Options) 
 		}
 		last = b.Plugin.Hash
 		if err := a.reloadPlugins(ctx, b.Plugin.Manifest.Name); err != nil {
-			a.notef("problem: the relay did not take it: %v\n", err)
+			a.notef("problem: the relay did not accept it: %v\n", err)
 		}
 		a.noteReview(ctx, b.Plugin)
 	})
@@ -138,7 +138,7 @@ func (a *app) isAdded(p *plugin.Plugin) bool {
 func (a *app) pluginCheck() *cobra.Command {
 	var strict bool
 	cmd := a.withJSON(&cobra.Command{
-		Use: "check [FOLDER]", Short: "List what an agent would stumble over in a plugin; it builds nothing",
+		Use: "check [FOLDER]", Short: "List what would cause agents trouble in a plugin; builds nothing",
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			dir, err := pluginFolder(args)

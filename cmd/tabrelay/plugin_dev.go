@@ -34,7 +34,8 @@ func (a *app) pluginDev() *cobra.Command {
 			"shown",
 		Long: "Builds the plugin, offers it, and builds it again after each change: the next call runs what was " +
 			"saved, while calls\n" +
-			"under way end on what they began with. A change that does not build leaves the tools as they were. A " +
+			"under way finish with the code they began with. A change that does not build leaves the tools as they " +
+			"were. A " +
 			"folder that\n" +
 			"was not added is offered only until this command ends.",
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -154,7 +155,7 @@ func (d *devSession) publish(ctx context.Context, b plugin.BuildResult) {
 
 func (d *devSession) reload(ctx context.Context, name string) {
 	if err := d.reloadPlugins(ctx, name); err != nil {
-		d.notef("problem: the relay did not take it: %v\n", err)
+		d.notef("problem: the relay did not accept it: %v\n", err)
 	}
 }
 
@@ -222,8 +223,8 @@ func (d *devSession) printPlace(ctx context.Context, p *plugin.Plugin, at any) {
 		}
 	}
 	if inSDK != "" {
-		d.notef("  in the SDK (%s). None of your lines is in the stack: where nobody awaits a promise, it ends "+
-			"there.\n", inSDK)
+		d.notef("  in the SDK (%s). None of your lines is in the stack, as happens where a promise is not "+
+			"awaited.\n", inSDK)
 	}
 }
 

@@ -126,15 +126,15 @@ func (r *recordSession) run(ctx context.Context, n httpapi.NewRecording) error {
 
 // endings says why a recording ended that the person did not end.
 var endings = map[string]string{
-	"time":   "The time is over; --for makes it longer.",
-	"size":   "The recording has reached 16 MiB and ended. What came before is used; record the rest apart.",
+	"time":   "The time limit was reached; --for sets a longer one.",
+	"size":   "The recording has reached 16 MiB and ended. What came before is used; record the rest separately.",
 	"closed": "The tab was closed.",
 	"left":   "The tab went to another site, where nothing is recorded.",
 	"panel":  "The recording was ended in the side panel.",
-	"everything": "Stop everything ended the recording. What was seen until then makes the draft; it is kept nowhere " +
-		"else.",
-	"lost":      "The browser lost the relay, and ended the recording.",
-	"abandoned": "The browser was not asked for more, and ended the recording.",
+	"everything": "Stop everything ended the recording. The draft is made from what was seen until then; it is kept " +
+		"nowhere else.",
+	"lost":      "The browser lost its connection to the relay, and ended the recording.",
+	"abandoned": "The browser was no longer asked for requests, and ended the recording.",
 }
 
 // endWhenTold ends the recording when the person presses Enter or Ctrl-C.

@@ -124,7 +124,7 @@ func (a *app) listReviews(ctx context.Context) error {
 	}
 	rows := [][]string{{"NAME", "CONTENT", "SINCE", "MEANWHILE"}}
 	for _, one := range answer.Reviews {
-		meanwhile := "what you reviewed last serves"
+		meanwhile := "the version you reviewed last runs"
 		if one.New {
 			meanwhile = "off"
 		}
@@ -184,7 +184,7 @@ func (a *app) noteDecision(s review.Sheet, verdict string, now catalog.ReviewSta
 	case verdict == "accept":
 		a.notef("%s is reviewed. It has changed again meanwhile: tabrelay plugin review %s\n", s.Plugin, s.Plugin)
 	case now.Serving != "":
-		a.notef("%s is refused; what you reviewed before goes on.\n", s.Plugin)
+		a.notef("%s is refused; the version you reviewed before keeps running.\n", s.Plugin)
 	default:
 		a.notef("%s is refused and stays off.\n", s.Plugin)
 	}
@@ -231,7 +231,7 @@ func offNotices(sheets []review.Sheet) string {
 func offNotice(s review.Sheet) string {
 	switch {
 	case s.Serving != "":
-		return s.Plugin + " as it is now is off; what you reviewed before goes on."
+		return s.Plugin + " as it is now is off; the version you reviewed before keeps running."
 	case s.State == review.Refused:
 		return s.Plugin + " is off: you refused it."
 	}

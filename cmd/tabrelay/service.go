@@ -145,7 +145,7 @@ func (a *app) awaitService(ctx context.Context, s autostart.System) error {
 			return nil
 		}
 		if !pause.For(late, 100*time.Millisecond) {
-			return failed("%s was told to start the relay, and it does not answer", s.Name).
+			return failed("%s was told to start the relay, but the relay does not answer", s.Name).
 				hinting("tabrelay logs shows why; tabrelay service status shows what " + s.Name + " says")
 		}
 	}
@@ -165,7 +165,7 @@ func (a *app) uninstallService(ctx context.Context) error {
 	case err != nil:
 		return err
 	case removed:
-		a.notef("%s starts the relay no more: %s is removed.\n", s.Name, s.File)
+		a.notef("%s no longer starts the relay: %s is removed.\n", s.Name, s.File)
 	default:
 		a.notef("%s did not start the relay: there is no %s.\n", s.Name, s.File)
 	}

@@ -129,7 +129,7 @@ func (a *app) printBrowsers(s httpapi.Status) {
 		}
 		a.line("browser", "%s: %s (Chrome %s, extension %s)", b.Label, state, b.Chrome, b.Extension)
 		if b.Connected && !b.UpToDate {
-			a.line("update", "%s runs older files of the extension; it takes the new ones when no call is open",
+			a.line("update", "%s runs older files of the extension; it loads the new ones when no call is open",
 				b.Label)
 		}
 	}

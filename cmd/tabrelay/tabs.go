@@ -89,8 +89,8 @@ func (a *app) releaseTab() *cobra.Command {
 	var profile string
 	cmd := &cobra.Command{
 		Use: "release ID", Short: "Take a tab away from the agent that works in it", Args: cobra.ExactArgs(1),
-		Long: "Take a tab away from the agent that works in it, so that another one can. A call that runs there goes " +
-			"on to its end.",
+		Long: "Take a tab away from the agent that works in it, so that another one can. A call that is " +
+			"running there continues.",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			id, err := strconv.Atoi(args[0])
 			if err != nil {
@@ -109,7 +109,7 @@ func (a *app) releaseTab() *cobra.Command {
 			if err := a.request(cmd.Context(), http.MethodDelete, path, nil, &done); err != nil {
 				return err
 			}
-			a.printf("Tab %d is not %s's any more.\n", id, done.Released.Name)
+			a.printf("Tab %d is no longer %s's.\n", id, done.Released.Name)
 			return nil
 		},
 	}

@@ -308,7 +308,7 @@ func openControlling() (*controllingTerminal, error) {
 	c := &controllingTerminal{in, out}
 	if !isTerminal(in) {
 		c.close()
-		return nil, fmt.Errorf("%s is no terminal", in.Name())
+		return nil, fmt.Errorf("%s is not a terminal", in.Name())
 	}
 	return c, nil
 }

@@ -180,7 +180,7 @@ func (r *removal) addHome() error {
 		return failed("cannot look into %s: %w", r.home, err)
 	}
 	for _, name := range foreign {
-		r.leave("%s, which tabrelay has not made", filepath.Join(string(r.home), name))
+		r.leave("%s, which tabrelay did not create", filepath.Join(string(r.home), name))
 	}
 	r.add(func(ctx context.Context) error {
 		if err := r.home.Remove(ctx); err != nil {

@@ -114,7 +114,8 @@ func (u *upCommand) chooseFlavour(ctx context.Context) error {
 		return nil
 	}
 	if _, set := os.LookupEnv(config.Twin(key)); set {
-		return usage("%s is set in this shell's environment, and wins", config.Twin(key)).hinting("unset it")
+		return usage("%s is set in this shell's environment, which takes "+
+			"precedence", config.Twin(key)).hinting("unset it")
 	}
 	if u.trusted {
 		change := policy.NewChange("Agents may act in pages as a person does, with Chrome's debugger",
@@ -382,7 +383,7 @@ func (u *upCommand) firstCall(ctx context.Context) error {
 		}
 	}
 	if u.status.Demo == "" {
-		u.notef("The demo site is off, so there is nothing to try a call on.\n")
+		u.notef("The demo site is off, so no first call was made.\n")
 		return u.printNextSteps()
 	}
 	if err := u.openDemo(ctx); err != nil {

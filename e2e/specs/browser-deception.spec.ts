@@ -1,4 +1,4 @@
-// A page that chooses its words and forms so that a person allows something else than what is done, and an agent whose
+// A page that chooses its words and forms so that a person allows something other than what is done, and an agent whose
 // keys go on to where nobody was asked about.
 import { z } from 'zod';
 import { openSite } from '../sites/own-pages.ts';

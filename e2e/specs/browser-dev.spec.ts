@@ -349,12 +349,12 @@ test('cookies are seen once the person allowed it, and HttpOnly ones never', asy
   const ask = (args: Record<string, unknown>) => call(stage, 'cookies', { tabId, ...args });
   expect(await ask(listing)).toMatchObject({
     cookies: expect.arrayContaining([
-      expect.objectContaining({ name: 'session', httpOnly: true, value: 'never told: HttpOnly' }),
+      expect.objectContaining({ name: 'session', httpOnly: true, value: 'never shown: HttpOnly' }),
       expect.objectContaining({ name: 'theme', value: '•••• (4 characters)' }),
     ]),
   });
   expect(await ask({ action: 'get', name: 'theme' })).toMatchObject({ value: 'dark' });
-  expect(await ask({ action: 'get', name: 'session' })).toMatchObject({ value: 'never told: HttpOnly' });
+  expect(await ask({ action: 'get', name: 'session' })).toMatchObject({ value: 'never shown: HttpOnly' });
   for (const name of ['odd', '__Host-odd', 'a b', '日本', 'x'.repeat(300)]) {
     const answer = await stage.agent.call('browser__cookies', { tabId, action: 'set', name, value: 'new' });
     expect(answer.failed ? answer.code : 'set', name).toMatch(/^(?:set|VALIDATION_ERROR)$/);

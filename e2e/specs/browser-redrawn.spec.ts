@@ -67,7 +67,7 @@ for (const [page, ref, code, why] of [
   ['orders', 'button "Approve" in "Orders"', 'REF_GONE', 'Nothing in the page is'],
   ['orders', 'button "Approv"', 'REF_GONE', 'Nothing in the page is'],
   ['orders', 'button "Approve" in ""', 'REF_GONE', 'Nothing in the page is'],
-  ['orders', 'button Approve', 'VALIDATION_ERROR', 'is no reference'],
+  ['orders', 'button Approve', 'VALIDATION_ERROR', 'is not a reference'],
   ['mail', 'button "Delete" in "Mail C"', 'REF_GONE', 'Nothing in the page is'],
   ['mail', 'button "Delete" in "Mail A"', 'REF_GONE', 'Nothing in the page is'],
 ] as const)

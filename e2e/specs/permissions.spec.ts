@@ -121,7 +121,7 @@ test('once is once, a session is a session, and always is a rule', async ({ clos
   expect((await call).failed).toBe(false);
   const late = await says(stage, 'deny', asked.id);
   expect(late).toMatchObject({ code: 1 });
-  expect(late.output).toContain('too late and does nothing');
+  expect(late.output).toContain('too late and has no effect');
   expect(await relay.tabrelay('permit', 'list')).toMatch(
     /trouble__slow_increment@http:\S+ +\S+ +auto +never expires +person/,
   );

@@ -145,7 +145,7 @@ test('pages of the browser itself are not listed', async ({ stage }) => {
   expect(resources.map((one) => one.title)).toEqual([
     'tabrelay demo',
     'Frame',
-    'What the relay has told of this client lately',
+    'What the relay has reported about this client lately',
   ]);
 });
 

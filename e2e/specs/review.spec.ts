@@ -119,7 +119,7 @@ test('a new plugin runs after its review, and a changed one as it was reviewed',
   expect(await version()).toEqual({ version: 1 });
   await page.reload();
   await expect.poll(version).toEqual({ version: 1 });
-  expect(await relay.tabrelay('plugin', 'list')).toMatch(/^trace .* waiting, the reviewed one serves /m);
+  expect(await relay.tabrelay('plugin', 'list')).toMatch(/^trace .* waiting, the reviewed version runs /m);
 
   // Also after a restart, from what the relay kept.
   await relay.tabrelay('down');

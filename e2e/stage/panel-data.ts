@@ -780,7 +780,7 @@ export const lost = {
         '  https://bank.example: off',
         '  shop for claude-code: ask',
         '  browser__click@https://shop.example for claude-code: auto',
-        'What you had set besides is lost: set it again before you go on.',
+        'Anything else you had set is lost: set it again before you go on.',
       ].join('\n'),
     },
   ],

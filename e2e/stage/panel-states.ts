@@ -334,11 +334,11 @@ export const states: readonly State[] = [
     }),
     first: (page) => page.getByRole('button', { name: 'Accept' }).click(),
   },
-  { ...state('rules', 'rules', 'Allowed for a while', { answers: busy }), first: open('New rule') },
+  { ...state('rules', 'rules', 'Allowed for a limited time', { answers: busy }), first: open('New rule') },
   state('rules-empty', 'rules', 'There are no rules of your own yet.'),
   ...troubled('rules', 'permissions', 'rules'),
   {
-    ...state('clients', 'clients', 'Shut codex out?', { answers: busy }),
+    ...state('clients', 'clients', 'Revoke the token of codex?', { answers: busy }),
     first: (page) => page.getByRole('button', { name: 'Revoke codex' }).click(),
   },
   {

@@ -97,13 +97,13 @@ test('a refusal is told in the words of the relay', async () => {
     queueMicrotask(() => {
       listener.opened();
       listener.message(
-        '{"type":"refuse","code":"PAIRING_FAILED","message":"No pairing string is good now: run `tabrelay pair`."}',
+        '{"type":"refuse","code":"PAIRING_FAILED","message":"No pairing string is valid now: run `tabrelay pair`."}',
       );
       listener.closed(4401, 'No');
     });
     return { send() {}, close() {} };
   };
-  await assert.rejects(exchange(identity, pasted, dial), /No pairing string is good now/);
+  await assert.rejects(exchange(identity, pasted, dial), /No pairing string is valid now/);
 });
 
 test('a welcome or a secret before the proofs counts for nothing', async () => {

@@ -9,7 +9,7 @@ import { defaultMaxBytes, jsonBytes, largest, measure, wellFormed, wholeTo } fro
 /** JSON Schema of the arguments that say which part of a list: properties of a tool's input. */
 export const pagingInput = {
   limit: /* @__PURE__ */ s.integer('How many entries at most.', { minimum: 1, maximum: 500, default: 50 }),
-  offset: /* @__PURE__ */ s.integer('From nextOffset of the answer before.', { minimum: 0, default: 0 }),
+  offset: /* @__PURE__ */ s.integer('From nextOffset of the previous answer.', { minimum: 0, default: 0 }),
 };
 
 /** JSON Schema of what [listPage] says about the whole: properties of a tool's output; `total` is required. */
@@ -20,7 +20,7 @@ export const pagingOutput = {
 
 /** JSON Schema of the arguments that say which part of a text: properties of a tool's input. */
 export const textInput = {
-  offset: /* @__PURE__ */ s.integer('Where to start: nextOffset of the answer before.', {
+  offset: /* @__PURE__ */ s.integer('Where to start: nextOffset of the previous answer.', {
     minimum: 0,
     default: 0,
   }),

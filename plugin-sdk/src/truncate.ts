@@ -6,7 +6,7 @@ export interface TruncateOptions {
   readonly maxBytes?: number;
   /** Where the list to shorten is, such as `.data.items`. Default: the value itself, or its `results`. */
   readonly arrayPath?: string | undefined;
-  /** Index of the first item to keep: `nextOffset` of the answer before. Default 0. */
+  /** Index of the first item to keep: `nextOffset` of the previous answer. Default 0. */
   readonly offset?: number;
 }
 

@@ -24,7 +24,7 @@ func readForm(raw json.RawMessage) (*Form, *fault.Error) {
 	}
 	compiled, err := schema.Compile(raw)
 	if err != nil {
-		return nil, unknownBound("outputSchema is no JSON Schema that can be used: "+err.Error(),
+		return nil, unknownBound("outputSchema is not a JSON Schema that can be used: "+err.Error(),
 			"Pass a JSON Schema, such as {\"type\":\"object\",\"properties\":{…},\"required\":[…]}.")
 	}
 	return &Form{string(raw), compiled}, nil

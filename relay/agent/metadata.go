@@ -57,7 +57,7 @@ func (s *Sessions) checkMetadata(raw json.RawMessage) *fault.Error {
 		} else if near := suggest.Nearest(m.Name, metadataMembers); near != "" {
 			hint = "Did you mean " + near + "? " + hint
 		}
-		return unknownBound(fmt.Sprintf("metadata has a member %q that nobody knows, so it would bound nothing", name),
+		return unknownBound(fmt.Sprintf("metadata has an unknown member %q, which would limit nothing", name),
 			hint)
 	}
 	return nil

@@ -85,7 +85,7 @@ func (s *Sessions) keep(e *entry, t *Turn, began time.Time, r Reply, failure *fa
 	}
 	if said.leftOut > 0 {
 		kept = append(kept, provider.Message{Role: provider.User,
-			Text: fmt.Sprintf("(messages that are not kept, for want of room: %d)", said.leftOut)})
+			Text: fmt.Sprintf("(messages not kept, for lack of space: %d)", said.leftOut)})
 	}
 	if last := kept[len(kept)-1]; r.Text != "" && last.Role != provider.Assistant {
 		answer := provider.Message{Role: provider.Assistant, Text: clip.Bytes(r.Text, mostKept)}

@@ -123,7 +123,7 @@ func TestTranscriptBounds(t *testing.T) {
 			continue
 		}
 		m := k.messages(t)
-		if len(m) != 5 || !strings.Contains(m[3].Text, "for want of room: 1)") || m[4].Text != answer {
+		if len(m) != 5 || !strings.Contains(m[3].Text, "for lack of space: 1)") || m[4].Text != answer {
 			t.Errorf("%d messages are kept, the last ones %v", len(m), m[len(m)-1])
 		}
 	}

@@ -317,7 +317,7 @@ func (r *Recorder) write(ctx context.Context, batch []pending, lost int) error {
 			"took")
 		rows = append(rows, Row{
 			At: time.UnixMicro(time.Now().UnixMicro()).UTC(), Kind: KindGap, DecidedBy: "relay",
-			Detail: fmt.Sprintf("%d entries were lost, because more came than the disk took", lost),
+			Detail: fmt.Sprintf("%d entries were lost, because they came faster than the disk could write", lost),
 		})
 	}
 	for wait := retryFirst; ; wait = min(2*wait, retryMost) {

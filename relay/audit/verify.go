@@ -83,7 +83,7 @@ func NewChecker(anchor *Row, head *Head) *Checker {
 func (c *Checker) Unreadable(n int64) {
 	c.settle(nil)
 	c.follow(n)
-	c.found(Unreadable, n, 0, fmt.Sprintf("Row %d was changed: a value of it is none that the log writes", n))
+	c.found(Unreadable, n, 0, fmt.Sprintf("Row %d was changed: it has a value that the log never writes", n))
 	c.last, c.unknown = Head{N: n}, true
 }
 
@@ -209,7 +209,7 @@ func (c *Checker) End() Report {
 	switch {
 	case c.head == nil:
 		if c.last.N > 0 {
-			c.found(Missing, c.last.N, 0, "The note of which row is the last is gone")
+			c.found(Missing, c.last.N, 0, "The record of which row is the last is missing")
 		}
 	case c.last.N < c.head.N+c.moved:
 		c.missing(c.last.N+1, c.head.N+c.moved)

@@ -22,7 +22,7 @@ import (
 	"tabrelay/relay/store"
 )
 
-// DeadLetters are the calls with unknown outcome, or that failed at every try: they are kept, listed and replayed.
+// DeadLetters are the calls with unknown outcome, or that failed at every attempt: they are kept, listed and replayed.
 type DeadLetters struct {
 	Store  *store.Store
 	Tools  *registry.Registry
@@ -49,13 +49,13 @@ func (d *DeadLetters) Settled(l call.DeadLetter) {
 	d.Log.Info().Str("correlationId", string(l.ID)).Str("tool", l.Tool).Str("outcome", string(l.LateOutcome)).
 		Msg("the end of a dead letter's call came late")
 	d.Events.Publish(event.Of(l.Session), event.Error,
-		fmt.Sprintf("The end of a call of %s came late: %s", l.Tool, l.LateOutcome), map[string]any{
+		fmt.Sprintf("The outcome of a call of %s became known late: %s", l.Tool, l.LateOutcome), map[string]any{
 			"deadLetter": string(l.ID), "tool": l.Tool, "lateOutcome": string(l.LateOutcome),
 		})
 	d.Audit.Note(call.Entry{
 		Kind: call.EntryCall, Session: l.Session, Tool: l.Tool, Profile: l.Profile, TabID: l.TabID, CallID: l.ID,
 		Outcome: string(l.LateOutcome),
-		Detail:  "The end of the call came late, after its client had been told that it was not known",
+		Detail:  "The outcome became known late, after the client had been told that it was unknown",
 	})
 }
 
@@ -170,7 +170,7 @@ func (d *DeadLetters) List(ctx context.Context, s call.Session, before call.ID, 
 	list, err := d.Store.DeadLetters(ctx, ownerOf(s), before, limit+1)
 	switch {
 	case errors.Is(err, store.ErrNoDeadLetter):
-		return Letters{}, fault.New(fault.ValidationError, "The cursor is of a letter that is gone",
+		return Letters{}, fault.New(fault.ValidationError, "The cursor is for a dead letter that no longer exists",
 			fault.WithHint("List from the beginning, without a cursor."))
 	case err != nil:
 		return Letters{}, unreadable(err)

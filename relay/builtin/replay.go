@@ -23,9 +23,10 @@ func (s *Sources) deadLettersTool() registry.Tool {
 		Name: "relay__dead_letters", Unqueued: true,
 		Spec: plugin.Tool{
 			Name: "dead_letters", DisplayName: "Dead letters", TimeoutMs: replayTimeoutMs,
-			Description: "Your calls with unknown outcome, or that failed at every try. list shows " +
-				"them, the newest first; show has one with its arguments, its error and, when the end came late, " +
-				"that end (lateOutcome); replay calls the tool again, and asks the person first unless the tool only " +
+			Description: "Your calls with unknown outcome, or that failed at every attempt. list shows " +
+				"them, the newest first; show has one with its arguments, its error and, if it became known late, " +
+				"the outcome (lateOutcome); replay calls the tool again, and asks the person first unless the tool " +
+				"only " +
 				"reads. Look at the page before replaying: the action may have happened.",
 			InputSchema: json.RawMessage(`{"type":"object","properties":{` +
 				`"action":{"enum":["list","show","replay"]},` +
@@ -55,7 +56,7 @@ func (s *Sources) deadLetters(ctx context.Context, c call.Call, raw json.RawMess
 		return encoded(page)
 	}
 	if a.ID == "" {
-		return nil, fault.New(fault.ValidationError, "The action "+a.Action+" needs the id of a letter",
+		return nil, fault.New(fault.ValidationError, "The action "+a.Action+" needs the id of a dead letter",
 			fault.WithHint("The action list shows the ids."))
 	}
 	l, failure := s.Letters.Find(ctx, c.Session, a.ID)

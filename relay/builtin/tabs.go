@@ -51,7 +51,7 @@ func (s *Sources) openTabTool() registry.Tool {
 		Name: policy.OpenTab, Leads: "url",
 		Spec: plugin.Tool{
 			Name: "open_tab", DisplayName: "Open a tab",
-			Description: "Opens a web page in a new tab, in the background, and answers its id, final address and " +
+			Description: "Opens a web page in a new tab, in the background, and returns its id, final address and " +
 				"state. The tab is yours: your next calls without tabId go there.",
 			InputSchema: json.RawMessage(`{"type":"object","properties":{"url":{"type":"string","description":"http ` +
 				`or https."},"active":{"type":"boolean","description":"Bring it to the front, over what the person ` +
@@ -278,7 +278,7 @@ func notLoaded(u *url.URL, f *fault.Error) *fault.Error {
 	if reason == aborted { // the address was asked for, and a download would come twice
 		return fault.New(fault.PageNotLoaded, message, fault.WithTab(0, f.Profile),
 			fault.WithOutcome(fault.Executed), fault.WithRetryable(false),
-			fault.WithHint("Look whether it is among the downloads before opening it again."))
+			fault.WithHint("Check whether it is among the downloads before opening it again."))
 	}
 	return fault.New(fault.PageNotLoaded, message, fault.WithTab(0, f.Profile))
 }
@@ -295,7 +295,7 @@ var netErrors = map[string]string{
 	"net::ERR_EMPTY_RESPONSE":             "the server sent nothing",
 	"net::ERR_ADDRESS_UNREACHABLE":        "the network does not lead there",
 	"net::ERR_INTERNET_DISCONNECTED":      "this computer is not connected to the internet",
-	"net::ERR_TOO_MANY_REDIRECTS":         "it is redirected in a circle",
+	"net::ERR_TOO_MANY_REDIRECTS":         "it redirects in a loop",
 	aborted:                               "it leads to no page, but to a download or an empty answer",
 	"net::ERR_HTTP_RESPONSE_CODE_FAILURE": "the server answered with an error and no page",
 	"net::ERR_UNSAFE_PORT":                "the browser opens no connection to that port",

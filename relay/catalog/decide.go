@@ -133,7 +133,7 @@ func (c *Catalog) decide(name, hash string, verdict store.Verdict, by string) *f
 		err = v.store.AddReview(context.Background(), one, packed)
 	}
 	if err != nil {
-		return fault.New(fault.InternalError, "The review was not written down: "+err.Error(),
+		return fault.New(fault.InternalError, "The review could not be saved: "+err.Error(),
 			fault.WithHint("`tabrelay doctor` looks at the disk and the database."))
 	}
 	v.decided[content{name, hash}] = one

@@ -103,7 +103,7 @@ func (c *Catalog) SetHints(name string, patterns []string, effect plugin.Effect,
 			hints[i] = store.Hint{Plugin: name, Pattern: pattern, Effect: string(effect), Created: time.Now(), By: by}
 		}
 		if err := c.options.Store.SetHints(context.Background(), hints); err != nil {
-			failure = fault.New(fault.InternalError, "The hints were not written down: "+err.Error(),
+			failure = fault.New(fault.InternalError, "The hints could not be saved: "+err.Error(),
 				fault.WithHint("`tabrelay doctor` looks at the disk and the database."))
 			return
 		}

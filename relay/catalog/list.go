@@ -77,7 +77,7 @@ func (c *Catalog) List(profileID string) []View {
 		}
 		v, published := views[name]
 		if published {
-			v.Reason = "a new content of it waits for a review; until then the one that was accepted runs"
+			v.Reason = "a new version of it waits for your review; until then the accepted one runs"
 		} else {
 			v = c.idle(f.plugin, Unreviewed, f.withheld().Why)
 		}
@@ -191,7 +191,7 @@ func (c *Catalog) stateOf(site *registry.Site, tools []ToolView, tabs []hub.Tab,
 		}
 		return NotOpen, "no tab shows one of its pages"
 	case c.options.SignedOut(name, profileID):
-		return SignedOut, "the last call was told to sign in; sign in to the web app in its tab"
+		return SignedOut, "nobody was signed in at the last call; sign in to the web app in its tab"
 	}
 	return Ready, ""
 }

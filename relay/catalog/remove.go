@@ -50,7 +50,8 @@ func (c *Catalog) Remove(name, by string) *fault.Error {
 func (c *Catalog) dropHints(name, by string) *fault.Error {
 	dropped, err := c.options.Store.DropHints(context.Background(), name)
 	if err != nil {
-		return fault.New(fault.RegistryError, "The plugin "+name+" is removed, but what you said of its tools is not: "+
+		return fault.New(fault.RegistryError, "The plugin "+name+" is removed, but what you declared about its "+
+			"tools is not: "+
 			err.Error(), fault.WithHint("`tabrelay doctor` looks at the disk and the database."))
 	}
 	c.hints = slices.DeleteFunc(slices.Clone(c.hints), func(h store.Hint) bool { return h.Plugin == name })
@@ -68,7 +69,7 @@ func Forgotten(plugin string, hints []store.Hint, by string) call.Entry {
 	}
 	return call.Entry{
 		At: time.Now(), Kind: call.EntryReview, Plugin: plugin, Decision: "forgotten", DecidedBy: by,
-		Detail: "the plugin " + plugin + " was removed, and with it what was said of its tools: " +
+		Detail: "the plugin " + plugin + " was removed, and with it what was declared about its tools: " +
 			strings.Join(said, ", "),
 	}
 }

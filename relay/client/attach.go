@@ -51,7 +51,7 @@ func (c *Clients) Attach(conn net.Conn, in *bufio.Reader) {
 			return
 		}
 		o.Log.Warn().Str("version", a.Version).Int("running", accepted.Running).
-			Msg("a newer tabrelay attached; this relay serves on until no call runs")
+			Msg("a newer tabrelay attached; this relay keeps running until no call runs")
 	}
 	if !c.reply(conn, join.AttachReply{Attached: accepted}) {
 		return

@@ -36,7 +36,7 @@ func ResolveHome() (Home, error) {
 func DefaultHome() (Home, error) {
 	dir, err := os.UserHomeDir()
 	if err != nil {
-		return "", fmt.Errorf("cannot tell the home folder: %w; set TABRELAY_HOME", err)
+		return "", fmt.Errorf("cannot determine the home folder: %w; set TABRELAY_HOME", err)
 	}
 	abs, err := filepath.Abs(filepath.Join(dir, ".tabrelay")) // HOME may be relative
 	return Home(abs), err
@@ -224,7 +224,7 @@ func ReadState(file string, into any) error {
 	if err != nil {
 		return &FileError{
 			Err:  fmt.Errorf("%s cannot be used: %w", file, err),
-			Next: "put it back from a copy; or remove it: a new one is made, and what it held is forgotten",
+			Next: "restore it from a backup; or remove it: a new one is created, and its contents are lost",
 		}
 	}
 	return nil
@@ -233,7 +233,7 @@ func ReadState(file string, into any) error {
 // unwritable is what nothing can be stored in.
 func unwritable(err error) error {
 	if errors.Is(err, fs.ErrPermission) {
-		return &FileError{Err: err, Next: "run: tabrelay doctor, which says whose permissions it lacks"}
+		return &FileError{Err: err, Next: "run: tabrelay doctor, which says what permissions are missing"}
 	}
 	return &FileError{Err: err, Next: "free some disk space if it is full, or set TABRELAY_HOME to a folder you can " +
 		"write"}

@@ -184,7 +184,7 @@ func readKeyFile(path string) (string, error) {
 	case err != nil:
 		return "", err
 	case !info.Mode().IsRegular() || info.Size() > mostKey:
-		return "", errors.New("it is no file with a key")
+		return "", errors.New("it is not a file with a key")
 	case runtime.GOOS != "windows" && info.Mode().Perm()&0o077 != 0:
 		return "", fmt.Errorf("others may read it (mode %04o); run: chmod 600 on it", info.Mode().Perm())
 	}

@@ -256,7 +256,7 @@ func unreadable(err error) error {
 
 func damaged(path string, err error) error {
 	return &FileError{Err: fmt.Errorf("%s is damaged: %w", path, err),
-		Next: "put it back from a copy, or move it away, and a new one is made; every client then has to be " +
+		Next: "restore it from a backup, or move it away, and a new one is made; every client then has to be " +
 			"connected again: tabrelay connect CLIENT"}
 }
 

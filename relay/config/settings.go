@@ -46,14 +46,14 @@ var relaySettings = []setting[Config]{
 			"without an Origin header are always allowed."},
 
 	{"timeoutMs", millis(100, 10*time.Minute), 30_000, func(c *Config) any { return &c.Timeout },
-		"How long a tool may take when neither the tool nor the caller says."},
+		"How long a tool may take when neither the tool nor the caller sets a timeout."},
 	{"maxTimeoutMs", millis(100, 10*time.Minute), 300_000, func(c *Config) any { return &c.MaxTimeout },
-		"How long a tool may take at the very most, with all its progress."},
+		"The longest a tool may take, however much progress it reports."},
 	{"startTimeoutMs", millis(100, time.Minute), 4_000, func(c *Config) any { return &c.StartTimeout },
 		"How long a page may take to begin with a tool; one that still loads has three times as long. After that the " +
 			"call ends with TAB_UNRESPONSIVE. A page that shows a dialog is not waited for."},
 	{"progressExtendsTimeout", boolean, true, func(c *Config) any { return &c.ProgressExtendsTimeout },
-		"Whether a tool that reports progress gets its timeout anew, up to maxTimeoutMs."},
+		"Whether each progress report restarts a tool's timeout, up to maxTimeoutMs."},
 
 	{"maxBytes", size(1*kib, 10*mib), 32 * kib, func(c *Config) any { return &c.MaxBytes },
 		"Size above which a result is truncated in the answer to the agent, and kept whole for relay__read_result. A " +
@@ -65,7 +65,7 @@ var relaySettings = []setting[Config]{
 	{"results.keepHours", count(1, 24*365), 24, func(c *Config) any { return &c.Results.KeepHours },
 		"How long results that were too large for an answer are kept."},
 	{"deadLetters.max", count(1, 100_000), 1_000, func(c *Config) any { return &c.DeadLetters.Max },
-		"How many calls with unknown outcome, or that failed at every try, are kept; the oldest go first."},
+		"How many calls with unknown outcome, or that failed at every attempt, are kept; the oldest go first."},
 	{"deadLetters.keepDays", count(1, 365), 7, func(c *Config) any { return &c.DeadLetters.KeepDays },
 		"How long dead letters are kept."},
 	{"audit.keepDays", count(1, 3650), 90, func(c *Config) any { return &c.Audit.KeepDays },
@@ -92,10 +92,10 @@ var relaySettings = []setting[Config]{
 			"as traceLine in _meta[\"tabrelay/error\"]."},
 	{"errors.transient.retry.maxAttempts", count(1, 10), 3,
 		func(c *Config) any { return &c.Errors.Transient.Retry.MaxAttempts },
-		"How often a call that may safely be repeated is tried, the first try included."},
+		"How often a call that may safely be repeated is attempted, the first attempt included."},
 	{"errors.transient.retry.initialDelayMs", millis(0, time.Minute), 1_000,
 		func(c *Config) any { return &c.Errors.Transient.Retry.InitialDelay },
-		"Pause before the second try. Up to half of it is added at random."},
+		"Pause before the second attempt. Up to half of it is added at random."},
 	{"errors.transient.retry.maxDelayMs", millis(0, 5*time.Minute), 30_000,
 		func(c *Config) any { return &c.Errors.Transient.Retry.MaxDelay },
 		"The longest pause, a page's retryAfterMs included."},
@@ -128,7 +128,8 @@ var relaySettings = []setting[Config]{
 			"run one after the other."},
 
 	{"breaker.failures", count(1, 1_000), 5, func(c *Config) any { return &c.Breaker.Failures },
-		"After how many calls in a row that the link or a clock failed, further calls of that plugin in that profile " +
+		"After how many calls in a row that failed because of the link or a deadline, further calls of that plugin " +
+			"in that profile " +
 			"are held back (CIRCUIT_OPEN)."},
 	{"breaker.percent", count(1, 100), 50, func(c *Config) any { return &c.Breaker.Percent },
 		"Or when this many of a hundred calls failed so within windowMs, if there were at least minCalls."},

@@ -25,7 +25,7 @@ type Entry struct {
 	Accepts string          `json:"accepts"`
 }
 
-// IsSet reports whether something else than the default counts.
+// IsSet reports whether something other than the default counts.
 func (e Entry) IsSet() bool { return e.From != "default" }
 
 // Entries are all settings, as config.json and the environment say. What is wrong with a value is not looked at.

@@ -55,7 +55,7 @@ func (r *run) checkResult() *fault.Error {
 	}
 	var left []string
 	if res.Output, left = rawjson.WithoutPrototypes(res.Output); left != nil {
-		r.warn("The result had members that programs take for something else than a value (" +
+		r.warn("The result had members that programs take for something other than a value (" +
 			strings.Join(left, ", ") + "); they are left out.")
 	}
 	var replaced bool

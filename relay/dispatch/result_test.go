@@ -231,7 +231,8 @@ func TestLargeResultsThatCannotBeTruncated(t *testing.T) {
 	}
 }
 
-// What would mean something else than a value to a program that reads it is left out; what nests too deeply is refused.
+// What would mean something other than a value to a program that reads it is left out; what nests too deeply
+// is refused.
 func TestHarmlessResults(t *testing.T) {
 	nested := func(open, inner, end string, levels int) string {
 		return strings.Repeat(open, levels) + inner + strings.Repeat(end, levels)

@@ -53,7 +53,7 @@ func runs(every time.Duration) page {
 			}
 			select {
 			case <-ctx.Done():
-				return nil, fault.New(fault.Cancelled, "The call was given up while it ran",
+				return nil, fault.New(fault.Cancelled, "The call was abandoned while it ran",
 					fault.WithOutcome(fault.Unknown))
 			case <-step:
 				r.Progress(call.Progress{Progress: n})

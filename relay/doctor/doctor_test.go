@@ -109,7 +109,7 @@ var provocations = map[string]provocation{
 	"state-broken": {func(t *testing.T, s *Scene) { write(t, s.Home.OldState()[0], "") },
 		"profiles.json cannot be used: it is empty"},
 	"database-broken": {func(t *testing.T, s *Scene) { write(t, s.Home.Database(), "no database") },
-		"no SQLite database"},
+		"not a SQLite database"},
 
 	"binary-incomplete": {func(_ *testing.T, s *Scene) { s.Bundle = nil }, "extension"},
 	"relay-stopped":     {func(_ *testing.T, s *Scene) { s.Running = false }, "not running"},

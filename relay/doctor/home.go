@@ -32,10 +32,10 @@ func (e *examination) home() {
 			"Its permissions keep you out.", "")
 	case err != nil:
 		e.shut = true
-		e.note("home-unusable", fmt.Sprintf("The home folder cannot be looked at: %v", err), "", "")
+		e.note("home-unusable", fmt.Sprintf("The home folder cannot be read: %v", err), "", "")
 	case !info.IsDir():
 		e.shut = true
-		e.note("home-unusable", fmt.Sprintf("%s is not a folder", e.Home), "Something else has its name.",
+		e.note("home-unusable", fmt.Sprintf("%s is not a folder", e.Home), "Something else has that name.",
 			"move it away, or set TABRELAY_HOME to another folder")
 	case e.kept(info):
 	case runtime.GOOS != "windows" && info.Mode().Perm()&0o077 != 0:

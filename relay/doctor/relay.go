@@ -108,7 +108,7 @@ func (e *examination) folder() {
 	case e.pairing != "" && paired.Secret != e.pairing:
 		e.note("pairing-wrong", "pairing.json in the extension's folder has another secret than the relay", "", "")
 	case e.Running && e.Relay.Address != "" && paired.Address != e.Relay.Address:
-		e.note("pairing-wrong", fmt.Sprintf("pairing.json in the extension's folder leads to %s, but the relay is at "+
+		e.note("pairing-wrong", fmt.Sprintf("pairing.json in the extension's folder names %s, but the relay is at "+
 			"%s", paired.Address, e.Relay.Address), "", "")
 	default:
 		e.fine("extension", "The extension is in "+folder)

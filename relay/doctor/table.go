@@ -30,7 +30,7 @@ var Fixes = map[string]string{
 }
 
 const (
-	restarts = "starts the relay anew, unless it runs calls"
+	restarts = "restarts the relay, unless calls are running"
 	corrects = "corrects the entry of the client"
 )
 
@@ -39,7 +39,7 @@ var table = []Row{
 	{"home-missing", Problem, "There is no home folder.", "tabrelay was not started yet, or TABRELAY_HOME names " +
 		"another folder.", "run: tabrelay up"},
 	{"home-unusable", Problem, "The home folder cannot be used.",
-		"Something else has its name, its disk cannot be written, or a folder above it is closed to you.",
+		"Something else has that name, its disk cannot be written, or a folder above it is closed to you.",
 		"set TABRELAY_HOME to a folder that you can write"},
 	{"home-shut", Problem, "You may not use your own home folder.",
 		"Its permissions keep you from reading or writing it.", "run: chmod 700 on the folder"},
@@ -78,15 +78,16 @@ var table = []Row{
 	{"minimal-forced", Problem, "tabrelay mcp is forced into minimal mode.", "TABRELAY_FORCE_MINIMAL is set.",
 		"unset TABRELAY_FORCE_MINIMAL, also in the client's configuration, and restart the client"},
 	{"secrets-broken", Problem, "The secrets cannot be used.", "secrets.json is damaged, or other users can read it. " +
-		"Nobody is let in meanwhile.", "if it is damaged, put it back from a copy; if others can read it, run: " +
+		"Until then nobody can connect.", "if it is damaged, restore it from a backup; if others can read it, run: " +
 		"chmod 600 on it"},
 	{"state-broken", Problem, "The list of plugins, or a file of an earlier version, cannot be used.",
 		"It is empty or damaged: the disk was full, or another program wrote to it. No relay starts with it.",
-		"put it back from a copy; or remove it: a new one is made, and what it held is forgotten"},
+		"restore it from a backup; or remove it: a new one is created, and its contents are lost"},
 	{"database-broken", Problem, "The database cannot be used.",
 		"tabrelay.db is empty, truncated, not a SQLite database, or unreadable. Often the disk was full.",
-		"put it back from a copy; or move tabrelay.db, tabrelay.db-wal and tabrelay.db-shm away: new ones are made, " +
-			"without the rules, reviews, audit log and results of the past"},
+		"restore it from a backup; or move tabrelay.db, tabrelay.db-wal and tabrelay.db-shm away: new ones are " +
+			"created, " +
+			"without the earlier rules, reviews, audit log and results"},
 
 	{"binary-incomplete", Problem, "This binary was built without the extension or without the plugins.",
 		"Their bundles were not generated before go build.", "run: make build"},
@@ -102,8 +103,9 @@ var table = []Row{
 			"address, or to \"\" for none"},
 	{"version-differs", Problem, "The running relay and this program have different versions.",
 		"One of them was updated while the other ran.", "run: tabrelay up, which replaces the relay when no call runs"},
-	{"corruption", Warning, "Messages came that could not be used.",
-		"A peer sent something that is no valid message, or is too large. Three within a minute end its connection.",
+	{"corruption", Warning, "Messages that could not be used were received.",
+		"The other side sent something that is not a valid message, or is too large. Three within a minute end its " +
+			"connection.",
 		"update the extension and tabrelay to the same version; if it stays, report it with: tabrelay doctor " +
 			"--bundle FILE"},
 
@@ -138,15 +140,15 @@ var table = []Row{
 	{"worker-asleep", Problem, "The browser went away a moment ago.",
 		"It put the extension to sleep, was closed, or the machine slept.",
 		"click the extension's icon, which wakes it at once; else start your browser"},
-	{"pairing-refused", Problem, "An extension was turned away: its proof was wrong.",
+	{"pairing-refused", Problem, "An extension was refused: its proof was wrong.",
 		"It was loaded from another folder, or the secret was changed after it read it.",
 		"open chrome://extensions and press the reload arrow on the card of tabrelay; it must be loaded from the " +
 			"folder that tabrelay status names"},
-	{"extension-version", Problem, "An extension was turned away: it speaks another protocol.",
+	{"extension-version", Problem, "An extension was refused: it speaks another protocol.",
 		"Extension and relay are too far apart.", "update the older one: press the reload arrow of tabrelay at " +
 			"chrome://extensions, or update the tabrelay program"},
 	{"extension-old", Warning, "A browser runs older files of the extension.",
-		"It takes the new ones when no call is open; an extension that was loaded from another folder never does.",
+		"It loads the new ones when no call is open; an extension that was loaded from another folder never does.",
 		"open chrome://extensions and press the reload arrow on the card of tabrelay"},
 	{"chrome-old", Problem, "A browser is too old.", "The extension needs Chrome 123 or newer.", "update the browser"},
 	{"profile-away", Warning, "A browser profile that was connected before is not now.",
@@ -160,7 +162,7 @@ var table = []Row{
 	{"paused", Problem, "All agents are stopped.", "The switch in the side panel, or tabrelay pause, stopped them: " +
 		"every call is refused, also after a restart.", "run: tabrelay resume, or use the switch in the side panel"},
 	{"review-waits", Warning, "A plugin waits for your review.",
-		"It is new or has changed. It is off, or what you reviewed last still serves.",
+		"It is new or has changed. It is off, or the version you reviewed last still runs.",
 		"run: tabrelay plugin review, or open the side panel"},
 	{"review-off", Warning, "Plugins run without a review.",
 		"review.required is false, as suits a machine for development.",
@@ -168,7 +170,7 @@ var table = []Row{
 			"tabrelay down, then tabrelay up"},
 	{"provider-unusable", Problem, "A provider of models cannot be used, so some agent cannot be delegated to.",
 		"The environment of the relay, a file or the keyring has no key for it, or its settings are wrong.",
-		"give it what is named, where the relay is started; then run: tabrelay down, then tabrelay up"},
+		"provide what is named, where the relay is started; then run: tabrelay down, then tabrelay up"},
 	{"worker-missing", Problem, "The program of a worker is not there, or cannot be executed.",
 		"It is not installed, not in the PATH of the relay, or its file has no permission to be executed.",
 		"install it, or correct command of the worker in config.json"},

@@ -58,10 +58,10 @@ func (b *build) askCode(kind answerKind, path, query, samplePath, sampleQuery st
 // pageArguments are those by which an agent reads a page in parts.
 func (b *build) pageArguments() string {
 	offset := b.args.add("", "offset", map[string]any{"type": "integer", "minimum": 0, "default": 0,
-		"description": "Where to go on: nextOffset of the answer before."}, false, 0)
+		"description": "Where to go on: nextOffset of the previous answer."}, false, 0)
 	most := b.args.add("", "maxChars", map[string]any{"type": "integer", "minimum": 1, "maximum": 100_000,
 		"default":     20_000,
-		"description": "At most so many characters of the text."}, false, 20_000)
+		"description": "At most this many characters of the text."}, false, 20_000)
 	return fmt.Sprintf("{ offset: params.%s, maxChars: params.%s, maxBytes }", offset.name, most.name)
 }
 

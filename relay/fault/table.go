@@ -177,8 +177,8 @@ var tabRows = []Row{
 		Situation: "The browser did not let the adapter into the page: site access is missing, or the page is one " +
 			"that " +
 			"extensions may not touch.",
-		Hint: "An error of the browser, or a page of its own: go to another page (browser__navigate, " +
-			"browser__open_tab). Any other: ask the person to give the tabrelay extension access to the site (its " +
+		Hint: "If the tab shows an error or a page of the browser itself, go to another page (browser__navigate, " +
+			"browser__open_tab). If not, ask the person to give the tabrelay extension access to the site (its " +
 			"icon, \"This can read and change site data\")."},
 	{Code: PageNotLoaded, Category: Internal, Source: SourceUpstream, Class: Tool, Type: TypeNetwork, Retryable: true,
 		Outcome:   NotExecuted,

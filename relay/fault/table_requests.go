@@ -120,7 +120,7 @@ var agentRows = []Row{
 		Hint:      "Create a new session with sessions_create."},
 	{Code: WorkerStartFailed, Category: Internal, Source: SourceTransport, Class: Tool, Type: TypeCLI,
 		Outcome:   NotExecuted,
-		Situation: "A worker program did not start. It does not clear by itself.",
+		Situation: "A worker program did not start. It does not recover by itself.",
 		Hint:      "Ask the person to check the worker's command in the configuration."},
 	{Code: WorkerBadReply, Category: Internal, Source: SourceUpstream, Class: Tool, Type: TypeCLI, Outcome: Unknown,
 		Situation: "A worker program answered with something that is not a valid reply.",

@@ -24,7 +24,7 @@ func (f *Front) taskIDs(m *message, meta *requestMeta) (ids []string, fail *faul
 	case raw == nil || f.options.Tasks == nil:
 		return nil, nil
 	case !meta.hasTasks():
-		return nil, noTasks("The request asks for news of tasks, and does not say that its client has tasks")
+		return nil, noTasks("The request subscribes to tasks, and does not say that its client supports them")
 	case json.Unmarshal(raw, &ids) != nil || len(ids) > maxTaskIDs:
 		return nil, fault.New(fault.InvalidParams, "The taskIds are not a list of 100 texts at the most")
 	}

@@ -29,7 +29,7 @@ func isTaskMethod(method string) bool {
 // serveTask answers one of the methods of the extension.
 func (f *Front) serveTask(ctx context.Context, p *peer, x *exchange, m *message, meta *requestMeta) response {
 	if !meta.hasTasks() {
-		return f.failed(x, noTasks("The request does not say that its client has tasks"), "")
+		return f.failed(x, noTasks("The request does not say that its client supports tasks"), "")
 	}
 	id, ok := rawjson.Text(m.param("taskId"))
 	if !ok {

@@ -14,7 +14,7 @@ import (
 // Views knows which tools each client may see. Its methods are called concurrently, View for every list.
 type Views interface {
 	View(call.Session) registry.View
-	// OnChange calls changed when views show something else than before, until stop. changed does not block.
+	// OnChange calls changed when views show something other than before, until stop. changed does not block.
 	OnChange(changed func()) (stop func())
 }
 

@@ -34,7 +34,7 @@ func (a *API) showAudit(w http.ResponseWriter, req *http.Request) {
 	query.Del("format")
 	filter, err := audit.ParseFilter(query, time.Now())
 	if err == nil && format != "" && format != "json" && format != "jsonl" && format != "csv" {
-		err = errors.New("format is none of json, jsonl and csv")
+		err = errors.New("format is not json, jsonl or csv")
 	}
 	if err != nil {
 		Refuse(w, http.StatusBadRequest, malformed(err.Error()))

@@ -97,7 +97,7 @@ func (a *API) eventsBefore(req *http.Request) (backlog, *fault.Error) {
 	if id := req.Header.Get("Last-Event-ID"); id != "" {
 		life, number, ok := cutID(id)
 		if !ok {
-			return backlog{}, fault.New(fault.InvalidRequest, "Last-Event-ID is none of this relay's ids",
+			return backlog{}, fault.New(fault.InvalidRequest, "Last-Event-ID is not an id of this relay",
 				fault.WithHint("Leave it out; ?recent=100 shows the last 100 events."))
 		}
 		if life != a.life() {

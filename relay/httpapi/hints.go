@@ -156,9 +156,9 @@ func widening(before catalog.HintsView, patterns []string, effect plugin.Effect)
 		}
 	}
 	if !takes && effect != plugin.Unsaid {
-		return nil, fault.New(fault.InvalidRequest, fmt.Sprintf("No tool of %s that says nothing of itself has a name "+
+		return nil, fault.New(fault.InvalidRequest, fmt.Sprintf("No tool of %s that declares nothing has a name "+
 			"like %s", before.Plugin, strings.Join(patterns, ", ")),
-			fault.WithHint("What an author says of a tool stays. `tabrelay plugin annotate "+before.Plugin+
+			fault.WithHint("What an author declares stays. `tabrelay plugin annotate "+before.Plugin+
 				"` lists the tools."))
 	}
 	return differences, nil
@@ -176,7 +176,7 @@ func hinting(names []string, patterns map[string][]string, said string, differen
 		command += fmt.Sprintf(" '%s' %s", strings.Join(patterns[of], ","), said)
 	}
 	return policy.NewChange(fmt.Sprintf("Tools of %s %s (%d)", of, effectText(effects[said]), len(differences)),
-		command, differences...).Reading("Their author does not say what they do. You answer for it: what is allowed "+
+		command, differences...).Reading("Their author does not say what they do. You vouch for it: what is allowed "+
 		"for tools that only read is allowed for them, and those are called again when a call failed.",
 		"It applies to tools of these names in later versions of the plugin, too.")
 }
@@ -201,5 +201,5 @@ func effectText(e plugin.Effect) string {
 	case plugin.Destroys:
 		return "may destroy"
 	}
-	return "may destroy: they say nothing"
+	return "may destroy: nothing is declared"
 }

@@ -71,7 +71,7 @@ func (a *API) makePairing(w http.ResponseWriter, req *http.Request) (any, *refus
 		return nil, denied
 	}
 	code, until := a.Pairings.make()
-	a.Events.Publish(event.OfPerson(), event.Session, "A pairing string was made; it is good once, for "+
+	a.Events.Publish(event.OfPerson(), event.Session, "A pairing string was made; it is valid once, for "+
 		pairingTime.String(), map[string]any{"until": until})
 	return Pairing{Text: a.Address + "/" + code, Until: until}, nil
 }

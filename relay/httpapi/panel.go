@@ -78,7 +78,7 @@ func servePanel(handler http.Handler, log zerolog.Logger) hub.PanelAnswer {
 		if ctx.Err() != nil {
 			return http.StatusGatewayTimeout, failureBody(fault.New(fault.TimeoutCode,
 				fmt.Sprintf("%s was not answered within %s", fault.Excerpt(asked.Path), wire.RequestTime),
-				fault.WithHint("Look whether it was done after all before you try again.")))
+				fault.WithHint("Check whether it was done after all before you try again.")))
 		}
 		return w.answer()
 	}

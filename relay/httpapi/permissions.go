@@ -151,7 +151,7 @@ func unanswerable(err error) *refusal {
 	}
 	switch {
 	case errors.Is(err, policy.ErrEnded):
-		return refuse(http.StatusGone, fault.New(fault.NotFoundCode, "The answer came too late and does nothing: "+
+		return refuse(http.StatusGone, fault.New(fault.NotFoundCode, "The answer came too late and has no effect: "+
 			err.Error(), fault.WithHint("When it is asked for again, there is a new question.")))
 	case errors.Is(err, policy.ErrNoApproval):
 		return says(http.StatusNotFound, fault.NotFoundCode, "`tabrelay permit pending` lists the questions that wait.")

@@ -234,7 +234,7 @@ func decisions(w http.ResponseWriter, req *http.Request) (d Decisions, verdict s
 	wrong := func(one Reviewed) bool { return !hashForm.MatchString(one.Hash) }
 	if err != nil || !known || len(d.Plugins) == 0 || len(d.Plugins) > maxDecisions ||
 		slices.ContainsFunc(d.Plugins, wrong) {
-		bad = refuse(http.StatusBadRequest, fault.New(fault.InvalidRequest, "The body is no decision about plugins",
+		bad = refuse(http.StatusBadRequest, fault.New(fault.InvalidRequest, "The body is not a decision about plugins",
 			fault.WithHint(`Send {"plugins": [{"plugin": "…", "hash": "…"}], "verdict": "accept"} with the hashes of `+
 				`what was looked at.`)))
 	}
@@ -293,7 +293,7 @@ func decision(w http.ResponseWriter, req *http.Request) (d Decision, bad *refusa
 		err = json.Unmarshal(text, &d)
 	}
 	if err != nil || !hashForm.MatchString(d.Hash) {
-		bad = refuse(http.StatusBadRequest, fault.New(fault.InvalidRequest, "The body is no decision",
+		bad = refuse(http.StatusBadRequest, fault.New(fault.InvalidRequest, "The body is not a decision",
 			fault.WithHint(`Send {"hash": "…", "verdict": "accept"} with the hash of what was looked at.`)))
 	}
 	return d, bad

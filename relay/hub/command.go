@@ -68,7 +68,8 @@ func (b *browser) awaitReply(ctx context.Context, id call.ID, name string, answe
 	case <-late.C:
 		return nil, fault.TimedOut(fault.Fixed, commandTime, commandTime, false, "", b.at(0))
 	case <-ctx.Done():
-		return nil, fault.New(fault.Cancelled, "The command was given up", b.at(0), fault.WithCause(context.Cause(ctx)))
+		return nil, fault.New(fault.Cancelled, "The command was "+
+			"abandoned", b.at(0), fault.WithCause(context.Cause(ctx)))
 	}
 }
 

@@ -135,7 +135,7 @@ func endedFault(b *browser, f *flight) *fault.Error {
 
 // abandonedFault is the failure of a call that its caller gave up.
 func abandonedFault(b *browser, f *flight) *fault.Error {
-	return fault.New(fault.Cancelled, "The call was given up while it ran", b.at(f.tabID),
+	return fault.New(fault.Cancelled, "The call was abandoned while it ran", b.at(f.tabID),
 		fault.WithOutcome(fault.Unknown))
 }
 

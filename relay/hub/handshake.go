@@ -185,7 +185,7 @@ func (x *handshake) pair(ctx context.Context) error {
 	}
 	proof, err := x.transcript.Proof(code, wire.PairingRelayRole)
 	if err != nil {
-		return unpaired("No pairing string is good now: run `tabrelay pair` and paste what it prints within five " +
+		return unpaired("No pairing string is valid now: run `tabrelay pair` and paste what it prints within five " +
 			"minutes.")
 	}
 	proven, err := x.exchange(ctx, proof, func(theirs string) bool {

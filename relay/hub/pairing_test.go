@@ -71,7 +71,7 @@ func TestAOneTimeStringThatIsNotGood(t *testing.T) {
 	for name, tt := range map[string]struct{ good, tried, says string }{
 		"wrong":         {code, strings.Repeat("f", 32), "not the one"},
 		"almost":        {code, code[:31] + "0", "not the one"},
-		"none was made": {"", code, "No pairing string is good now"},
+		"none was made": {"", code, "No pairing string is valid now"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			inPairingLab(t, tt.good, func(t *testing.T, l *lab) {

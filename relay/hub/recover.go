@@ -180,8 +180,8 @@ func (h *Hub) FindOutcome(ctx context.Context, id call.ID) (reply *call.Reply, f
 	r, found, err := h.cfg.Journal.Find(ctx, id)
 	switch {
 	case err != nil:
-		return nil, fault.New(fault.ExtensionLost, "The journal could not be read, so nobody knows what became of "+
-			"the call",
+		return nil, fault.New(fault.ExtensionLost, "The journal could not be read, so the outcome of the call is "+
+			"unknown",
 			fault.WithOutcome(fault.Unknown), fault.WithCause(err)), true
 	case !found:
 		return nil, nil, false

@@ -72,15 +72,15 @@ func (r Repository) Fetch(ctx context.Context) (*Package, error) {
 		clone = append(clone, "--branch", r.Ref)
 	}
 	if _, err := git(ctx, append(clone, "--", r.URL, bare)...); err != nil {
-		return nil, fmt.Errorf("%s cannot be had: %w", r.Text, err)
+		return nil, fmt.Errorf("cannot fetch %s: %w", r.Text, err)
 	}
 	commit, err := git(ctx, "-C", bare, "rev-parse", "HEAD")
 	if err != nil {
-		return nil, fmt.Errorf("%s cannot be had: %w", r.Text, err)
+		return nil, fmt.Errorf("cannot fetch %s: %w", r.Text, err)
 	}
 	tarball, err := git(ctx, "-C", bare, "archive", "--format=tar.gz", "--prefix=package/", "HEAD")
 	if err != nil {
-		return nil, fmt.Errorf("%s cannot be had: %w", r.Text, err)
+		return nil, fmt.Errorf("cannot fetch %s: %w", r.Text, err)
 	}
 	if len(tarball) > maxTarball {
 		return nil, fmt.Errorf("%s has more than %d bytes", r.Text, maxTarball)

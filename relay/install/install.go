@@ -36,7 +36,7 @@ func ReadTarball(file string) (*Package, error) {
 		return nil, fmt.Errorf("the tarball cannot be read: %w", err)
 	}
 	if !info.Mode().IsRegular() { // a device or a pipe may have no end
-		return nil, fmt.Errorf("%s is no file", file)
+		return nil, fmt.Errorf("%s is not a file", file)
 	}
 	if info.Size() > maxTarball {
 		return nil, fmt.Errorf("the tarball %s has %d bytes, more than %d", file, info.Size(), maxTarball)
@@ -113,7 +113,8 @@ func (c *Candidate) read(ctx context.Context) (err error) {
 	case plugin.HasSources(c.dir):
 		c.Plugin, c.Found, err = plugin.Build(ctx, c.dir, plugin.Options{})
 	default:
-		err = errors.New("it is no plugin: it has neither dist/manifest.json, which tabrelay plugin build makes, nor " +
+		err = errors.New("it is not a plugin: it has neither dist/manifest.json, which tabrelay plugin build " +
+			"makes, nor " +
 			"src/index.ts, nor dist/tools.json and dist/adapter.iife.js of a package for OpenTabs")
 	}
 	return err
@@ -202,7 +203,7 @@ func Remove(home, name string) error {
 // whose version is not there: resolving dependencies is left to npm.
 func (c *Config) Library(ctx context.Context, dir string, spec Spec) (*Package, error) {
 	if _, err := os.Stat(filepath.Join(dir, "package.json")); err != nil {
-		return nil, fmt.Errorf("%s has no package.json, so it is no plugin's folder", dir)
+		return nil, fmt.Errorf("%s has no package.json, so it is not a plugin's folder", dir)
 	}
 	p, err := c.Fetch(ctx, spec)
 	if err != nil {

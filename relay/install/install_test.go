@@ -118,7 +118,7 @@ func TestPrepareRefuses(t *testing.T) {
 		files []file
 		want  string
 	}{
-		"no plugin": {[]file{{name: "package/index.js"}}, "it is no plugin"},
+		"no plugin": {[]file{{name: "package/index.js"}}, "it is not a plugin"},
 		"what is broken": {[]file{{name: "package/package.json", content: teaManifest},
 			{name: "package/src/index.ts", content: "export default {{{"}}, "src/index.ts:1:"},
 		"a missing import": {[]file{{name: "package/package.json", content: teaManifest},
@@ -173,7 +173,7 @@ func TestATarballIsAFile(t *testing.T) {
 	if err := os.Symlink(os.DevNull, file); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := ReadTarball(file); err == nil || !strings.Contains(err.Error(), "is no file") {
+	if _, err := ReadTarball(file); err == nil || !strings.Contains(err.Error(), "is not a file") {
 		t.Errorf("a device: %v", err)
 	}
 }

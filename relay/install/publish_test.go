@@ -161,7 +161,7 @@ func TestFetchRepository(t *testing.T) {
 	}
 	missing := Repository{Text: "github:tea/none", URL: "file:///nowhere/tea"}
 	if _, err := missing.Fetch(t.Context()); err == nil ||
-		!strings.Contains(err.Error(), "github:tea/none cannot be had") {
+		!strings.Contains(err.Error(), "cannot fetch github:tea/none") {
 		t.Errorf("a repository that is not there: %v", err)
 	}
 }

@@ -83,7 +83,7 @@ type packument struct {
 func (c *Config) Fetch(ctx context.Context, spec Spec) (*Package, error) {
 	p, err := c.fetch(ctx, spec)
 	if err != nil {
-		return nil, fmt.Errorf("%s cannot be had: %w", spec, err)
+		return nil, fmt.Errorf("cannot fetch %s: %w", spec, err)
 	}
 	return p, nil
 }
@@ -216,10 +216,10 @@ func (c *Config) redirected(r request) func(req *http.Request, via []*http.Reque
 		case len(via) >= 5:
 			return errors.New("it is redirected too often")
 		case r.sameHost && req.URL.Host != r.from.Host:
-			return hint.With(fmt.Errorf("it sends on to another host, %s", req.URL.Host),
+			return hint.With(fmt.Errorf("it redirects to another host, %s", req.URL.Host),
 				"if that is the registry you mean, name it with --registry URL")
 		case isLoopback(req.URL) && !isLoopback(r.from):
-			return fmt.Errorf("it sends on to this machine, %s, which is not asked", req.URL.Host)
+			return fmt.Errorf("it redirects to this machine, %s, which is not allowed", req.URL.Host)
 		}
 		c.authorize(req)
 		return secure(req.URL)

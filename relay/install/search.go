@@ -94,7 +94,7 @@ func (c *Config) searchFor(ctx context.Context, at *url.URL) (found []Found, err
 	err = json.Unmarshal(text, &answer)
 	_, mistyped := errors.AsType[*json.UnmarshalTypeError](err)
 	if err != nil && !mistyped || answer.Objects == nil {
-		return nil, hint.With(errors.New("what it answered is no list of packages in JSON"),
+		return nil, hint.With(errors.New("its answer is not a list of packages in JSON"),
 			"is "+at.Host+" a package registry? --registry URL names another")
 	}
 	for _, one := range answer.Objects {

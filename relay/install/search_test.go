@@ -42,7 +42,7 @@ func TestSearch(t *testing.T) {
 		t.Errorf("asked %q", asked)
 	}
 	answer = "<html>"
-	if _, err := c.Search(t.Context(), "", 3); err == nil || !strings.Contains(err.Error(), "no list of packages") {
+	if _, err := c.Search(t.Context(), "", 3); err == nil || !strings.Contains(err.Error(), "not a list of packages") {
 		t.Errorf("got %v", err)
 	}
 	server.Close()
@@ -120,20 +120,20 @@ func TestSearchSaysWhatFailed(t *testing.T) {
 		"too often":       {says(429, ""), "HTTP 429", "try again in a few minutes"},
 		"no search":       {says(404, ""), "the registry has no search", ""},
 		"not signed in":   {says(401, ""), "npm login", ""},
-		"HTML":            {says(200, "<!doctype html><title>Sign in</title>"), "no list of packages", notRegistry},
-		"nothing":         {says(200, ""), "no list of packages", notRegistry},
-		"null":            {says(200, "null"), "no list of packages", notRegistry},
-		"another list":    {says(200, "[]"), "no list of packages", notRegistry},
-		"another object":  {says(200, `{"objects":{"a":1}}`), "no list of packages", notRegistry},
-		"half a list":     {says(200, `{"objects":[{"package":{"name":"tabrelay-plugin-a"`), "no list", notRegistry},
-		"a deep one":      {says(200, strings.Repeat(`{"objects":[`, 1<<18)), "no list of packages", notRegistry},
+		"HTML":            {says(200, "<!doctype html><title>Sign in</title>"), "not a list of packages", notRegistry},
+		"nothing":         {says(200, ""), "not a list of packages", notRegistry},
+		"null":            {says(200, "null"), "not a list of packages", notRegistry},
+		"another list":    {says(200, "[]"), "not a list of packages", notRegistry},
+		"another object":  {says(200, `{"objects":{"a":1}}`), "not a list of packages", notRegistry},
+		"half a list":     {says(200, `{"objects":[{"package":{"name":"tabrelay-plugin-a"`), "not a list", notRegistry},
+		"a deep one":      {says(200, strings.Repeat(`{"objects":[`, 1<<18)), "not a list of packages", notRegistry},
 		"an endless body": {endless, "the registry's answer has more than 8 MiB", ""},
 		"elsewhere": {func(w http.ResponseWriter, req *http.Request) {
 			http.Redirect(w, req, "https://other.example/-/v1/search", http.StatusFound)
-		}, "sends on to another host, other.example", "name it with --registry URL"},
+		}, "redirects to another host, other.example", "name it with --registry URL"},
 		"another port": {func(w http.ResponseWriter, req *http.Request) {
 			http.Redirect(w, req, "http://127.0.0.1:1/", http.StatusFound)
-		}, "sends on to another host, 127.0.0.1:1", "name it with --registry URL"},
+		}, "redirects to another host, 127.0.0.1:1", "name it with --registry URL"},
 		"in circles": {func(w http.ResponseWriter, req *http.Request) {
 			http.Redirect(w, req, req.URL.String(), http.StatusFound)
 		}, "redirected too often", ""},

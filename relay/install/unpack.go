@@ -124,7 +124,7 @@ func entryPath(name string) (string, error) {
 	case len(name) > maxPath:
 		return refuse(fmt.Sprintf("has more than %d characters", maxPath))
 	case !utf8.ValidString(name) || strings.ContainsFunc(name, func(r rune) bool { return r < ' ' || r == 0x7f }):
-		return refuse("has characters that no file name has")
+		return refuse("has characters that are not allowed in file names")
 	case strings.ContainsAny(name, `\:`):
 		return refuse("has a backslash or a colon, which some systems take for a folder or a drive")
 	}

@@ -269,7 +269,7 @@ func (p *Proxy) attach(ctx context.Context, request AttachRequest) (*attachment,
 		AwaitLockFree(ctx, p.Home)
 		err = errors.New("the older relay has not ended yet")
 	case reply.Attached == nil:
-		err = errors.New("the relay's answer has no meaning to this version of tabrelay")
+		err = errors.New("this version of tabrelay does not understand the relay's answer")
 	}
 	if err != nil {
 		return nil, errors.Join(err, conn.Close())
@@ -277,7 +277,8 @@ func (p *Proxy) attach(ctx context.Context, request AttachRequest) (*attachment,
 	p.successor = false // until then it may have been the relay that ends
 	if n := reply.Attached.Running; n > 0 {
 		p.Log.Warn().Str("relay", reply.Attached.Version).Str("program", p.Version).Int("running", n).
-			Msg("the relay is older than this program, and serves on because calls run; once they have ended, " +
+			Msg("the relay is older than this program, and keeps running because calls are running; once they " +
+				"have ended, " +
 				"a relay of this program takes its place")
 	}
 	return &attachment{conn: conn, replies: replies}, nil

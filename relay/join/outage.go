@@ -252,7 +252,7 @@ func failureOf(cause error, outcome fault.Outcome) *fault.Error {
 		return fault.New(fault.Unauthorized, fault.Sanitize(refused.Message),
 			fault.WithOutcome(outcome), fault.WithHint(hint))
 	}
-	return fault.New(fault.ExtensionLost, "The relay ended, and no other could be joined: "+
+	return fault.New(fault.ExtensionLost, "The relay ended, and no other one could be reached: "+
 		fault.Sanitize(cause.Error()),
 		fault.WithOutcome(outcome), fault.WithRetryable(outcome == fault.NotExecuted), fault.WithHint(hint))
 }

@@ -97,7 +97,7 @@ func (p *Proxy) Run(ctx context.Context) error {
 			p.relayStopped, cause = false, errRelayStopped
 			continue
 		}
-		p.Log.Warn().Msg("the connection to the relay was lost; joining the next one")
+		p.Log.Warn().Msg("the connection to the relay was lost; connecting to the next one")
 		next, cause = p.reconnect(ctx)
 	}
 	return nil

@@ -349,7 +349,8 @@ func TestPendingRequestsFailWhenNoRelayStarts(t *testing.T) {
 	}
 	text := reply.Result.Content[0].Text
 	if string(reply.ID) != `"a1"` && string(reply.ID) != `"a\u0031"` || !reply.Result.IsError ||
-		!strings.Contains(text, "outcome=unknown] The relay ended, and no other could be joined: the port is taken") ||
+		!strings.Contains(text, "outcome=unknown] The relay ended, and no other one could be reached: the port is "+
+			"taken") ||
 		!strings.Contains(text, "Next: end the other program") {
 		t.Errorf("the client received %s", c.out.Text())
 	}

@@ -53,7 +53,7 @@ type Starter struct {
 func Executable() (string, error) {
 	path, err := os.Executable()
 	if err != nil {
-		return "", fmt.Errorf("cannot tell where tabrelay is installed: %w", err)
+		return "", fmt.Errorf("cannot determine where tabrelay is installed: %w", err)
 	}
 	return strings.TrimSuffix(path, " (deleted)"), nil // how Linux marks a file that was removed
 }

@@ -72,8 +72,9 @@ func New(inFlight func() int) *Metrics {
 			Help: "Browser profiles that are connected."}),
 		breakerTrips: counters("tabrelay_breaker_trips_total", "Times a circuit breaker opened.", "name"),
 		deadLetters: counters("tabrelay_dead_letters_total",
-			"Calls with unknown outcome, or that failed at every try, by their outcome.", "outcome"),
-		lateLetters: counters("tabrelay_dead_letters_settled_total", "Dead letters whose end came late, by that end.",
+			"Calls with unknown outcome, or that failed at every attempt, by their outcome.", "outcome"),
+		lateLetters: counters("tabrelay_dead_letters_settled_total", "Dead letters whose outcome became known "+
+			"late, by that outcome.",
 			"outcome"),
 		breakerState: prometheus.NewGaugeVec(prometheus.GaugeOpts{
 			Name: "tabrelay_breaker_state", Help: "Circuit breakers: 0 closed, 1 half open, 2 open.",
@@ -182,8 +183,9 @@ type Letters struct{ added, settled *prometheus.CounterVec }
 func (m *Metrics) Letters() *Letters {
 	l := &Letters{
 		added: counters("tabrelay_dead_letters_total",
-			"Calls with unknown outcome, or that failed at every try, by their outcome.", "outcome"),
-		settled: counters("tabrelay_dead_letters_settled_total", "Dead letters whose end came late, by that end.",
+			"Calls with unknown outcome, or that failed at every attempt, by their outcome.", "outcome"),
+		settled: counters("tabrelay_dead_letters_settled_total", "Dead letters whose outcome became known late, by "+
+			"that outcome.",
 			"outcome"),
 	}
 	m.registry.MustRegister(l.added, l.settled)

@@ -114,7 +114,7 @@ func TestCompare(t *testing.T) {
 		"does not work on https://b.example/* any more",
 		"leaves out https://x.example/* now",
 		"has a script now that runs before the page",
-		"its settings are others",
+		"its settings have changed",
 		"tool list changed: only reads before and may destroy now, its description, its arguments",
 		"new tool burn, which may destroy",
 		"no tool order any more",

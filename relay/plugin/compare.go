@@ -31,10 +31,10 @@ func Compare(before, after *Plugin) []string {
 	case hadIt && !hasIt:
 		say("has no script any more that runs before the page")
 	case !bytes.Equal(before.PreScript, after.PreScript):
-		say("the script that runs before the page is another")
+		say("the script that runs before the page has changed")
 	}
 	if !bytes.Equal(was.ConfigSchema, is.ConfigSchema) {
-		say("its settings are others")
+		say("its settings have changed")
 	}
 	compareTools(was.Tools, is.Tools, say)
 	prompts := func(m *Manifest) (names []string) {

@@ -112,7 +112,7 @@ func mergeTools(answers []string) (*pluginInfo, []Diagnostic) {
 			continue
 		}
 		if len(one.Tools) != len(whole.Tools) {
-			return nil, faultf(entryFile, "exports another number of tools each time it is loaded")
+			return nil, faultf(entryFile, "exports a different number of tools each time it is loaded")
 		}
 		for i := part; i < len(one.Tools); i += len(answers) {
 			whole.Tools[i] = one.Tools[i]

@@ -244,7 +244,7 @@ func (e *ListError) Unwrap() error { return e.Err }
 
 // Hint is the next step.
 func (e *ListError) Hint() string {
-	return "put it back from a copy; or remove it, and add your plugins again: tabrelay plugin add FOLDER"
+	return "restore it from a backup; or remove it, and add your plugins again: tabrelay plugin add FOLDER"
 }
 
 // editList edits the list under a lock that other processes respect.

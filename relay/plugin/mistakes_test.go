@@ -33,15 +33,15 @@ func TestMistakes(t *testing.T) {
 				`schema.properties.a.type: value must be one of "array", "boolean", "integer", "null", "number", ` +
 				`"object", "string"`},
 		"wrong key": {source: tool("outputSchema: { type: 'object' }"),
-			want: `src/index.ts:2:76: tool "go": "outputSchema" is no field of a tool; did you mean "output"?`},
+			want: `src/index.ts:2:76: tool "go": "outputSchema" is not a field of a tool; did you mean "output"?`},
 		"key of nothing": {source: tool("timeout: 5, annotations: {}"),
-			want: `src/index.ts:2:76: tool "go": "timeout" is no field of a tool; did you mean "timeoutMs"?`},
+			want: `src/index.ts:2:76: tool "go": "timeout" is not a field of a tool; did you mean "timeoutMs"?`},
 		"misspelt hint": {source: tool("\n  annotations: {\n    readonlyHint: true }"),
-			want: `src/index.ts:4:5: tool "go": "readonlyHint" is no field of annotations; did you mean ` +
+			want: `src/index.ts:4:5: tool "go": "readonlyHint" is not a field of annotations; did you mean ` +
 				`"readOnlyHint"?`,
 			frame: "    4 |     readonlyHint: true } });\n      |     ^"},
 		"misspelt description": {source: strings.Replace(tool(""), "description:", "descripton:", 1),
-			want: `src/index.ts:2:37: tool "go": "descripton" is no field of a tool; did you mean "description"?`},
+			want: `src/index.ts:2:37: tool "go": "descripton" is not a field of a tool; did you mean "description"?`},
 		"required that is no property": {
 			source: tool("input: { type: 'object', properties: { word: {} }, required: ['wort'] }"),
 			want: `src/index.ts:2: tool "go": the schema in "input" is not accepted: at schema: required names ` +
@@ -49,7 +49,7 @@ func TestMistakes(t *testing.T) {
 		"key of the plugin": {source: mistakesHead +
 			"const go = defineTool({ name: 'go', description: 'Goes.', handle: () => 1 });\n" +
 			"export default definePlugin({ tools: [go], isRedy: () => true });\n",
-			want: `src/index.ts: "isRedy" is no field of a plugin; did you mean "isReady"?`},
+			want: `src/index.ts: "isRedy" is not a field of a plugin; did you mean "isReady"?`},
 		"thrown while it loads": {source: "throw 'tea';\n" + tool(""),
 			want: `src/index.ts:1: throws while it loads: tea`, frame: "    1 | throw 'tea';"},
 		"DOM at load": {source: "const bar = document.querySelector('h1') ?? null;\n" +
@@ -75,7 +75,7 @@ func TestMistakes(t *testing.T) {
 				`or make elements with document.createElement`,
 			frame: "    2 | export const view = () => <b>tea</b>;\n      |                           ^"},
 		"wrong key in JavaScript": {file: "src/index.js", source: tool("outputSchema: { type: 'object' }"),
-			want: `src/index.js:2:76: tool "go": "outputSchema" is no field of a tool; did you mean "output"?`},
+			want: `src/index.js:2:76: tool "go": "outputSchema" is not a field of a tool; did you mean "output"?`},
 		"nothing exported by JavaScript": {file: "src/index.mjs", source: "export const plugin = {};\n",
 			want: `src/index.mjs: has no default export; write: export default definePlugin({ tools: [ … ] })`},
 		"outside of src": {file: "index.js", source: tool(""),

@@ -139,7 +139,7 @@ func checkSettings(configSchema json.RawMessage) (problems []string) {
 	for _, name := range slices.Sorted(maps.Keys(declared)) {
 		if slices.Contains([]string{"__proto__", "constructor", "prototype"}, name) {
 			problems = append(problems,
-				fmt.Sprintf("setting %q has a name that programs take for something else than a value; choose another",
+				fmt.Sprintf("setting %q has a name that programs take for something other than a value; choose another",
 					name))
 		}
 		switch s := declared[name]; s.Type {

@@ -173,7 +173,7 @@ func (r *recipe) template(text string, first int) {
 		name, line := text[at[2]:at[3]], first+strings.Count(text[:at[0]], "\n")
 		used[name] = true
 		if !r.declares(name) {
-			r.add(line, "{{%s}} is no argument of the recipe%s; declare it, or write \\{{ for two braces", name,
+			r.add(line, "{{%s}} is not an argument of the recipe%s; declare it, or write \\{{ for two braces", name,
 				r.argumentNames())
 		}
 	}

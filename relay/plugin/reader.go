@@ -233,7 +233,7 @@ func loadFault(err error) Diagnostic {
 	case errors.As(err, &stopped):
 		return sourceFault(nil, fmt.Sprint(stopped.Value()))
 	case errors.As(err, &endless):
-		return sourceFault(endless.Stack(), "calls itself without end while it loads")
+		return sourceFault(endless.Stack(), "recurses endlessly while it loads")
 	case errors.As(err, &thrown):
 		return sourceFault(thrown.Stack(), fmt.Sprintf("throws while it loads: %v", thrown.Value()))
 	}

@@ -142,9 +142,9 @@ func unknownKeys(of string, given, known []string) (unknown []unknownKey) {
 		if !slices.Contains(known, meant) {
 			meant = nearestField(key, known)
 		}
-		text := fmt.Sprintf("%q is no field of %s; did you mean %q?", key, of, meant)
+		text := fmt.Sprintf("%q is not a field of %s; did you mean %q?", key, of, meant)
 		if meant == "" {
-			text = fmt.Sprintf("%q is no field of %s; there are %s", key, of, strings.Join(known, ", "))
+			text = fmt.Sprintf("%q is not a field of %s; there are %s", key, of, strings.Join(known, ", "))
 		}
 		unknown = append(unknown, unknownKey{key, meant, text})
 	}

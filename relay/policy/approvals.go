@@ -93,7 +93,7 @@ var (
 	ErrUnseen     = errors.New("a part of the arguments was not shown, so the call can only be allowed once")
 	ErrPart       = errors.New("no part of the arguments begins there")
 	ErrPanel      = errors.New("this is allowed in tabrelay's side panel only")
-	ErrStale      = errors.New("the change is another one by now, so nothing was done")
+	ErrStale      = errors.New("the change is a different one by now, so nothing was done")
 )
 
 // add puts an approval into the queue. room says why there is none for it.

@@ -133,7 +133,7 @@ func (p *Policy) tellNarrowed(ctx context.Context, upgraded bool) error {
 			if err := p.options.Store.SetSwitch(ctx, narrowedSwitch, string(text)); err != nil {
 				return err
 			}
-			p.Confirmed(call.Session{Via: "config"}, NewChange("Rules count in another way", "", narrowed...),
+			p.Confirmed(call.Session{Via: "config"}, NewChange("Rules are applied differently", "", narrowed...),
 				"carried over", byRelay)
 		}
 	}

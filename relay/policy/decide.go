@@ -113,7 +113,7 @@ func (p *Policy) Default() Defaults {
 // ErrTarget: the rule names nothing that exists. ErrRule: it is invalid otherwise.
 var (
 	ErrTarget = errors.New("no such target")
-	ErrRule   = errors.New("that is no rule")
+	ErrRule   = errors.New("that is not a rule")
 )
 
 // LongestRule is for how long a rule can be made at the most that ends by itself.
@@ -138,7 +138,7 @@ func (p *Policy) Check(n NewRule, by string) (rule call.Rule, lasts time.Duratio
 	}
 	if n.For != "" {
 		if lasts, err = time.ParseDuration(n.For); err != nil || lasts < time.Second || lasts > LongestRule {
-			return rule, 0, fmt.Errorf("%w: a rule holds for a second to a year, such as 30m or 12h", ErrRule)
+			return rule, 0, fmt.Errorf("%w: a rule applies for one second to one year, such as 30m or 12h", ErrRule)
 		}
 	}
 	return call.Rule{Target: target, Client: config.Spelled(n.Client), Mode: n.Mode, By: by}, lasts, nil

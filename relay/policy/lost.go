@@ -62,7 +62,7 @@ func lostChange(why string, t *table) *Change {
 	if len(lines) == 1 {
 		lines = []string{"There are no rules now."}
 	}
-	lines = append(lines, "What you had set besides is lost: set it again before you go on.")
+	lines = append(lines, "Anything else you had set is lost: set it again before you go on.")
 	return NewChange("Rules of yours may be missing: "+why, "tabrelay permit confirm", call.Difference{
 		What: "every call", Before: "asked about", After: "as the rules below say"}).Reading(lines...)
 }

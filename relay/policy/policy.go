@@ -191,7 +191,7 @@ func (p *Policy) Set(ctx context.Context, r call.Rule, lasts time.Duration) erro
 	}
 	return p.change(ctx, func(ctx context.Context) error {
 		if err := p.options.Store.SetRule(ctx, r); err != nil {
-			return fmt.Errorf("the rule was not written down, so it is not in effect: %w", err)
+			return fmt.Errorf("the rule could not be saved, so it is not in effect: %w", err)
 		}
 		if r.Mode != call.Auto {
 			p.grants.revokeUnder(key{r.Target, r.Client})
@@ -246,9 +246,9 @@ func (p *Policy) Pause(ctx context.Context, paused bool, by string) error {
 		err := p.options.Store.SetSwitch(ctx, pausedSwitch, fmt.Sprint(paused))
 		switch {
 		case err != nil && !paused:
-			return fmt.Errorf("agents do not go on, as that was not written down: %w", err)
+			return fmt.Errorf("agents stay stopped, because that could not be saved: %w", err)
 		case err != nil:
-			err = fmt.Errorf("agents are stopped, but only until a restart, as that was not written down: %w", err)
+			err = fmt.Errorf("agents are stopped, but only until a restart, because that could not be saved: %w", err)
 		case !paused:
 			p.putInEffect(t.with(t.personal, false))
 		}

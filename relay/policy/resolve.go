@@ -188,7 +188,7 @@ func (v verdict) why() string {
 	case onBuiltIn:
 		return "it is one of the relay's own, or the demo"
 	case onLost:
-		return "rules of the person may be missing, and nothing runs unasked before they have looked"
+		return "rules of the person may be missing, so everything is asked about until they have looked"
 	}
 	return "no rule says otherwise"
 }

@@ -118,7 +118,7 @@ func MustEncode(value any) json.RawMessage {
 // people, are lost long before the depth that parsers allow.
 const MostDeep = 50
 
-// prototypeNames are members that mean something else than a value in JavaScript: a program that copies them from one
+// prototypeNames are members that mean something other than a value in JavaScript: a program that copies them from one
 // object into another changes what all its objects inherit (prototype pollution).
 var prototypeNames = []string{"__proto__", "constructor", "prototype"}
 

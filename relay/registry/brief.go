@@ -67,7 +67,7 @@ func briefObject(schema []rawjson.Member) []rawjson.Member {
 var idle = map[string]bool{`""`: true, "0": true, "false": true, "[]": true, "{}": true, "null": true}
 
 // pagingWords are how the description of a paging argument begins that says no more than its name, and than the member
-// nextOffset of the answer before.
+// nextOffset of the previous answer.
 var pagingWords = regexp.MustCompile(`^(How (many|much)|From nextOffset|Where to start: nextOffset)\b`)
 
 // pages reports whether a property is the size of a part or where it begins, and its description says no more.

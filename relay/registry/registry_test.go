@@ -335,7 +335,7 @@ func TestShippedPluginWaitsForItsAddress(t *testing.T) {
 	}
 }
 
-// Settings that programs take for something else than values do not reach a page.
+// Settings that programs take for something other than values do not reach a page.
 func TestPrototypeSettingsAreIgnored(t *testing.T) {
 	nested := func(levels int) string { return strings.Repeat("[", levels) + strings.Repeat("]", levels) }
 	for _, test := range []struct{ given, kept, says string }{

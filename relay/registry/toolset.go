@@ -161,7 +161,7 @@ const (
 )
 
 // searches is what one of them says of itself.
-const searches = `Finds tools by what they do: wiki edit page. Answers name(argument, optional?).`
+const searches = `Finds tools by what they do: wiki edit page. Returns name(argument, optional?).`
 
 // SearchObject is the MCP tool object of SearchTools with one more sentence.
 func SearchObject(object, sentence string) string {

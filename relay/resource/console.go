@@ -85,7 +85,7 @@ func (c *consoles) capture(ctx context.Context, tab hub.Tab) (captured, *fault.E
 		return seen, failure
 	}
 	if err := json.Unmarshal(raw, &seen); err != nil {
-		return seen, unreadable(fault.TypeInternal, "The extension answered with something else than a console",
+		return seen, unreadable(fault.TypeInternal, "The extension answered with something other than a console",
 			"Repeat the request.", fault.WithCause(err))
 	}
 	return seen, nil

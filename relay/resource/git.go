@@ -112,13 +112,13 @@ func (g *git) read(ctx context.Context, _ call.Session, u *url.URL) ([]call.Reso
 	}
 	folder, err := os.MkdirTemp("", "tabrelay-git-")
 	if err != nil {
-		return nil, unreadable(fault.TypeFile, "There is no place for the repository",
+		return nil, unreadable(fault.TypeFile, "No folder for the repository could be created",
 			"Ask the person to look at `tabrelay logs`.", fault.WithCause(err))
 	}
 	defer func() { _ = os.RemoveAll(folder) }()
 	way, err := openTunnel(ctx, g.guard, w.target, int64(g.MaxBytes))
 	if err != nil {
-		return nil, unreadable(fault.TypeInternal, "The way to the repository could not be opened",
+		return nil, unreadable(fault.TypeInternal, "The connection to the repository could not be opened",
 			"Repeat the request.", fault.WithCause(err))
 	}
 	defer func() {
@@ -207,7 +207,8 @@ func (r *gitRun) settings() []string {
 func (r *gitRun) file(ctx context.Context) ([]byte, *fault.Error) {
 	if r.guard.authorities != nil {
 		if err := os.WriteFile(filepath.Join(r.folder, authoritiesFile), r.guard.authoritiesPEM, 0o600); err != nil {
-			return nil, unreadable(fault.TypeFile, "There is no place for the repository", "Repeat the request.",
+			return nil, unreadable(fault.TypeFile, "No folder for the repository could be created", "Repeat the "+
+				"request.",
 				fault.WithCause(err))
 		}
 	}

@@ -140,7 +140,7 @@ func (o *outside) admit(u *url.URL, key string) (host, port string, failure *fau
 
 // forbidden is the failure of an address that may not be dialled.
 func forbidden(err error) *fault.Error {
-	return unreadable(fault.TypePermissionDenied, "The host leads to an address that is not public",
+	return unreadable(fault.TypePermissionDenied, "The host has an address that is not public",
 		"Nothing on this machine or in a private network is fetched. If it is a web page, open it in the browser and "+
 			"read its tab.", fault.WithCause(err))
 }

@@ -57,7 +57,7 @@ func (r *results) read(ctx context.Context, s call.Session, u *url.URL) ([]call.
 	if failure := only(u); failure != nil {
 		return nil, failure
 	}
-	missing := notFound("This client has no kept result of that id, or not any more", "Call the tool again.")
+	missing := notFound("This client has no kept result with that id, or no longer has it", "Call the tool again.")
 	id := idOf(u)
 	if id == "" {
 		return nil, missing
@@ -94,7 +94,7 @@ const listedLetters = 20
 func (*letters) templates() []call.ResourceTemplate {
 	return []call.ResourceTemplate{{URITemplate: "deadletter://{id}", Name: "deadletter",
 		Title: "Call that failed for good", MIMEType: "application/json",
-		Description: "A call with unknown outcome, or that was tried as often as is allowed: what it was, and what " +
+		Description: "A call with unknown outcome, or that failed at every attempt: what it was, and what " +
 			"is known of it by now."}}
 }
 
@@ -117,7 +117,7 @@ func (l *letters) read(ctx context.Context, s call.Session, u *url.URL) ([]call.
 	if failure := only(u); failure != nil {
 		return nil, failure
 	}
-	missing := notFound("This client has no dead letter of that id, or not any more",
+	missing := notFound("This client has no dead letter with that id, or no longer has it",
 		"List the resources again, or call relay__dead_letters.")
 	id := idOf(u)
 	if id == "" {
@@ -178,7 +178,7 @@ func (*events) templates() []call.ResourceTemplate { return nil }
 
 func (*events) list(context.Context, call.Session) ([]call.Resource, *fault.Error) {
 	return []call.Resource{{URI: eventsURI, Name: "recent events",
-		Title: "What the relay has told of this client lately", MIMEType: "application/json",
+		Title: "What the relay has reported about this client lately", MIMEType: "application/json",
 		Description: "Failures, retries and questions about calls of this client: the last 100, oldest first."}}, nil
 }
 

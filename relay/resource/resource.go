@@ -262,5 +262,5 @@ func gaveUp(ctx context.Context, what string, after time.Duration) *fault.Error 
 		return unreadable(fault.TypeTimeout, strings.TrimSuffix(fmt.Sprintf("%s took longer than %s", what, after),
 			" than 0s"), "Repeat the request later.", fault.WithRetryable(true))
 	}
-	return fault.New(fault.Cancelled, "The request was given up", fault.WithCause(context.Cause(ctx)))
+	return fault.New(fault.Cancelled, "The request was abandoned", fault.WithCause(context.Cause(ctx)))
 }

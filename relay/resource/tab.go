@@ -211,7 +211,7 @@ func (t *tabs) read(ctx context.Context, s call.Session, u *url.URL) ([]call.Res
 		Frames []page `json:"frames"`
 	}
 	if err := json.Unmarshal(raw, &answer); err != nil || len(answer.Frames) == 0 {
-		return nil, unreadable(fault.TypeInternal, "The extension answered with something else than a page",
+		return nil, unreadable(fault.TypeInternal, "The extension answered with something other than a page",
 			"Repeat the request.", fault.WithCause(err))
 	}
 	if !same(answer.Frames[0].URL) {
@@ -228,7 +228,7 @@ func (t *tabs) parse(u *url.URL) (kind string, from int, failure *fault.Error) {
 	}
 	kind = strings.TrimPrefix(u.Path, "/")
 	if kind != "text" && kind != "html" {
-		return "", 0, notFound("Of a tab there are text and html", "Read tab://"+u.Host+"/text.")
+		return "", 0, notFound("A tab has text and html", "Read tab://"+u.Host+"/text.")
 	}
 	if text := u.Query().Get("from"); text != "" {
 		n, err := strconv.ParseUint(text, 10, 31)

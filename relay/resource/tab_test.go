@@ -106,7 +106,8 @@ func TestListedTabs(t *testing.T) {
 		"tab://7/text?profile=Home A7 https://a.example/7 (profile Home, asleep)",
 		"tab://9/text?profile=Home A https://a.example/ (profile Home, in front)",
 		"tab://7/text?profile=Work B side https://b.example/x (profile Work)",
-		"events://recent What the relay has told of this client lately Failures, retries and questions about calls " +
+		"events://recent What the relay has reported about this client lately Failures, retries and questions " +
+			"about calls " +
 			"of this client: the last 100, oldest first.",
 	}
 	if strings.Join(got, "\n") != strings.Join(want, "\n") {

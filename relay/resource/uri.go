@@ -56,7 +56,7 @@ func only(u *url.URL, known ...string) *fault.Error {
 			found = found || k == name
 		}
 		if !found || len(values) != 1 {
-			return invalid("The URI has a query that means nothing here, or twice the same", "Parameters allowed: "+
+			return invalid("The URI has an unknown query parameter, or the same one twice", "Parameters allowed: "+
 				orNone(known)+".")
 		}
 	}

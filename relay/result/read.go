@@ -84,7 +84,7 @@ func (a *Arguments) outside(total int, unit string) *fault.Error {
 	if a.Offset <= total {
 		return nil
 	}
-	return fault.New(fault.ValidationError, fmt.Sprintf("The offset %d is behind the end: there are %d %s", a.Offset,
+	return fault.New(fault.ValidationError, fmt.Sprintf("The offset %d is beyond the end: there are %d %s", a.Offset,
 		total, unit),
 		fault.WithHint("Use the nextOffset of the piece before; a piece without one is the last."))
 }

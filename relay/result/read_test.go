@@ -78,7 +78,7 @@ func TestReadRefusesWrongArguments(t *testing.T) {
 	}{
 		{"both", Arguments{JQ: ".", ArrayPath: ".a"}, fault.TypeValidation, "Both jq and arrayPath"},
 		{"behind the end", Arguments{Offset: 4}, fault.TypeValidation,
-			"The offset 4 is behind the end: there are 3 items"},
+			"The offset 4 is beyond the end: there are 3 items"},
 		{"nowhere", Arguments{ArrayPath: ".a"}, fault.TypePathNotFound, "nothing at .a"},
 		{"syntax", Arguments{ArrayPath: "a"}, fault.TypeInvalidPathSyntax, "not a path"},
 		{"jq syntax", Arguments{JQ: ".ä | }"}, fault.TypeValidation, `unexpected token "ä" at character 2`},

@@ -29,9 +29,9 @@ type Limits struct {
 
 // Errors of a call that was refused, or gave up waiting. A context that ended is returned as its cause.
 var (
-	ErrQueueFull = errors.New("as many calls of the session as may do wait for the tab")
+	ErrQueueFull = errors.New("as many calls of the session as are allowed already wait for the tab")
 	ErrTurnLate  = errors.New("the turn did not come in time")
-	ErrNoSlot    = errors.New("as many calls as may do run, and wait to")
+	ErrNoSlot    = errors.New("as many calls as are allowed already run or wait")
 )
 
 // Tab names a tab: its id is unique within a browser profile only.

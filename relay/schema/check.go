@@ -48,7 +48,7 @@ func (s *Schema) validate(value any, size int) (err error) {
 	defer s.mu.Unlock()
 	defer func() {
 		if r := recover(); r != nil {
-			err = fmt.Errorf("the check was given up: %v", r)
+			err = fmt.Errorf("the check was abandoned: %v", r)
 		}
 	}()
 	s.steps.left = stepsPerCheck + stepsPerByte*size

@@ -54,8 +54,8 @@ const (
 
 // abandonedFailure is the failure of a call whose outcome was lost with its relay.
 const abandonedFailure = `{"code":"EXTENSION_LOST","category":"internal","source":"TRANSPORT","class":"transient",` +
-	`"message":"The relay restarted after the call was sent, and its end could not be learned","retryable":false,` +
-	`"outcome":"unknown","rpcCode":-32000}`
+	`"message":"The relay restarted after the call was sent, and its outcome could not be determined",` +
+	`"retryable":false,"outcome":"unknown","rpcCode":-32000}`
 
 // AddDeadLetter records a call whose outcome is unknown, or that failed as often as it may be tried. sent is the id of
 // the attempt in doubt: a late outcome of that attempt resolves the letter. AddDeadLetter returns before that is

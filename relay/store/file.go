@@ -38,7 +38,7 @@ func Examine(path string) error {
 	case info.Size() == 0:
 		return errors.New("it is empty")
 	case string(header[:min(16, info.Size())]) != magic[:min(16, info.Size())]:
-		return errors.New("it is no SQLite database")
+		return errors.New("it is not a SQLite database")
 	case short != nil, pageSize < 512, info.Size() < pageSize:
 		return errors.New("it is cut off")
 	// the log may contain what is missing

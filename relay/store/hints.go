@@ -57,7 +57,7 @@ func (s *Store) SetHints(ctx context.Context, hints []Hint) error {
 		return nil
 	})
 	if err != nil {
-		return fmt.Errorf("cannot write the hints about tools down: %w", err)
+		return fmt.Errorf("cannot save the hints about tools: %w", err)
 	}
 	return nil
 }

@@ -67,7 +67,7 @@ func (s *Store) AddReview(ctx context.Context, r Review, content []byte) error {
 		return w.exec(keepContent, r.Hash, content, r.Plugin, r.Plugin, r.Hash)
 	})
 	if err != nil {
-		return fmt.Errorf("cannot write the review down: %w", err)
+		return fmt.Errorf("cannot save the review: %w", err)
 	}
 	return nil
 }

@@ -116,8 +116,9 @@ func unusable(err error) error {
 	if errors.Is(plain(err), errFull) {
 		return errFull
 	}
-	return &config.FileError{Err: err, Next: "put tabrelay.db back from a copy, or move tabrelay.db, tabrelay.db-wal " +
-		"and tabrelay.db-shm away: new ones are made, without the rules, reviews, audit log and results of the past"}
+	return &config.FileError{Err: err, Next: "restore tabrelay.db from a backup, or move tabrelay.db, " +
+		"tabrelay.db-wal " +
+		"and tabrelay.db-shm away: new ones are created, without the earlier rules, reviews, audit log and results"}
 }
 
 // OnLateOutcome sets the listener for dead letters whose call turned out to be executed or not. It gets the letter's

@@ -267,7 +267,7 @@ func TestOpenRefusesDamagedFiles(t *testing.T) {
 		file("header.db", whole[:50]):        "cannot open header.db: it is cut off",
 		file("half.db", whole[:5]):           "cannot open half.db: it is cut off",
 		file("page.db", whole[:4096]):        "cannot open page.db: it is cut off",
-		file("zeros.db", make([]byte, 4096)): "cannot open zeros.db: it is no SQLite database",
+		file("zeros.db", make([]byte, 4096)): "cannot open zeros.db: it is not a SQLite database",
 		filepath.Join(dir, "orphan.db"):      "cannot open orphan.db: it is gone, but its log orphan.db-wal is there",
 		garbage:                              "garbage.db",
 		newer:                                "newer tabrelay",

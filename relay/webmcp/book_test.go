@@ -182,7 +182,7 @@ func TestHostileWords(t *testing.T) {
 		`{"type":"string"}`:                "not one of an object",
 		`{"type":"object","properties":7}`: "not an object",
 		`{"type":"object","properties":{"__proto__":{}}}`:              "__proto__",
-		`{"type":"object","properties":{"a\u202eb":{}}}`:               "nobody sees",
+		`{"type":"object","properties":{"a\u202eb":{}}}`:               "invisible characters",
 		`{"type":"object","$ref":"https://evil.example/s"}`:            "cannot be compiled",
 		`{"type":"object","allOf":[{"$ref":"#"}]}`:                     "",
 		`{"type":"object","description":"` + long + `"}`:               "bytes",

@@ -181,7 +181,7 @@ var prototypes = map[string]bool{"__proto__": true, "constructor": true, "protot
 // hidden says that a text has characters that nobody sees; empty when it has none.
 func hidden(text string) string {
 	if strings.ContainsFunc(text, fault.Invisible) {
-		return "it has characters that nobody sees"
+		return "it has invisible characters"
 	}
 	return ""
 }

@@ -55,7 +55,7 @@ export const getPage = defineTool({
   }),
   async handle({ slug }, { signal }) {
     const missing = () =>
-      ToolError.notFound(`There is no page "${slug}". list_pages answers those there are.`);
+      ToolError.notFound(`There is no page "${slug}". list_pages returns the existing ones.`);
     const explain = ({ status }: Response) => (status === 404 ? missing() : undefined);
     const page = parseHTML(await fetchText(`/pages/${slug}`, { signal, explain }));
     const [title, article] = [page.querySelector('h1'), page.querySelector('article')];

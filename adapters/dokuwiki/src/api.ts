@@ -101,7 +101,9 @@ async function exchange(request: Request, signal: AbortSignal): Promise<Shown> {
   const facts = factsOf(html);
   const outcome = request.method === 'GET' ? undefined : 'unknown';
   if (facts === undefined)
-    throw lostSession(html) ?? invalidResponse(`${request.url} is no page of a DokuWiki`, outcome);
+    throw (
+      lostSession(html) ?? invalidResponse(`${request.url} is not a page of a DokuWiki`, outcome)
+    );
   const at = Date.parse(response.headers.get('date') ?? '') || Date.now();
   return { ...facts, page: parseHTML(html), at: Math.floor(at / 1000) };
 }
@@ -109,7 +111,7 @@ async function exchange(request: Request, signal: AbortSignal): Promise<Shown> {
 /** What only signed-in people have: for others the wiki shows the page itself. */
 const personal = ['profile', 'subscribe'];
 
-/** Why the wiki showed something else than what was asked for. */
+/** Why the wiki showed something other than what was asked for. */
 function refusal({ action, page }: Pick<Shown, 'action' | 'page'>, asked: string): ToolError {
   const known = isSignedIn(page);
   if (action === 'denied') return denied(known);

@@ -40,7 +40,7 @@ export async function history(
 ) {
   const [said, number = '0', oldest = '0'] = cursor.exec(olderThan ?? '') ?? [];
   if (olderThan !== undefined && said === undefined)
-    throw invalid('olderThan is no `next` of a page_history.');
+    throw invalid('olderThan is not a `next` of page_history.');
   const skipped = Number(number);
   let before = said === undefined ? Number.POSITIVE_INFINITY : Number(oldest);
   let id = nameOf(name);

@@ -55,7 +55,7 @@ export const conflict = (id: string, since: number, by: string): ToolError =>
 
 export const pageExists = (id: string): ToolError =>
   refused(
-    `There is a page "${id}" already. Edit it in place of creating it.`,
+    `There is a page "${id}" already. Edit it instead of creating it.`,
     'PAGE_EXISTS',
     'validation',
   );

@@ -59,7 +59,7 @@ const meanings: ReadonlyArray<readonly [pattern: RegExp, meaning: Meaning]> = [
   [/^(editconflict|pagedeleted)$/, conflict],
   [
     /^articleexists$/,
-    ['PAGE_EXISTS', { category: 'validation' }, 'Edit the page in place of creating it.'],
+    ['PAGE_EXISTS', { category: 'validation' }, 'Edit the page instead of creating it.'],
   ],
   [/^(missingtitle|nosuch(pageid|revid|section)|missingcontent.*|nocontent)$/, missing],
   [/^readonly$/, busy],

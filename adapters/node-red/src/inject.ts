@@ -6,7 +6,7 @@ import { order } from './api.ts';
 export async function inject(node: string, payload: unknown, signal: AbortSignal): Promise<void> {
   const missing =
     `There is no deployed node "${node}". ` +
-    'search_nodes with type "inject" shows those there are; a disabled one cannot be triggered.';
+    'search_nodes with type "inject" shows the existing ones; a disabled one cannot be triggered.';
   // What the editor sends when a person triggers a node with values of their own.
   const properties = [{ p: 'payload', v: JSON.stringify(payload), vt: 'json' }];
   const body = payload === undefined ? {} : { __user_inject_props__: properties };

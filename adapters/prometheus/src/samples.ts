@@ -10,7 +10,8 @@ export interface Sample {
 
 export function sample(pair: JsonReader): Sample {
   const [time, value] = pair.list();
-  if (time === undefined || value === undefined) return pair.fail('is no pair of time and value');
+  if (time === undefined || value === undefined)
+    return pair.fail('is not a pair of time and value');
   // The value of a native histogram is an object: count, sum and buckets.
   const text = typeof value.value === 'string' ? value.value : JSON.stringify(value.object());
   return { time: time.number(), value: text };

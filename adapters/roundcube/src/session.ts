@@ -37,7 +37,7 @@ const isOfWebmail = (html: string): boolean => declared.test(html);
 export function environment(html: string): JsonReader {
   const found = parseJSON(declared.exec(html)?.[1] ?? '');
   if (found === undefined)
-    throw lostSession(html) ?? invalidResponse('it is no page of the webmail');
+    throw lostSession(html) ?? invalidResponse('it is not a page of the webmail');
   return jsonReader(found);
 }
 

@@ -7,7 +7,7 @@ export const nextOffset = s.integer('Present when there are more.');
 /** The arguments that page through a list. */
 export const paging = {
   limit: s.integer('How many to list.', { minimum: 1, maximum: 50, default: 10 }),
-  offset: s.integer('From nextOffset of the answer before.', { minimum: 0, default: 0 }),
+  offset: s.integer('From nextOffset of the previous answer.', { minimum: 0, default: 0 }),
 };
 
 export const folder = s.string('Path, from list_folders.', {

@@ -103,4 +103,4 @@ export async function articlesMustExist(
 }
 
 export const noSuchArticle = (ids: readonly number[]) =>
-  missing(`There is no article ${ids.join(', ')}. list_news has those there are.`);
+  missing(`There is no article ${ids.join(', ')}. list_news lists the existing ones.`);

@@ -31,7 +31,7 @@ export const denied = (): ToolError =>
     { category: 'auth', outcome: 'not_executed' },
   );
 
-/** What it means that the reader answered something else than it was asked for. */
+/** What it means that the reader answered something other than it was asked for. */
 export function siteError(said: string, outcome: Outcome | undefined): ToolError {
   const signedOut = lostSession(said);
   if (signedOut) return signedOut;

@@ -7,7 +7,7 @@ export const nextOffset = s.optional(s.integer('Present when there are more.'));
 /** The arguments that page through a list. */
 export const paging = {
   limit: s.integer('How many to list.', { minimum: 1, maximum: 200, default: 50 }),
-  offset: s.integer('From nextOffset of the answer before.', { minimum: 0, default: 0 }),
+  offset: s.integer('From nextOffset of the previous answer.', { minimum: 0, default: 0 }),
 };
 
 export const feedId = s.integer('From list_feeds.', { minimum: 1 });

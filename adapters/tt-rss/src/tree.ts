@@ -131,7 +131,7 @@ export function withId<One extends { id: number }>(
   const found = all.find((one) => one.id === id);
   if (found) return found;
   throw missing(
-    `There is no ${kind} ${id}. list_${kind === 'category' ? 'categories' : `${kind}s`} has those there are.`,
+    `There is no ${kind} ${id}. list_${kind === 'category' ? 'categories' : `${kind}s`} lists the existing ones.`,
   );
 }
 

@@ -48,7 +48,7 @@ async function askNonce(base: URL): Promise<string | undefined> {
   const found = said.trim();
   if (found === '0' || found === '-1') return undefined;
   if (/^[\w-]{5,64}$/.test(found)) return found;
-  throw invalidResponse('it gave something else than a nonce');
+  throw invalidResponse('it gave something other than a nonce');
 }
 
 export const signIn: SignIn = {

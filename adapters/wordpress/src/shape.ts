@@ -6,7 +6,7 @@ import * as s from '@tabrelay/plugin-sdk/schema';
 /** The arguments that page through a list. */
 export const paging = {
   limit: s.integer('How many to list.', { minimum: 1, maximum: 50, default: 10 }),
-  offset: s.integer('From nextOffset of the answer before.', { minimum: 0, default: 0 }),
+  offset: s.integer('From nextOffset of the previous answer.', { minimum: 0, default: 0 }),
 };
 
 /** A list of an answer, with what tells how to go on. */

@@ -53,6 +53,6 @@ export const listLike =
 const rows = set('row listitem treeitem option gridcell');
 const rowTags = set('tr li td');
 
-/** Whether a picture in it may do something else than it does itself. */
+/** Whether a picture in it may do something other than it does itself. */
 export const rowLike = (tag: string, role: string): boolean =>
   role === '' || rows.has(role) || rowTags.has(tag);

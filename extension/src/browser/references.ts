@@ -104,12 +104,12 @@ export function resolve(ref: string): Element | Gone {
   if (!Number.isSafeInteger(number))
     return {
       code: 'UNKNOWN_REF',
-      message: `${JSON.stringify(ref.slice(0, 40))} is no reference, such as e12`,
+      message: `${JSON.stringify(ref.slice(0, 40))} is not a reference, such as e12`,
     };
   if (ref.startsWith(table.prefix) && number < table.first)
     return {
       code: 'DOCUMENT_CHANGED',
-      message: `${ref} is of an earlier page: the tab shows another document since`,
+      message: `${ref} is from an earlier page: the tab shows another document now`,
     };
   if (ref.startsWith(table.prefix) && number < table.next)
     return { code: 'REF_GONE', message: `${ref} is no longer in the page` };
@@ -119,7 +119,7 @@ export function resolve(ref: string): Element | Gone {
 /** What to do about a reference that leads nowhere. */
 export function hintFor({ said, successor }: Gone): string {
   if (successor !== undefined)
-    return `Most likely it is now ${successor}: look whether it means the same before using it.`;
+    return `Most likely it is now ${successor}: check whether it means the same before using it.`;
   const anew = 'Take a new snapshot, and use a reference of it.';
   if (said === undefined || !often()) return anew;
   return `This page keeps drawing itself anew. Pass as ref what the thing is and a text beside it: ${said} in "…"`;

@@ -24,7 +24,7 @@ const snapshot = defineTool({
     ref: s.optional(s.string('Only what this element holds.')),
     interactive: s.optional(s.boolean('Only what can be acted on.')),
     full: s.optional(s.boolean('The whole again.')),
-    from: s.optional(s.integer('Line to go on with.', { minimum: 0 })),
+    from: s.optional(s.integer('Line to continue from.', { minimum: 0 })),
     maxTokens: s.optional(s.integer('Default 2000.', { minimum: 100, maximum: 50_000 })),
   }),
   handle: (args) =>
@@ -106,7 +106,7 @@ const findTool = defineTool({
   description: 'The lines of the page with some words, also of what is not on the screen, with references.',
   annotations: { readOnlyHint: true },
   input: s.parameters({
-    text: s.string('Words, capitals or not.', { minLength: 1, maxLength: 200 }),
+    text: s.string('Words, in any case.', { minLength: 1, maxLength: 200 }),
     role: s.optional(s.string('Only this role, such as button.')),
   }),
   handle: (args) => whenParsed(() => find(args.text, args.role ?? '', told(args).viewer)),

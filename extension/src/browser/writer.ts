@@ -414,7 +414,7 @@ export class Writer {
     this.#keeper?.leave(element);
   }
 
-  // A small picture without a name in a row that can be clicked: it may do something else than the row. One in a row
+  // A small picture without a name in a row that can be clicked: it may do something other than the row. One in a row
   // that is dragged is a part of its drawing.
   #icon(node: Element, cursor: string): boolean {
     if (

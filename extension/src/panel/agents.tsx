@@ -196,7 +196,7 @@ function Today({ answer: { spentUsd, mostUsd, agents, spent } }: { answer: Agent
     <Part title="Spent today">
       <p>
         <b>{dollars(spentUsd)}</b>
-        {bounded ? ` of ${dollars(mostUsd)}` : ', without a ceiling'}
+        {bounded ? ` of ${dollars(mostUsd)}` : ', without a limit'}
       </p>
       {bounded && (
         <progress
@@ -207,9 +207,7 @@ function Today({ answer: { spentUsd, mostUsd, agents, spent } }: { answer: Agent
         />
       )}
       {bounded && spentUsd >= mostUsd && (
-        <p class="note">
-          That is all for today: agents on models get no further answer from them until tomorrow.
-        </p>
+        <p class="note">The limit of the day is reached: models answer no agent until tomorrow.</p>
       )}
       {unpriced > 0 && (
         <p class="quiet">
@@ -252,7 +250,7 @@ function AgentRow({ agent, spent }: { agent: Agent; spent: Spent | undefined }) 
         <p class="quiet">Good for: {agent.capabilities.map(visibleLine).join(', ')}</p>
       )}
       {agent.status === 'busy' && (
-        <p class="quiet">As many sessions are open as there may be (delegation.maxSessions).</p>
+        <p class="quiet">No further session can be opened (delegation.maxSessions).</p>
       )}
       {agent.trouble && <p class="note">{visibleLine(agent.trouble)}</p>}
       {spent !== undefined && (

@@ -27,7 +27,7 @@ function ClientRow({ client, now }: { client: Client; now: number }) {
           <Sure
             label="Revoke"
             name={`Revoke ${name}`}
-            question={`Shut ${name} out? Its token stops working at once, and what it does now is cancelled.`}
+            question={`Revoke the token of ${name}? It loses access at once, and its running calls are cancelled.`}
             yes="Revoke"
             disabled={act.busy}
             onYes={() => act.run('DELETE', path)}

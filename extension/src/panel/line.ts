@@ -43,7 +43,7 @@ const gone = () =>
   failed(
     0,
     'The extension restarted before there was an answer',
-    'Look whether it was done, then try again.',
+    'Check whether it was done, then try again.',
   );
 const silent = () => failed(0, 'There was no answer within 20 seconds', 'Try again in a moment.');
 

@@ -119,7 +119,7 @@ export function Log() {
           <>
             {entries.length === 0 ? (
               <Empty>
-                {[...filters.keys()].length > 0 ? 'Nothing in the log fits.' : 'Nothing has happened yet.'}
+                {[...filters.keys()].length > 0 ? 'No entry matches.' : 'Nothing has happened yet.'}
               </Empty>
             ) : (
               <ol class="rows">
@@ -134,7 +134,7 @@ export function Log() {
             )}
             {limit < most && next != null && next !== '' && next !== 0 && (
               <button type="button" onClick={() => setLimit(Math.min(limit + pageSize, most))}>
-                Show older ones
+                Show older entries
               </button>
             )}
             <Export filters={filters} />

@@ -14,7 +14,7 @@ interface Made {
 
 function Shown({ made: { text, until }, now }: { made: Made; now: number }) {
   const [copied, setCopied] = useState(false);
-  if (until <= now) return <p class="quiet">The string is not good any more. Make another one.</p>;
+  if (until <= now) return <p class="quiet">The string is no longer valid. Make a new one.</p>;
   const copy = async () => {
     await navigator.clipboard.writeText(text);
     setCopied(true);

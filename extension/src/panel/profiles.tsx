@@ -25,7 +25,7 @@ function ProfileRow({ profile, now }: { profile: Profile; now: number }) {
           <Sure
             label="Forget"
             name={`Forget ${name}`}
-            question={`Forget ${name}? Nobody waits for it any more, and it is not listed until it connects again.`}
+            question={`Forget ${name}? Calls no longer wait for it, and it is not listed until it connects again.`}
             yes="Forget"
             disabled={act.busy}
             onYes={() => void forget()}

@@ -215,7 +215,7 @@ export function Rules() {
               </ul>
               <NewRule />
             </Part>
-            <Part title="Allowed for a while" count={permissions.grants.length}>
+            <Part title="Allowed for a limited time" count={permissions.grants.length}>
               {permissions.grants.length === 0 ? (
                 <Empty>Nothing. What you allow “for this session” is listed here.</Empty>
               ) : (

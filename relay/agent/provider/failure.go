@@ -223,7 +223,7 @@ func (c *client) broken(ctx context.Context, err error, header http.Header) *fau
 	case errors.Is(err, errGarbage):
 		return c.fail(fault.ProviderUnknown, err.Error())
 	}
-	return c.fail(fault.ProviderUnreachable, "broke its answer off", fault.WithCause(err))
+	return c.fail(fault.ProviderUnreachable, "ended its answer early", fault.WithCause(err))
 }
 
 // ended is the failure of a request whose context ended: the cause if that is a failure.

@@ -18,7 +18,7 @@ import (
 // Why a request has no answer of the program's.
 var (
 	errEnded     = errors.New("it ended")
-	errMalformed = errors.New("it is no JSON-RPC response")
+	errMalformed = errors.New("it is not a JSON-RPC response")
 	errTooLong   = errors.New("it is longer than 10 MiB")
 )
 

@@ -100,7 +100,7 @@ func (p *program) hear(ctx context.Context, method string, params json.RawMessag
 	case acp.ClientMethodSessionUpdate:
 		var n acp.SessionNotification
 		if err := json.Unmarshal(params, &n); err != nil {
-			p.worker.unusable(p, "an update has no form that is known")
+			p.worker.unusable(p, "an update has an unknown form")
 			return nil, acp.NewInvalidParams(nil)
 		}
 		if t := p.turnOf(n.SessionId); t != nil {

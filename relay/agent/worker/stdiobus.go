@@ -47,7 +47,7 @@ func (stdiobus) prompt(ctx context.Context, s *Session, _ *turn, text string) (R
 		} `json:"usage"`
 	}
 	if err := json.Unmarshal(answer, &said); err != nil {
-		return Reply{}, badReply{"its members have other types than they should"}
+		return Reply{}, badReply{"its members have the wrong types"}
 	}
 	if said.Text == nil || said.StopReason == "" {
 		return Reply{}, badReply{"there is no text, or no stopReason, in it"}

@@ -182,7 +182,7 @@ func (w *Worker) claim() (p *program, fresh bool, failure *fault.Error) {
 	defer w.mu.Unlock()
 	switch {
 	case w.closed:
-		return nil, false, fault.New(fault.ShuttingDown, "The relay stops, so no worker is started any more",
+		return nil, false, fault.New(fault.ShuttingDown, "The relay is stopping, so no worker is started",
 			fault.WithOutcome(fault.NotExecuted))
 	case w.current != nil && !w.current.ended():
 		return w.current, false, nil

@@ -14,7 +14,7 @@ export const pageHistory = defineTool({
   input: s.parameters({
     id: idInput,
     limit: s.integer('How many revisions.', { minimum: 1, maximum: 100, default: 10 }),
-    olderThan: s.optional(s.string('From next of the answer before.')),
+    olderThan: s.optional(s.string('From next of the previous answer.')),
   }),
   output: s.object({
     id: s.string(),

@@ -17,7 +17,7 @@ export const recentChanges = defineTool({
     }),
     namespace: s.string('Only in it: "animals"; empty for all.', { default: '' }),
     limit: s.integer('How many changes.', { minimum: 1, maximum: 100, default: 20 }),
-    offset: s.integer('From nextOffset of the answer before.', { minimum: 0, default: 0 }),
+    offset: s.integer('From nextOffset of the previous answer.', { minimum: 0, default: 0 }),
   }),
   output: s.object({
     changes: s.array(

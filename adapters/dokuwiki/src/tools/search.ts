@@ -9,7 +9,7 @@ export const search = defineTool({
   name: 'search',
   displayName: 'Search pages',
   description:
-    'Full-text search of the wiki that is open, besides pages whose name matches. Answers names with a ' +
+    'Full-text search of the wiki that is open, besides pages whose name matches. Returns names with a ' +
     'snippet; read one with read_page or read_rendered.',
   annotations: { readOnlyHint: true },
   input: s.parameters({
@@ -17,7 +17,7 @@ export const search = defineTool({
     namespace: s.optional(s.string('Only in it: "animals".', { minLength: 1 })),
     sort: s.choice(['hits', 'mtime'], 'mtime: the last changed first.', { default: 'hits' }),
     limit: s.integer('How many results.', { minimum: 1, maximum: 100, default: 10 }),
-    offset: s.integer('From nextOffset of the answer before.', { minimum: 0, default: 0 }),
+    offset: s.integer('From nextOffset of the previous answer.', { minimum: 0, default: 0 }),
   }),
   output: s.object({
     results: s.array(

@@ -17,7 +17,7 @@ export const categoryMembers = defineTool({
       default: 'all',
     }),
     limit: limitInput,
-    after: s.optional(s.string('From next of the answer before.')),
+    after: s.optional(s.string('From next of the previous answer.')),
   }),
   output: s.object({
     members: s.array(
@@ -55,5 +55,5 @@ function kindOf(from: JsonReader): 'page' | 'subcat' | 'file' {
   const type = from.string('type');
   return type === 'page' || type === 'subcat' || type === 'file'
     ? type
-    : from.at('type').fail('is no kind of member');
+    : from.at('type').fail('is not a kind of member');
 }

@@ -17,7 +17,7 @@ export const listFiles = defineTool({
       s.string('How the name begins, without "File:"; then sorted by name.', { minLength: 1 }),
     ),
     limit: limitInput,
-    after: s.optional(s.string('From next of the answer before.')),
+    after: s.optional(s.string('From next of the previous answer.')),
   }),
   output: s.object({
     files: s.array(s.object(fileProperties)),

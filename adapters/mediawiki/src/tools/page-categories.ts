@@ -12,7 +12,7 @@ export const pageCategories = defineTool({
   input: s.parameters({
     title: titleInput,
     limit: { ...limitInput, default: 50 },
-    after: s.optional(s.string('From next of the answer before.')),
+    after: s.optional(s.string('From next of the previous answer.')),
   }),
   output: s.object({
     title: s.string(),

@@ -12,7 +12,7 @@ export const pageHistory = defineTool({
   input: s.parameters({
     title: titleInput,
     limit: limitInput,
-    olderThan: s.optional(s.string('From next of the answer before.')),
+    olderThan: s.optional(s.string('From next of the previous answer.')),
   }),
   output: s.object({
     title: s.string(),

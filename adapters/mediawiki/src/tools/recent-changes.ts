@@ -19,7 +19,7 @@ export const recentChanges = defineTool({
     ),
     user: s.optional(s.string('Only changes by this account.', { minLength: 1 })),
     limit: limitInput,
-    olderThan: s.optional(s.string('From next of the answer before.')),
+    olderThan: s.optional(s.string('From next of the previous answer.')),
   }),
   output: s.object({
     changes: s.array(changeOutput),

@@ -8,13 +8,13 @@ export const search = defineTool({
   name: 'search',
   displayName: 'Search pages',
   description:
-    'Full-text search of the wiki that is open. Answers titles with a snippet; read one ' +
+    'Full-text search of the wiki that is open. Returns titles with a snippet; read one ' +
     'with read_page or read_rendered.',
   annotations: { readOnlyHint: true },
   input: s.parameters({
     query: s.string('Words to find. The search syntax of the wiki works too.', { minLength: 1 }),
     limit: s.integer('How many results.', { minimum: 1, maximum: 50, default: 10 }),
-    offset: s.integer('From nextOffset of the answer before.', { minimum: 0, default: 0 }),
+    offset: s.integer('From nextOffset of the previous answer.', { minimum: 0, default: 0 }),
   }),
   output: s.object({
     total: s.optional(s.integer('How many there are, where the wiki counts them.')),

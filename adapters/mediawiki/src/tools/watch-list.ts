@@ -11,7 +11,7 @@ export const watchList = defineTool({
   annotations: { readOnlyHint: true },
   input: s.parameters({
     limit: limitInput,
-    olderThan: s.optional(s.string('From next of the answer before.')),
+    olderThan: s.optional(s.string('From next of the previous answer.')),
   }),
   output: s.object({
     changes: s.array(

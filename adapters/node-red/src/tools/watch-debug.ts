@@ -25,7 +25,7 @@ export const watchDebug = defineTool({
     }),
     payload: s.optional(payloadInput),
     seconds: s.number('How long to wait.', { minimum: 0.2, maximum: 25, default: 3 }),
-    limit: s.integer('Ends early with so many messages.', {
+    limit: s.integer('Ends early after this many messages.', {
       minimum: 1,
       maximum: 100,
       default: 20,

@@ -17,7 +17,11 @@ export const queryRange = defineTool({
     query: s.string('PromQL, such as rate(http_requests_total[5m]).', { minLength: 1 }),
     minutes: s.number('How long before the end.', { exclusiveMinimum: 0, default: 60 }),
     end: s.optional(s.string('RFC 3339 or Unix seconds. Default: now.')),
-    points: s.integer('At most so many of each series.', { minimum: 1, maximum: 500, default: 20 }),
+    points: s.integer('At most this many of each series.', {
+      minimum: 1,
+      maximum: 500,
+      default: 20,
+    }),
     ...pagingInput,
     limit: s.integer('Of series.', { minimum: 1, maximum: 100, default: 10 }),
   }),

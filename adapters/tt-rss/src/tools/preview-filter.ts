@@ -53,7 +53,7 @@ export const previewFilter = defineTool({
       found.push(...(await ask('Pref_Filters.testFilterDo', page, signal)).list().map(match));
     }
     if (found.length === 0 && !isPattern(pattern))
-      throw invalid('Nothing matches, and the pattern seems to be no regular expression.');
+      throw invalid('Nothing matches, and the pattern does not seem to be a regular expression.');
     const matches = listBeside(found, { maxBytes });
     return { matches, totalMatches: found.length };
   },

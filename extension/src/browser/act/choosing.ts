@@ -203,7 +203,7 @@ async function chooseOne(task: Task, several: boolean): Promise<Filled> {
   const closed = textsAround(target);
   const wasFocused = focusedIn(documentFor(target));
   if (typed === undefined && plain(was) === plain(wanted))
-    return answer(task, was, true, 'it was so already');
+    return answer(task, was, true, 'it was already so');
   if (isOpen(target))
     before.clear(); // the list that is open is its own
   else {
@@ -247,7 +247,7 @@ async function chooseOne(task: Task, several: boolean): Promise<Filled> {
   const isChosen =
     isKept(target, option) || (isOn(option) && (chips > 0 || (typed === undefined && was.includes(label))));
   if ((several || takesSeveral(option)) && isChosen)
-    return answer(task, shown() || label, true, 'it was so already');
+    return answer(task, shown() || label, true, 'it was already so');
   const chosen = await reach(page, find);
   if (chosen === undefined)
     return answer(task, shown(), false, `the option ${JSON.stringify(label)} went away again`);

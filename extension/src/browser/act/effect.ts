@@ -259,7 +259,7 @@ function noteOfNothing({ page, signs }: Scene, effect: Effect): string | undefin
   if (signs.drawsItself())
     return 'No line is different. What a canvas draws is not seen here: take a screenshot';
   effect.noEffect = true;
-  if (signs.lastAt() > 0) return 'Something in the page changed, nothing of it is shown';
+  if (signs.lastAt() > 0) return 'Something in the page changed, but nothing that is shown';
   if (document.visibilityState === 'hidden')
     return 'The tab is behind another one: a page may do some of its work only in front';
   return undefined;

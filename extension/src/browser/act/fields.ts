@@ -26,7 +26,7 @@ export type Value = string | number | boolean | string[];
 export interface Filled {
   ref: string;
   value: Value | undefined; // undefined: not for anybody to read
-  asked?: Value; // when the page made something else of it
+  asked?: Value; // when the page changed it
   verified: boolean;
   note?: string;
 }

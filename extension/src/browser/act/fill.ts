@@ -114,9 +114,8 @@ async function fillText(task: Task): Promise<Reading> {
     if (!isConnected(target)) return answer(task, '', false, 'the page replaced the field');
     if (same()) return answer(task, target.value, true, objection(target));
     if (isSetApart(target, text))
-      return answer(task, target.value, true, objection(target) ?? 'the page set its characters apart');
-    const note =
-      target.value === before ? 'the page kept what was there' : 'the page made something else of it';
+      return answer(task, target.value, true, objection(target) ?? 'the page grouped its characters');
+    const note = target.value === before ? 'the page kept what was there' : 'the page changed it';
     return answer(task, target.value, false, note);
   };
   return { filled: again(), again };
@@ -186,7 +185,7 @@ function checkedState(target: Element): boolean | undefined {
 async function fillCheck(task: Task): Promise<Reading> {
   const { target, value, page, ref } = task;
   const wanted = asked(page.describe(target), value);
-  if (checkedState(target) === wanted) return { filled: answer(task, wanted, true, 'it was so already') };
+  if (checkedState(target) === wanted) return { filled: answer(task, wanted, true, 'it was already so') };
   if (kindOf(target) === 'radio' && !wanted)
     throw wrong(`${page.describe(target)} cannot be unchecked by itself`, 'Choose another one of its group');
   const spot = await ready(page, ref, { uncovered: true, enabled: true });

@@ -28,7 +28,7 @@ export function refuseParts(field: Element): void {
   });
 }
 
-/** Throws where a row shows something else than when it was told: long lists use the elements of their rows again. */
+/** Throws where a row shows something other than when it was told: long lists use the elements of their rows again. */
 export function refuseUsedAgain(target: Element): void {
   const again = usedAgain(target);
   if (again === undefined) return;

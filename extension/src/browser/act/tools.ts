@@ -451,7 +451,7 @@ export const actTools = [
       button: s.optional(s.choice(['left', 'right', 'middle'])),
       count: s.optional(s.integer('2: double click.', { minimum: 1, maximum: 3 })),
       modifiers: s.optional(s.array(s.choice(['Alt', 'Control', 'Meta', 'Shift']))),
-      trusted: s.optional(s.boolean('As a person’s, where the page heeds no other.')),
+      trusted: s.optional(s.boolean('As a person’s, where the page ignores others.')),
       dialogs,
     }),
     handle: carryOut('click', click),

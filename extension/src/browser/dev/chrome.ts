@@ -10,7 +10,7 @@ export const cookies = defineTool({
   name: 'cookies',
   displayName: 'Look at cookies',
   description:
-    'Cookies of the page’s site: list, get, set and remove. A list masks values; one that is HttpOnly is never told.',
+    'Cookies of the page’s site: list, get, set and remove. A list masks values; one that is HttpOnly is never shown.',
   annotations: { readOnlyHint: false, destructiveHint: true },
   input: s.parameters({
     action: s.choice(['list', 'get', 'set', 'remove']),
@@ -54,7 +54,7 @@ export const emulate = defineTool({
   name: 'emulate',
   displayName: 'Emulate a device',
   description:
-    'Has the tab look like another device until reset, ten minutes without a call, or its end. Needs `tabrelay up ' +
+    'Makes the tab look like another device until reset, ten minutes without a call, or its end. Needs `tabrelay up ' +
     '--trusted-input`.',
   annotations: { readOnlyHint: false, destructiveHint: false },
   input: s.parameters({

@@ -33,7 +33,7 @@ export const evaluate = defineTool({
   displayName: 'Run code in the page',
   description:
     'Runs JavaScript among the page’s own scripts: an expression, a function, or statements with return. Promises ' +
-    'are awaited; what is no data is described.',
+    'are awaited; what is not data is described.',
   annotations: { readOnlyHint: false, destructiveHint: true, openWorldHint: true },
   input: s.parameters({
     code: s.string({ minLength: 1, maxLength: 100_000 }),

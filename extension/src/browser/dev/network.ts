@@ -10,7 +10,7 @@ export const network = defineTool({
   name: 'network',
   displayName: 'Look at requests',
   description:
-    'Requests of the tab since the first call, without credentials: read lists them, get tells one, har exports all ' +
+    'Requests of the tab since the first call, without credentials: read lists them, get shows one, har exports all ' +
     'as HAR 1.2.',
   annotations: { readOnlyHint: true },
   input: s.parameters({

@@ -52,7 +52,7 @@ export function lookingAt(
 
   // A document, and the frames in it where they stand.
   async function whole(walk: Walk, bridge: Bridge, answer: unknown, depth: number): Promise<Look> {
-    if (!isLooked(answer)) throw new Error('The page answered no look');
+    if (!isLooked(answer)) throw new Error('The page returned no snapshot');
     const { look } = answer;
     walk.characters -= look.lines.reduce((sum, line) => sum + line.length + 1, 0);
     if (look.frames.length === 0 || depth >= deepest) return look;
@@ -171,7 +171,7 @@ export function findingIn(documents: Documents): Performer {
     const lines: string[] = [];
     const visit = async (bridge: Bridge, depth: number): Promise<void> => {
       const found = await stage.part(bridge, 'find', stage.args);
-      if (!isFound(found)) throw new Error('The page answered nothing that was found');
+      if (!isFound(found)) throw new Error('The page returned no search result');
       total += found.total;
       partial ||= found.partial;
       lines.push(...found.lines);

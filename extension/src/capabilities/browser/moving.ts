@@ -23,7 +23,7 @@ async function awaitedIn(
   judge: Judge,
 ): Promise<Pick<Shown, 'url' | 'status'> & { note: string }> {
   const { pendingUrl = to } = await chrome.tabs.get(tabId);
-  const note = 'Nothing has come yet: until then the tab shows the page before';
+  const note = 'Nothing has arrived yet: until then the tab shows the previous page';
   return { url: toldAddress(judge, pendingUrl), status: 'loading', note };
 }
 
@@ -59,7 +59,7 @@ export function navigating(tabs: Pick<Tabs, 'shown'>): Performer {
     if (!fate.begun && fate.under <= 0) {
       if (steps.has(to)) throw nowhere(to);
       const hint = 'Ask the person: the page may ask whether it may be left, and only they can answer.';
-      throw Ended.as('PAGE_STAYS', 'The page is still the one it was: it did not let itself be left', {
+      throw Ended.as('PAGE_STAYS', 'The tab still shows this page: it did not allow leaving', {
         category: 'validation',
         hint,
       });
@@ -145,7 +145,7 @@ const words = new Map([
   ['net::ERR_CONNECTION_TIMED_OUT', 'nothing answers there'],
   ['net::ERR_INTERNET_DISCONNECTED', 'this computer is not connected to the internet'],
   ['net::ERR_EMPTY_RESPONSE', 'the server sent nothing'],
-  ['net::ERR_TOO_MANY_REDIRECTS', 'it is redirected in a circle'],
+  ['net::ERR_TOO_MANY_REDIRECTS', 'it redirects in a loop'],
   ['net::ERR_HTTP_RESPONSE_CODE_FAILURE', 'the server answered with an error and no page'],
   ['net::ERR_ABORTED', 'it leads to no page, but to a download or an empty answer'],
 ]);
@@ -173,7 +173,7 @@ export const closing: Performer = async (stage) => {
     const failed = chrome.tabs.remove(tabId).then(() => gone); // a page that hangs keeps Chrome waiting
     if (await Promise.race([failed, gone])) return { closed: tabId };
     const hint = 'Ask the person: the page hangs, or asks whether it may be left, and only they can answer.';
-    throw Ended.as('PAGE_STAYS', 'The tab is still open: its page did not let itself be left', {
+    throw Ended.as('PAGE_STAYS', 'The tab is still open: its page did not allow leaving', {
       category: 'validation',
       hint,
     });

@@ -72,7 +72,7 @@ export function picturing(documents: Documents): Performer {
       ...(ref !== undefined && { ref }),
       _: { scrollTo },
     });
-    if (!isScene(answered)) throw new Error('The page answered no scene');
+    if (!isScene(answered)) throw new Error('The page returned no layout');
     return answered;
   }
 

@@ -9,7 +9,7 @@ import { shownBy } from './site.ts';
 type Cookie = chrome.cookies.Cookie;
 
 const mostListed = 300;
-const never = 'never told: HttpOnly';
+const never = 'never shown: HttpOnly';
 
 function about(cookie: Cookie): Record<string, unknown> {
   const { name, domain, path, secure, httpOnly, sameSite, expirationDate, partitionKey } = cookie;
@@ -76,7 +76,7 @@ async function set(stage: Stage, url: string, storeId: string): Promise<unknown>
       ...(same !== undefined && { sameSite: same }),
       ...(isFlag(secure) && { secure }),
     });
-    if (cookie === null || cookie === undefined) throw new Error('Chrome did not take it');
+    if (cookie === null || cookie === undefined) throw new Error('Chrome did not accept it');
     return { set: about(cookie) };
   } catch (why) {
     const message = `The cookie was not set: ${why instanceof Error ? why.message : String(why)}`;

@@ -14,7 +14,7 @@ export async function permitted(permission: Needed, what: string): Promise<void>
   if (!needed.includes(permission)) await chrome.storage.local.set({ [neededKey]: [...needed, permission] });
   throw Ended.as(
     'BROWSER_PERMISSION_MISSING',
-    `Chrome lets the extension see ${what} only after the person said so`,
+    `Chrome lets the extension see ${what} only after the person has allowed it`,
     {
       category: 'auth',
       hint: `Ask the person to open tabrelay's side panel and allow it there, and repeat the call then.`,

@@ -42,10 +42,10 @@ export class Documents {
     if (bridge !== undefined) return bridge;
     const hint = 'Take a new snapshot, and use a reference of it.';
     if (given.top !== top.documentId) {
-      const message = `${ref} is of an earlier page: the tab shows another document since`;
+      const message = `${ref} is from an earlier page: the tab shows another document now`;
       throw Ended.as('DOCUMENT_CHANGED', message, { category: 'not_found', hint });
     }
-    const message = `${ref} is in a frame that is gone, or shows another document since`;
+    const message = `${ref} is in a frame that is gone, or shows another document now`;
     throw Ended.as('FRAME_GONE', message, { category: 'not_found', hint });
   }
 

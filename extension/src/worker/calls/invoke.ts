@@ -188,7 +188,7 @@ export class Invocations {
     const { call, frame } = delivery;
     inflight.whenFree(frame.tabId).then(({ free, givenUpMs }) => {
       if (inflight.get(frame.id) !== call) return;
-      const since = `An earlier call, given up ${Math.round(givenUpMs / 1000)} s ago, still runs in this tab`;
+      const since = `An earlier call, abandoned ${Math.round(givenUpMs / 1000)} s ago, still runs in this tab`;
       if (free) this.#send(delivery);
       else inflight.refuse(call, 'TAB_BUSY', since);
     });

@@ -135,7 +135,7 @@ export class Link {
   #converse(generation: number, pairing: Pairing, identity: Identity): void {
     const current = () => generation === this.#generation;
     const limit = setTimeout(() => {
-      if (current() && !this.#open) this.#drop('The relay did not finish the greeting in time');
+      if (current() && !this.#open) this.#drop('The relay did not finish the handshake in time');
     }, greetingMs);
     let inSequence = Promise.resolve();
     const socket = this.#dialSocket(`ws://${pairing.address}/extension`, {

@@ -51,7 +51,7 @@ export class Requests {
             504,
             'TIMEOUT',
             'The relay did not answer in time',
-            'Look whether it was done, then try again.',
+            'Check whether it was done, then try again.',
           ),
         );
       }, patienceMs);
@@ -78,7 +78,7 @@ export class Requests {
           0,
           'EXTENSION_LOST',
           'The link to the relay was lost before the answer came',
-          'It is dialled again by itself; look whether it was done, then try again.',
+          'It reconnects by itself; check whether it was done, then try again.',
         ),
       );
     }
