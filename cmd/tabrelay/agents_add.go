@@ -263,7 +263,7 @@ func (a *app) agentsRemove() *cobra.Command {
 
 func (a *app) agentsTest() *cobra.Command {
 	return a.withJSON(&cobra.Command{
-		Use: "test NAME", Short: "Ask an agent something tiny, and show what answered", Args: cobra.ExactArgs(1),
+		Use: "test NAME", Short: "Send an agent a short test prompt and show its answer", Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error { return a.testAgent(cmd.Context(), args[0]) },
 	})
 }
