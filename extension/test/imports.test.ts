@@ -12,7 +12,8 @@ const may: Record<string, readonly string[]> = {
   shared: [],
   protocol: [],
   page: [],
-  bridge: ['page', 'capabilities/recording'],
+  'bridge/core': [],
+  bridge: ['page', 'capabilities'],
   browser: [],
   panel: [],
   wake: [],
@@ -27,9 +28,17 @@ const may: Record<string, readonly string[]> = {
   worker: ['protocol', 'capabilities', 'worker/*'], // the only place where everything meets
 
   // No capability imports another one.
-  'capabilities/browser': ['worker/calls', 'worker/core', 'worker/documents', 'worker/tabs', 'worker/util'],
+  'capabilities/browser': [
+    'bridge/core',
+    'page',
+    'worker/calls',
+    'worker/core',
+    'worker/documents',
+    'worker/tabs',
+    'worker/util',
+  ],
   'capabilities/devtools': ['browser', 'worker/calls', 'worker/core', 'worker/documents', 'worker/tabs'],
-  'capabilities/recording': ['worker/core', 'worker/documents'],
+  'capabilities/recording': ['bridge/core', 'worker/core', 'worker/documents'],
   'capabilities/resources': [
     'browser',
     'protocol',
@@ -38,8 +47,15 @@ const may: Record<string, readonly string[]> = {
     'worker/tabs',
     'worker/util',
   ],
-  'capabilities/webmcp': ['protocol', 'worker/calls', 'worker/core', 'worker/documents', 'worker/tabs'],
-  capabilities: ['worker/core', 'capabilities/*'],
+  'capabilities/webmcp': [
+    'bridge/core',
+    'protocol',
+    'worker/calls',
+    'worker/core',
+    'worker/documents',
+    'worker/tabs',
+  ],
+  capabilities: ['bridge/core', 'worker/core', 'capabilities/*'],
 };
 
 const isIn = (folder: string, list: readonly string[]): boolean =>

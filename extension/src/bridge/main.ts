@@ -2,40 +2,21 @@
 // outlives the service worker, runs isolated adapters, passes calls to main-world ones, and owns every outcome
 // until the relay has acknowledged it.
 
-import { Recording } from '../capabilities/recording/document.ts';
+import { inBridge } from '../capabilities/bridge.ts';
 import { startRun } from '../page/runtime.ts';
 import type { Uncaught } from '../page/uncaught.ts';
-import {
-  type DialogAnswer,
-  type FromBridge,
-  isToBridge,
-  type News,
-  type ToBridge,
-} from '../shared/bridge-messages.ts';
+import { type FromBridge, isToBridge, type ToBridge } from '../shared/bridge-messages.ts';
 import type { CallOrder } from '../shared/order.ts';
-import { Acting, type Watched } from './acting.ts';
 import { Adapters } from './adapters.ts';
 import { Calls, type Start } from './calls.ts';
 import { watchConsole, watchErrors } from './console.ts';
 import { hideInterfaces, openLine } from './line.ts';
 import { watchMainWorld } from './main-world.ts';
 import { Mark } from './mark.ts';
-import { Pauses } from './pauses.ts';
 
 declare global {
-  var tabrelayBridge:
-    | {
-        register(about: unknown, definition: unknown, enter?: unknown): void;
-        shadowRoot?(host: HTMLElement): ShadowRoot | null; // also a closed one
-        watch?(answer: DialogAnswer): Promise<Watched>;
-        offer?(look: () => void): (text: string) => void; // tools that the page registers
-        pause?(ms: number): Promise<void>;
-      }
-    | undefined;
   var tabrelayLate: boolean | undefined; // set by late.js, which precedes this file when it is injected on demand
 }
-
-const recordingSign = { client: '● tabrelay', title: 'This tab is being recorded' };
 
 class Resident {
   readonly #late = globalThis.tabrelayLate === true;
@@ -48,9 +29,6 @@ class Resident {
     this.#uncaught,
   );
   readonly #mark = new Mark();
-  readonly #acting = new Acting((message) => this.#post(message));
-  readonly #pauses = new Pauses((message) => this.#post(message));
-  readonly #recording = new Recording((told) => this.#post({ type: 'recorded', told }));
   readonly #tail = watchConsole(this.#late, () => this.#post({ type: 'consoleGrew' }));
   readonly #calls = new Calls(
     (message) => this.#post(message),
@@ -59,8 +37,13 @@ class Resident {
     ({ plugin, main }) => this.#prepared(plugin, main === true),
     this.#mark,
   );
-  #tools = ''; // that the page registers, as they were told last
-  #lookAtTools = () => {};
+  readonly #capabilities = inBridge.map((attach) =>
+    attach({
+      post: (message) => this.#post(message),
+      hold: (held) => this.#mark.hold(held),
+      watchErrors: () => watchErrors(this.#tail),
+    }),
+  );
   #epoch = '';
   #reached: boolean | undefined; // by another document, before our scripts ran
   readonly #line = openLine({
@@ -83,36 +66,9 @@ class Resident {
     if (registered !== undefined) this.#post({ type: 'registered', ...registered, main: false });
   }
 
-  /** Waits, also where the page is hidden and its timers are slow. */
-  pause(ms: number): Promise<void> {
-    return this.#pauses.pause(ms);
-  }
-
-  /** An act of the browser's tools begins: its dialogs are answered, and what happens around it is told. */
-  async watch(answer: DialogAnswer): Promise<Watched> {
-    const watched = await this.#acting.watch(answer);
-    const errors = watchErrors(this.#tail);
-    let over: Promise<News> | undefined;
-    const end = async (): Promise<News> => {
-      const [news, consoleErrors] = await Promise.all([watched.end(), errors()]);
-      return { ...news, ...(consoleErrors.length > 0 && { consoleErrors }) };
-    };
-    return { ...watched, end: () => (over ??= end()) };
-  }
-
-  /** Takes how the page's tools are looked at; what it returns tells of them. */
-  offer(look: () => void): (text: string) => void {
-    this.#lookAtTools = look;
-    return (text) => {
-      if (text === this.#tools) return;
-      this.#tools = text;
-      this.#post({ type: 'tools', text });
-    };
-  }
-
-  /** Tells of dialogs that nobody answers: each before it opens, and when it was closed. */
-  tellDialogs(): void {
-    this.#acting.listen((open, dialog) => this.#post({ type: 'dialog', open, dialog }));
+  /** What the capabilities offer to the other scripts of this world. */
+  get offers(): Partial<TabrelayBridge> {
+    return Object.assign({}, ...this.#capabilities.map(({ offers }) => offers));
   }
 
   /** The document goes away, or the extension did. */
@@ -154,6 +110,7 @@ class Resident {
   }
 
   #handle(message: ToBridge): void {
+    if (this.#capabilities.some((one) => one.hear?.(message) === true)) return;
     switch (message.type) {
       case 'call':
         this.#calls.start(message.order, message.sentAt, message.tailBytes, message.acting);
@@ -171,7 +128,7 @@ class Resident {
         this.#epoch = message.epoch;
         this.#reached ??= message.reached;
         this.#post({ type: 'here' });
-        if (this.#tools !== '') this.#post({ type: 'tools', text: this.#tools });
+        for (const one of this.#capabilities) one.greeted?.();
         return;
       case 'console':
         this.#tail.hold(message.holdMs).then((held) => {
@@ -179,24 +136,8 @@ class Resident {
           this.#post({ type: 'consoleLines', id: message.id, url, ...held });
         });
         return;
-      case 'look':
-        this.#lookAtTools();
-        return;
       case 'ack':
         this.#calls.acknowledge(message.ids);
-        return;
-      case 'acting':
-      case 'news':
-        this.#acting.hear(message);
-        return;
-      case 'paused':
-        this.#pauses.hear(message.number);
-        return;
-      case 'lend':
-        this.#acting.lend(message.answer);
-        return;
-      case 'record':
-        if (this.#recording.set(message.on)) this.#mark.hold(message.on ? recordingSign : undefined);
         return;
       case 'retire':
         this.#adapters.retire(message.plugin, message.hash);
@@ -219,7 +160,6 @@ function installBridge(): void {
   const bridge = new Resident();
   const { dom } = chrome; // as long as this world has it
   hideInterfaces();
-  bridge.tellDialogs();
   // A page can say that it goes away, but only Chrome is believed.
   addEventListener('pagehide', ({ isTrusted }) => {
     if (isTrusted) bridge.leave();
@@ -228,13 +168,10 @@ function installBridge(): void {
   addEventListener('pagehide', ({ isTrusted, persisted }) => {
     if (isTrusted && !persisted) bridge.close();
   });
-  const registration = {
-    register: (about: unknown, definition: unknown, enter: unknown) =>
-      bridge.register(about, definition, enter),
-    shadowRoot: (host: HTMLElement) => dom.openOrClosedShadowRoot(host),
-    watch: (answer: DialogAnswer) => bridge.watch(answer),
-    offer: (look: () => void) => bridge.offer(look),
-    pause: (ms: number) => bridge.pause(ms),
+  const registration: TabrelayBridge = {
+    ...bridge.offers,
+    register: (about, definition, enter) => bridge.register(about, definition, enter),
+    shadowRoot: (host) => dom.openOrClosedShadowRoot(host),
   };
   Object.defineProperty(globalThis, 'tabrelayBridge', {
     configurable: true,

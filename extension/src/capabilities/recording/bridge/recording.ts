@@ -1,8 +1,8 @@
 // What a person does in a document while they record its tab, and what the page's own requests are answered: told to
 // the worker, which sees the requests themselves. The person's values stay in the form: only names and kinds are told.
 
-import { exactly, type Guard, isFlag, isNumber, isText, shape } from '../../shared/guards.ts';
-import { type Answered, recordEvent, recordWanted } from './channel.ts';
+import { exactly, type Guard, isFlag, isNumber, isText, shape } from '../../../shared/guards.ts';
+import { type Answered, recordEvent, recordWanted } from '../channel.ts';
 
 const isAnswered: Guard<Answered> = shape({
   kind: exactly('answer'),

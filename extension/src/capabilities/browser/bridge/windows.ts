@@ -1,8 +1,8 @@
 // Windows that a page opens while something acts in it. Chrome blocks them, because the act is not a person's, but lets
 // an extension's own world open one: it makes the empty window, and the page then finds it by its name and leads it to
 // where it wants. So the page gets the window it asked for, with itself as its opener.
-import { windowAnswerEvent, windowEvent } from '../page/windows.ts';
-import type { News } from '../shared/bridge-messages.ts';
+import { windowAnswerEvent, windowEvent } from '../../../page/windows.ts';
+import type { News } from '../../../shared/bridge-messages.ts';
 
 const maxBlocked = 10;
 const withoutOpener = /(?:^|[\s,])(noopener|noreferrer)(?!\s*=\s*(?:no|false|0)\b)/i;

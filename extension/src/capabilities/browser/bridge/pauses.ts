@@ -1,6 +1,6 @@
 // Short waits of the browser's tools. In a page that is hidden Chrome lets timers run once a second, and after five
 // minutes once a minute; the worker's are not slowed, so that it says when the time is over.
-import type { FromBridge } from '../shared/bridge-messages.ts';
+import type { FromBridge } from '../../../shared/bridge-messages.ts';
 
 export class Pauses {
   readonly #post: (message: FromBridge) => void;

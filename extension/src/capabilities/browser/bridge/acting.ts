@@ -1,16 +1,9 @@
 // What goes on around an act of the browser's tools: dialogs of the page are answered meanwhile, and the worker tells
 // what cannot be seen from a document: requests, tabs, downloads.
-import { answerEvent, dialogEvent, resumeEvent } from '../page/dialogs.ts';
-import type { Dialog, DialogAnswer, FromBridge, News } from '../shared/bridge-messages.ts';
+import { answerEvent, dialogEvent, resumeEvent } from '../../../page/dialogs.ts';
+import type { Watched } from '../../../shared/bridge-global.ts';
+import type { Dialog, DialogAnswer, FromBridge, News } from '../../../shared/bridge-messages.ts';
 import { Windows } from './windows.ts';
-
-/** An act that goes on. */
-export interface Watched {
-  busy(): boolean; // requests that began since are under way, or were since the last look
-  known(): Promise<void>; // until the worker has told of the requests that began before
-  touched(on: string): void; // the page gets its first event, and on what
-  end(): Promise<News>;
-}
 
 const maxDialogs = 10;
 const beginMs = 300; // the worker may have died
