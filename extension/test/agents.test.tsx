@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Window } from 'happy-dom';
 import { render } from 'preact';
-import { AgentsPage } from '../src/panel/agents.tsx';
+import { AgentsPage } from '../src/capabilities/agents/panel.tsx';
 import { Board } from '../src/panel/board.ts';
 import { BoardContext } from '../src/panel/hooks.ts';
 import { isPanelRequest } from '../src/shared/panel-messages.ts';

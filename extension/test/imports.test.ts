@@ -15,7 +15,7 @@ const may: Record<string, readonly string[]> = {
   'bridge/core': [],
   bridge: ['page', 'capabilities'],
   browser: [],
-  panel: [],
+  panel: ['capabilities'],
   wake: [],
 
   'worker/util': [],
@@ -28,6 +28,7 @@ const may: Record<string, readonly string[]> = {
   worker: ['protocol', 'capabilities', 'worker/*'], // the only place where everything meets
 
   // No capability imports another one.
+  'capabilities/agents': ['panel'],
   'capabilities/browser': [
     'bridge/core',
     'page',
@@ -38,7 +39,7 @@ const may: Record<string, readonly string[]> = {
     'worker/util',
   ],
   'capabilities/devtools': ['browser', 'worker/calls', 'worker/core', 'worker/documents', 'worker/tabs'],
-  'capabilities/recording': ['bridge/core', 'worker/core', 'worker/documents'],
+  'capabilities/recording': ['bridge/core', 'panel', 'worker/core', 'worker/documents'],
   'capabilities/resources': [
     'browser',
     'protocol',
@@ -55,7 +56,7 @@ const may: Record<string, readonly string[]> = {
     'worker/documents',
     'worker/tabs',
   ],
-  capabilities: ['bridge/core', 'worker/core', 'capabilities/*'],
+  capabilities: ['bridge/core', 'panel', 'worker/core', 'capabilities/*'],
 };
 
 const isIn = (folder: string, list: readonly string[]): boolean =>

@@ -1,9 +1,9 @@
 // Who acts where at this moment: calls that run, wait or ask, of every profile.
+import { inPanel } from '../capabilities/panel.ts';
 import { isRunning, isTabs, type RunningCall, type Tab } from './answers.ts';
 import { useAct, useAnswer, useLink, useNow } from './hooks.ts';
 import { Empty, Failed, Loaded, Part } from './pieces.tsx';
 import { GoToTab, Place } from './place.tsx';
-import { Recordings } from './recordings.tsx';
 import { saysAll, verbOf } from './verbs.ts';
 import { Avatar } from './who.tsx';
 import { actor, claim, clock, moment, plural, span, toolTitle, visibleLine } from './words.ts';
@@ -96,7 +96,18 @@ export function Activity() {
       <Loaded answer={running} name="calls">
         {({ calls, recordings }) => (
           <>
-            <Recordings list={recordings ?? []} tabs={tabs} profile={profile} now={now} />
+            {inPanel.map(
+              ({ Acting }) =>
+                Acting && (
+                  <Acting
+                    key={Acting.name}
+                    recordings={recordings ?? []}
+                    tabs={tabs}
+                    profile={profile}
+                    now={now}
+                  />
+                ),
+            )}
             {calls.length === 0 ? (
               <Empty>No agent is doing anything.</Empty>
             ) : (

@@ -1,10 +1,10 @@
 // The panel as a whole: what is always in view, the questions, and pages behind tabs. The page that is open is in
 // the address, so that it is the same one after a reload.
 import { useEffect, useRef, useState } from 'preact/hooks';
+import { inPanel } from '../capabilities/panel.ts';
 import { Activity } from './activity.tsx';
-import { AgentsPage } from './agents.tsx';
 import { Announcer } from './announcer.tsx';
-import { isAgents, isReviews } from './answers.ts';
+import { isReviews } from './answers.ts';
 import { Changes } from './changes.tsx';
 import { Clients } from './clients.tsx';
 import { Header, Notices } from './header.tsx';
@@ -21,31 +21,29 @@ import { Rules } from './rules.tsx';
 import { Settings } from './settings.tsx';
 import { Tabs } from './tabs.tsx';
 
-const pages = {
-  now: 'Now',
-  plugins: 'Plugins',
-  rules: 'Rules',
-  clients: 'Clients',
-  agents: 'Agents',
-  log: 'Log',
-} as const;
-type Tab = keyof typeof pages;
-type Page = Tab | 'settings';
-const order = ['now', 'plugins', 'rules', 'clients', 'agents', 'log'] as const;
+/** The pages behind tabs, in their order. Those of capabilities stand before the log. */
+const pages: readonly { id: string; title: string; useListed?(): boolean }[] = [
+  { id: 'now', title: 'Now' },
+  { id: 'plugins', title: 'Plugins' },
+  { id: 'rules', title: 'Rules' },
+  { id: 'clients', title: 'Clients' },
+  ...inPanel.flatMap(({ page }) => page ?? []),
+  { id: 'log', title: 'Log' },
+];
 
 interface Place {
-  page: Page;
+  page: string; // settings, or the id of a page behind a tab
   plugin: string; // that is looked at; empty for none
   part: string; // of its pages: settings, else its review
 }
 
 function readPlace(): Place {
   const [name = '', plugin = '', part = ''] = location.hash.slice(1).split('/');
-  const page = name === 'settings' ? name : (order.find((one) => one === name) ?? 'now');
+  const page = name === 'settings' || pages.some(({ id }) => id === name) ? name : 'now';
   return { page, plugin: decodeURIComponent(plugin), part };
 }
 
-type Go = (page: Page, plugin?: string, part?: string) => void;
+type Go = (page: string, plugin?: string, part?: string) => void;
 
 function usePlace(): [Place, Go] {
   const [place, setPlace] = useState(readPlace);
@@ -68,42 +66,43 @@ const moves: Record<string, (index: number, count: number) => number> = {
   End: (_, count) => count - 1,
 };
 
-/** The pages that are listed: that of agents where there are some, or where somebody is who had some. */
-function useListed(page: Page): readonly Tab[] {
-  const agents = useAnswer('agents', isAgents).value?.agents.length ?? 0;
-  return order.filter((one) => one !== 'agents' || agents > 0 || page === 'agents');
-}
+/** The pages that are listed; the open one always is. The list never changes, so neither do the hooks. */
+const useListed = (open: string) =>
+  pages.filter(({ id, useListed: useOne }) => {
+    const listed = useOne?.() ?? true;
+    return listed || id === open;
+  });
 
-function TabBar({ page, reviews, onGo }: { page: Page; reviews: number; onGo: (page: Page) => void }) {
+function TabBar({ page, reviews, onGo }: { page: string; reviews: number; onGo: (page: string) => void }) {
   const listed = useListed(page);
-  const at = page === 'settings' ? 0 : listed.indexOf(page);
-  const buttons = useRef(new Map<Tab, HTMLButtonElement>());
+  const at = page === 'settings' ? 0 : listed.findIndex(({ id }) => id === page);
+  const buttons = useRef(new Map<string, HTMLButtonElement>());
   const onKeyDown = (event: KeyboardEvent) => {
     const move = moves[event.key];
     if (move === undefined) return;
     event.preventDefault();
-    const next = listed[move(at, listed.length) % listed.length] ?? 'now';
+    const next = listed[move(at, listed.length) % listed.length]?.id ?? 'now';
     buttons.current.get(next)?.focus();
     onGo(next);
   };
   return (
     <div class="tabs" role="tablist" aria-label="Pages of this panel" onKeyDown={onKeyDown}>
-      {listed.map((one, index) => (
+      {listed.map(({ id, title }, index) => (
         <button
-          key={one}
+          key={id}
           ref={(button) => {
-            if (button !== null) buttons.current.set(one, button);
+            if (button !== null) buttons.current.set(id, button);
           }}
           type="button"
           role="tab"
-          id={`tab-${one}`}
-          aria-selected={one === page}
+          id={`tab-${id}`}
+          aria-selected={id === page}
           aria-controls="page"
           tabIndex={index === at ? 0 : -1}
-          onClick={() => onGo(one)}
+          onClick={() => onGo(id)}
         >
-          {pages[one]}
-          {one === 'plugins' && reviews > 0 && (
+          {title}
+          {id === 'plugins' && reviews > 0 && (
             <span class="count">
               {reviews}
               <span class="unseen"> to review</span>
@@ -116,7 +115,7 @@ function TabBar({ page, reviews, onGo }: { page: Page; reviews: number; onGo: (p
 }
 
 /** Back from a plugin. What had focus is gone; the tab of the page is where a person goes on. */
-function back(onGo: (page: Page) => void): void {
+function back(onGo: (page: string) => void): void {
   onGo('plugins');
   document.getElementById('tab-plugins')?.focus();
 }
@@ -137,11 +136,9 @@ function Shown({ place, onGo }: { place: Place; onGo: Go }) {
       return <Rules />;
     case 'clients':
       return <Clients />;
-    case 'agents':
-      return <AgentsPage />;
     case 'log':
       return <Log />;
-    default:
+    case 'now':
       return (
         <>
           <Needed />
@@ -151,6 +148,8 @@ function Shown({ place, onGo }: { place: Place; onGo: Go }) {
         </>
       );
   }
+  const Attached = inPanel.find(({ page }) => page?.id === place.page)?.page?.Page;
+  return Attached === undefined ? null : <Attached />;
 }
 
 const waitingFor = (phase: string | undefined): string =>

@@ -1,5 +1,6 @@
 // The programs that may connect to the relay: what each may use at the most, when it was here last, and the way out.
-import { type Client, isAgents, isClients } from './answers.ts';
+import { inPanel } from '../capabilities/panel.ts';
+import { type Client, isClients } from './answers.ts';
 import { useAct, useAnswer, useNow } from './hooks.ts';
 import { Badge, Empty, Failed, Loaded, Part, Sure } from './pieces.tsx';
 import { Scope } from './scope.tsx';
@@ -42,7 +43,6 @@ function ClientRow({ client, now }: { client: Client; now: number }) {
 
 export function Clients() {
   const answer = useAnswer('clients', isClients);
-  const agents = useAnswer('agents', isAgents).value?.agents;
   const now = useNow();
   return (
     <Part title="Clients" count={answer.value?.clients.length}>
@@ -63,11 +63,7 @@ export function Clients() {
           )
         }
       </Loaded>
-      {agents?.length === 0 && (
-        <p class="quiet">
-          Clients can hand whole errands to another agent once one is set up: docs/delegation.md says how.
-        </p>
-      )}
+      {inPanel.map(({ BelowClients }) => BelowClients && <BelowClients key={BelowClients.name} />)}
     </Part>
   );
 }

@@ -1,6 +1,6 @@
 // The agents that clients can delegate errands to: what their sessions do and have spent, what the day has cost, and
 // whether each agent can work.
-import { announce } from './announcer.tsx';
+import { announce } from '../../panel/announcer.tsx';
 import {
   type Agent,
   type AgentSession,
@@ -12,10 +12,11 @@ import {
   type RunningCall,
   type Spent,
   type Tab,
-} from './answers.ts';
-import { useAct, useAnswer, useNow } from './hooks.ts';
-import { Badge, Empty, Failed, Loaded, Part, type Tone } from './pieces.tsx';
-import { actor, ago, dollars, moment, plural, toolTitle, visibleLine } from './words.ts';
+} from '../../panel/answers.ts';
+import type { Capability } from '../../panel/capability.ts';
+import { useAct, useAnswer, useNow } from '../../panel/hooks.ts';
+import { Badge, Empty, Failed, Loaded, Part, type Tone } from '../../panel/pieces.tsx';
+import { actor, ago, dollars, moment, plural, toolTitle, visibleLine } from '../../panel/words.ts';
 
 type Mark = { tone: Tone; text: string };
 
@@ -291,3 +292,23 @@ export function AgentsPage() {
     </Loaded>
   );
 }
+
+/** How a client can have somebody to delegate to, where there is nobody yet. */
+function HowToDelegate() {
+  const agents = useAnswer('agents', isAgents).value?.agents;
+  return agents?.length === 0 ? (
+    <p class="quiet">
+      Clients can hand whole errands to another agent once one is set up: docs/delegation.md says how.
+    </p>
+  ) : null;
+}
+
+export const agents: Capability = {
+  page: {
+    id: 'agents',
+    title: 'Agents',
+    useListed: () => (useAnswer('agents', isAgents).value?.agents.length ?? 0) > 0,
+    Page: AgentsPage,
+  },
+  BelowClients: HowToDelegate,
+};

@@ -1,22 +1,13 @@
 // Recordings of tabs that run: who records, which tab, how much was seen, and the way to end each.
-import type { RunningRecording, Tab } from './answers.ts';
-import { useAct } from './hooks.ts';
-import { Failed } from './pieces.tsx';
-import { GoToTab, Place } from './place.tsx';
-import { Avatar } from './who.tsx';
-import { actor, moment, plural, span } from './words.ts';
+import type { RunningRecording, Tab } from '../../panel/answers.ts';
+import type { ActingProps, Capability } from '../../panel/capability.ts';
+import { useAct } from '../../panel/hooks.ts';
+import { Failed } from '../../panel/pieces.tsx';
+import { GoToTab, Place } from '../../panel/place.tsx';
+import { Avatar } from '../../panel/who.tsx';
+import { actor, moment, plural, span } from '../../panel/words.ts';
 
-export function Recordings({
-  list,
-  tabs,
-  profile,
-  now,
-}: {
-  list: readonly RunningRecording[];
-  tabs: readonly Tab[];
-  profile: string | undefined; // this one
-  now: number;
-}) {
+function Recordings({ recordings: list, tabs, profile, now }: ActingProps) {
   if (list.length === 0) return null;
   return (
     <ul class="actors" aria-label="Recordings">
@@ -81,3 +72,5 @@ function Recording({
     </li>
   );
 }
+
+export const recording: Capability = { Acting: Recordings };
