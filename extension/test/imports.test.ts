@@ -38,7 +38,14 @@ const may: Record<string, readonly string[]> = {
     'worker/tabs',
     'worker/util',
   ],
-  'capabilities/devtools': ['browser', 'worker/calls', 'worker/core', 'worker/documents', 'worker/tabs'],
+  'capabilities/devtools': [
+    'browser',
+    'panel',
+    'worker/calls',
+    'worker/core',
+    'worker/documents',
+    'worker/tabs',
+  ],
   'capabilities/recording': ['bridge/core', 'panel', 'worker/core', 'worker/documents'],
   'capabilities/resources': [
     'browser',

@@ -10,7 +10,7 @@ import { Clients } from './clients.tsx';
 import { Header, Notices } from './header.tsx';
 import { useAnswer, useLink } from './hooks.ts';
 import { Log } from './log.tsx';
-import { Needed, NotificationOffer } from './needed.tsx';
+import { NotificationOffer } from './needed.tsx';
 import { Empty } from './pieces.tsx';
 import { Plugins } from './plugins.tsx';
 import { PluginSettings } from './pluginsettings.tsx';
@@ -141,7 +141,7 @@ function Shown({ place, onGo }: { place: Place; onGo: Go }) {
     case 'now':
       return (
         <>
-          <Needed />
+          {inPanel.map(({ AboveActing }) => AboveActing && <AboveActing key={AboveActing.name} />)}
           <Activity />
           <Recent />
           <Tabs />

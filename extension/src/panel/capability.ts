@@ -22,6 +22,8 @@ export interface ActingProps {
 /** What a capability may bring. */
 export interface Capability {
   page?: Page;
+  /** Stands above the section of what acts now. */
+  AboveActing?: FunctionComponent;
   /** Stands above the calls that run. */
   Acting?: FunctionComponent<ActingProps>;
   /** Stands below the clients. */

@@ -1,18 +1,7 @@
-// Permissions of Chrome that a call has needed: shown until the person gives them or turns them down.
+// Permissions of Chrome that the person is asked for: shown until they give them or turn them down.
 import { isApprovals } from './answers.ts';
 import { useAnswer } from './hooks.ts';
-import { useMissing, useOffer } from './permissions.ts';
-
-const texts = {
-  cookies: {
-    why: 'An agent wants to use browser__cookies: to see, set and remove cookies of the sites you let it.',
-    label: 'Allow cookies',
-  },
-  downloads: {
-    why: 'An agent wants to use browser__downloads: to see what was downloaded from the sites you let it.',
-    label: 'Allow downloads',
-  },
-} as const;
+import { useOffer } from './permissions.ts';
 
 interface AskedProps {
   why: string;
@@ -20,7 +9,7 @@ interface AskedProps {
   onTurn: (on: boolean) => void;
 }
 
-const Asked = ({ why, label, onTurn }: AskedProps) => (
+export const Asked = ({ why, label, onTurn }: AskedProps) => (
   <section class="permission" aria-label={label}>
     <p>{why}</p>
     <div class="buttons">
@@ -33,17 +22,6 @@ const Asked = ({ why, label, onTurn }: AskedProps) => (
     </div>
   </section>
 );
-
-export function Needed() {
-  const [list, turn] = useMissing();
-  return (
-    <>
-      {list.map((permission) => (
-        <Asked key={permission} {...texts[permission]} onTurn={(on) => turn(permission, on)} />
-      ))}
-    </>
-  );
-}
 
 /** Offered with the first question: nobody sees the number on an icon in time. */
 export function NotificationOffer() {
