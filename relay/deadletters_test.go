@@ -102,7 +102,7 @@ func TestDeadLettersOfOneSession(t *testing.T) {
 		return call.Session{ID: id, Client: call.Unnamed, Via: "stdio"}
 	}
 	errand := ann
-	errand.ID, errand.Delegation = "errand", &call.Delegation{}
+	errand.ID, errand.Bounds = "errand", &call.Bounds{}
 	for _, test := range []struct {
 		of          call.Session
 		sees, never []call.Session
@@ -291,7 +291,7 @@ func TestReadResult(t *testing.T) {
 		t.Error(f)
 	}
 	errand := ann
-	errand.ID, errand.Delegation = "errand", &call.Delegation{}
+	errand.ID, errand.Bounds = "errand", &call.Bounds{}
 	for _, other := range []call.Session{bob, errand} {
 		if got, f := use(t, r, call.Call{Session: other}, "relay__read_result", `{"id":"`+result.Meta.ResultID+
 			`"}`); f == nil || f.Code != fault.NotFoundCode {

@@ -96,7 +96,7 @@ func TestAPageThatGivesOrders(t *testing.T) {
 		ID: "0123", AgentID: "reader", Tools: shownTools{relayTools{r}},
 		Asker: call.Session{ID: "stdio:1", Client: "ann", Via: call.ViaStdio},
 		Acts: call.Session{ID: "stdio:1/session:agent-0123", Client: "ann", Via: call.ViaStdio,
-			Delegation: &call.Delegation{Agent: "reader", Session: "0123", Asker: "stdio:1", ReadOnly: true,
+			Bounds: &call.Bounds{Agent: "reader", Session: "0123", Asker: "stdio:1", ReadOnly: true,
 				Tabs: []string{"https://shop.example/cart*"}}},
 	}
 	if failure := a.Open(t.Context(), s); failure != nil {

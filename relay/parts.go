@@ -206,7 +206,7 @@ func (r *Relay) makeFront(context.Context) error {
 	r.front = front.New(front.Options{
 		Prompts: prompts, Resources: resources, Views: r.policy, Audit: r.audit, Completer: completer,
 		Missing: r.catalog.Missing, Open: open{r.hub}, Tasks: r.store,
-		Name: "tabrelay", Version: Version, Caller: r.calls, Delegated: r.visits, Tools: r.tools,
+		Name: "tabrelay", Version: Version, Caller: r.calls, Bounded: r.visits, Tools: r.tools,
 		MaxBody:          int64(c.BodyBytes),
 		AllowedOrigins:   c.AllowedOrigins,
 		ListChangedDelay: c.MCP.ListChangedDelay, PageSize: c.MCP.ToolsPageSize,

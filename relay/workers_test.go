@@ -210,7 +210,7 @@ func newErrandOf(t *testing.T, r *Relay, c config.Worker) *errand {
 		ID: "0123456789abcdef0123456789abcdef", AgentID: "tester", Tools: relayTools{r},
 		Asker: call.Session{ID: "stdio:1", Client: "ann", Via: call.ViaStdio},
 		Acts: call.Session{ID: "stdio:1/session:agent-01234567", Client: "ann", Via: call.ViaStdio,
-			Delegation: &call.Delegation{Agent: "tester", Session: "0123456789abcdef0123456789abcdef",
+			Bounds: &call.Bounds{Agent: "tester", Session: "0123456789abcdef0123456789abcdef",
 				Asker: "stdio:1"}},
 	}
 	e := &errand{t: t, program: program, session: s}
@@ -281,7 +281,7 @@ func TestTokensOfSessionsEnd(t *testing.T) {
 	w := newWorld(t)
 	r, _ := w.relay()
 	w.browser(func(c *hubtest.Call) { c.Started() }) // and never ends it
-	s := call.Session{ID: "x", Client: "ann", Delegation: &call.Delegation{Agent: "a", Session: "s"}}
+	s := call.Session{ID: "x", Client: "ann", Bounds: &call.Bounds{Agent: "a", Session: "s"}}
 	token, revoke := r.clients.Lend(s)
 	send := func(path, body string) (int, string) {
 		req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "http://"+r.Address()+path,

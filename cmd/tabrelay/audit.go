@@ -47,7 +47,7 @@ func (a *app) audit() *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error { return a.showAudit(cmd.Context(), &w) },
 	}
 	for _, filter := range []struct{ name, about string }{
-		{"client", "of this client"}, {"agent", "of this delegated agent"},
+		{"client", "of this client"}, {"agent", "of this agent, which acted for a client"},
 		{"tool", "of this tool (full name)"}, {"plugin", "of this plugin"},
 		{"origin", "in pages of this origin"},
 		{"call", "of the call with this correlation id"}, {"outcome", "returned, not_executed, executed or unknown"},

@@ -86,7 +86,7 @@ func answers(text string) func(context.Context, call.Call) (*call.Result, *fault
 func newSession(tools Tools) *Session {
 	asker := call.Session{ID: "asker", Client: "claude-code", Via: call.ViaStdio}
 	acts := asker
-	acts.ID, acts.Delegation = "asker/session:agent-0123", &call.Delegation{Agent: "reader", Asker: asker.ID}
+	acts.ID, acts.Bounds = "asker/session:agent-0123", &call.Bounds{Agent: "reader", Asker: asker.ID}
 	return &Session{ID: "0123", AgentID: "reader", Asker: asker, Acts: acts, Tools: tools}
 }
 
@@ -115,7 +115,7 @@ func TestDoActsAsTheSession(t *testing.T) {
 	if failure != nil {
 		t.Fatal(failure)
 	}
-	if got.Session.ID != s.Acts.ID || got.Session.Delegation == nil || got.Consent || got.Resume || got.Ask != nil {
+	if got.Session.ID != s.Acts.ID || got.Session.Bounds == nil || got.Consent || got.Resume || got.Ask != nil {
 		t.Errorf("the call went as %+v", got)
 	}
 	doing := s.Doing()

@@ -159,7 +159,7 @@ func (s *Sessions) reserve(asked Asked, m *Member) (*entry, *fault.Error) {
 		Tools: s.options.Tools,
 	}}
 	e.Acts = acts(e.Session, m)
-	e.Acts.Delegation.Color = s.color()
+	e.Acts.Bounds.Color = s.color()
 	s.open[e.ID] = e
 	s.options.Meter.AgentSessions(len(s.open))
 	return e, nil
@@ -169,7 +169,7 @@ func (s *Sessions) reserve(asked Asked, m *Member) (*entry, *fault.Error) {
 func (s *Sessions) color() string {
 	used := map[string]int{}
 	for _, e := range s.open {
-		used[e.Acts.Delegation.Color]++
+		used[e.Acts.Bounds.Color]++
 	}
 	return slices.MinFunc(call.Colors[:], func(a, b string) int { return cmp.Compare(used[a], used[b]) })
 }
@@ -179,7 +179,7 @@ func acts(s *Session, m *Member) call.Session {
 	own := s.Asker
 	base, _, _ := strings.Cut(own.ID, call.NamedSession)
 	own.ID = base + call.NamedSession + "agent-" + s.ID[:8]
-	own.Delegation = &call.Delegation{
+	own.Bounds = &call.Bounds{
 		Agent: s.AgentID, Session: s.ID, Asker: s.Asker.ID, Tabs: s.Metadata.Tabs,
 		Tools: intersect(s.Metadata.Tools, m.Tools), ReadOnly: s.Metadata.ReadOnly || m.ReadOnly,
 	}

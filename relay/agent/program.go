@@ -169,11 +169,11 @@ var changing = []string{"edit", "delete", "move", "execute"}
 
 // permit asks the person for what the program wants to do by itself.
 func (p *Program) permit(ctx context.Context, s *Session, t *Turn, wanted worker.Permission) bool {
-	if p.options.Approve == nil || s.Acts.Delegation.ReadOnly && slices.Contains(changing, wanted.Kind) {
+	if p.options.Approve == nil || s.Acts.Bounds.ReadOnly && slices.Contains(changing, wanted.Kind) {
 		return false
 	}
 	only := ""
-	if s.Acts.Delegation.ReadOnly {
+	if s.Acts.Bounds.ReadOnly {
 		only = " that should only read"
 	}
 	shown := map[string]any{"does": wanted.Kind}
@@ -238,11 +238,11 @@ func (v *ProgramCalls) end(s *Session) {
 // and told like every other.
 func (v *ProgramCalls) Do(ctx context.Context, c call.Call) (*call.Result, *fault.Error) {
 	v.mu.Lock()
-	s := v.sessions[c.Session.Delegation.Session]
+	s := v.sessions[c.Session.Bounds.Session]
 	v.mu.Unlock()
 	if s == nil {
 		return nil, fault.New(fault.SessionNotFound,
-			"The session of the agent "+c.Session.Delegation.Agent+" has ended",
+			"The session of the agent "+c.Session.Bounds.Agent+" has ended",
 			fault.WithOutcome(fault.NotExecuted))
 	}
 	return s.Do(ctx, c)

@@ -22,7 +22,7 @@ func TestProgramsInErrandsThatOnlyRead(t *testing.T) {
 				return nil
 			}})
 			s := newSession(&fakeTools{})
-			s.Acts.Delegation.ReadOnly = readOnly
+			s.Acts.Bounds.ReadOnly = readOnly
 			turn := s.Begin(t.Context(), Prompt{Text: "x"}, Budget{})
 			allowed := p.permit(t.Context(), s, turn, worker.Permission{Title: "Do it", Kind: kind})
 			turn.End()

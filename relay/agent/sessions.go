@@ -225,7 +225,7 @@ type View struct {
 
 func (s *Sessions) view(e *entry) View {
 	s.mu.Lock()
-	v := View{ID: e.ID, AgentID: e.AgentID, Asker: e.Asker, Color: e.Acts.Delegation.Color, State: e.state,
+	v := View{ID: e.ID, AgentID: e.AgentID, Asker: e.Asker, Color: e.Acts.Bounds.Color, State: e.state,
 		Created: e.Created, Last: e.last, On: e.on.Load()}
 	if e.behind != nil {
 		v.behind = *e.behind
@@ -250,7 +250,7 @@ func (s *Sessions) find(asker call.Session, id string) (*entry, *fault.Error) {
 // owns reports whether a session may use what another one created: they are of the same client. Clients without a name
 // share one, so of these it has to be the same attachment.
 func owns(asker, of call.Session) bool {
-	if asker.Client != of.Client || asker.Delegation != nil {
+	if asker.Client != of.Client || asker.Bounds != nil {
 		return false
 	}
 	base := func(id string) string { first, _, _ := strings.Cut(id, "/"); return first }
@@ -325,7 +325,7 @@ type Session struct {
 	ID       string // 32 hexadecimal digits
 	AgentID  string
 	Asker    call.Session // of the client that created it
-	Acts     call.Session // of the calls that the agent makes; Delegation is set
+	Acts     call.Session // of the calls that the agent makes; Bounds are set
 	Metadata Metadata
 	Created  time.Time
 

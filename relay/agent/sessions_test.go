@@ -594,7 +594,7 @@ func TestActs(t *testing.T) {
 		if failure != nil {
 			t.Fatal(failure)
 		}
-		d := acted.Delegation
+		d := acted.Bounds
 		got := strings.Join(d.Tools, " ")
 		if acted.ID != "stdio:1/session:agent-"+v.ID[:8] || acted.Client != "c" || acted.Scope != asker.Scope ||
 			d.Agent != "a" || d.Session != v.ID || d.Asker != asker.ID || !d.ReadOnly ||

@@ -53,8 +53,8 @@ type Row struct {
 	DurationMs    int64     `json:"durationMs"`
 	CallID        string    `json:"callId,omitempty"`
 	Detail        string    `json:"detail,omitempty"`
-	Agent         string    `json:"agent,omitempty"` // the delegated agent that acted for the client
-	Asker         string    `json:"asker,omitempty"` // the session that delegated to it; session is the agent's own
+	Agent         string    `json:"agent,omitempty"` // the agent that acted for the client
+	Asker         string    `json:"asker,omitempty"` // the session that asked it to; session is the one of the agent
 	Hash          Hash      `json:"-"`
 }
 
@@ -80,8 +80,8 @@ func RowOf(e *call.Entry, digest string, cut bool) Row {
 		Outcome: text(e.Outcome, mostName), Code: text(e.Code, mostName),
 		DurationMs: max(e.Duration.Milliseconds(), 0), CallID: text(string(e.CallID), mostName),
 	}
-	if d := e.Session.Delegation; d != nil {
-		r.Agent, r.Asker = text(d.Agent, mostName), text(d.Asker, mostName)
+	if b := e.Session.Bounds; b != nil {
+		r.Agent, r.Asker = text(b.Agent, mostName), text(b.Asker, mostName)
 	}
 	if e.Detail != "" {
 		r.Detail = text(fault.Redact(looked(e.Detail)), mostText)

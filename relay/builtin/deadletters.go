@@ -143,13 +143,13 @@ func (d *DeadLetters) Replayable(l *call.DeadLetter) (*registry.Tool, *fault.Err
 	return t, nil
 }
 
-// ownerOf is whose results and letters a session sees: its client's, or all when it is the person. A delegated agent
+// ownerOf is whose results and letters a session sees: its client's, or all when it is the person. A bounded session
 // sees those of its own calls; programs without a name share one, and are told apart by their connections.
 func ownerOf(s call.Session) call.Owner {
 	switch {
 	case policy.IsPerson(s):
 		return call.Owner{}
-	case s.Delegation != nil:
+	case s.Bounds != nil:
 		return call.Owner{Client: s.Client, Session: s.ID}
 	case s.Client == call.Unnamed:
 		attachment, _, _ := strings.Cut(s.ID, "/")

@@ -24,7 +24,7 @@ type Session struct {
 	Scope  Scope  // what the client may see and call at the most
 	Called string // of an [Unnamed] client: what it calls itself, which nothing proves
 
-	Delegation *Delegation // a delegated agent makes the calls; nil: the client itself does
+	Bounds *Bounds // an agent makes the calls for the client, within these; nil: the client itself makes them
 }
 
 // How a request comes.
@@ -168,9 +168,9 @@ type Answer struct {
 	Content json.RawMessage // an object, only with "accept"
 }
 
-// Delegation says that a delegated agent makes the calls of a session, for whom, and what it may use at the most. What
+// Bounds say which agent makes the calls of a session, for whom, and what it may use at the most. What
 // it does not bound is as for the client that asked it.
-type Delegation struct {
+type Bounds struct {
 	Agent   string // id of the agent
 	Session string // id of the agent session, as sessions_create answers it
 	Asker   string // ID of the session that asked the agent

@@ -73,7 +73,7 @@ type Approval struct {
 	Client      string `json:"client"`
 	Called      string `json:"called,omitempty"` // what a client without a name calls itself
 	Doubt       string `json:"doubt,omitempty"`  // why it is not to be taken for that
-	Agent       string `json:"agent,omitempty"`  // the delegated agent that calls for the client
+	Agent       string `json:"agent,omitempty"`  // the agent that calls for the client
 	Via         string `json:"via"`
 	Session     string `json:"session"`
 	Tool        string `json:"tool"`  // full name

@@ -14,12 +14,12 @@ import (
 
 // ownNames are what rules can be about besides plugins and their tools: what agents read by URI, and the groups of the
 // relay's own tools.
-var ownNames = []string{policy.ReadTab, policy.ReadConsole, "relay", "browser", registry.Web, policy.AgentsPlugin}
+func ownNames() []string { return append(policy.OwnGroups(), policy.ReadTab, policy.ReadConsole) }
 
 // PluginNames are the names that the scope of a client can have: of the plugins of a home folder, and those that stand
 // for the relay's own groups of tools.
 func PluginNames(home config.Home) []string {
-	names := append(namesOnDisk(home), "all", "none", "gateway", "agents", "relay", "browser", registry.Web)
+	names := slices.Concat(namesOnDisk(home), []string{"all", "none", "gateway"}, policy.OwnGroups())
 	return slices.DeleteFunc(names, func(name string) bool { return strings.Contains(name, "__") })
 }
 
@@ -41,7 +41,7 @@ func (c *Catalog) Missing(name string) (missing bool, meant string) {
 // Target reports whether rules can be about a name, and which one was probably meant: a tool or a plugin of a home
 // folder, be it off or not reviewed, or one of tools, which are those of a relay that runs, or its own.
 func Target(home config.Home, tools []*registry.Tool, name string) (exists bool, suggestion string) {
-	names := slices.Clone(ownNames)
+	names := ownNames()
 	for _, t := range tools {
 		names = append(names, t.Name, t.Group)
 	}

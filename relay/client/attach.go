@@ -70,8 +70,8 @@ func (c *Clients) serve(conn net.Conn, in *bufio.Reader, a join.AttachRequest, s
 	log := o.Log.With().Str("client", session.Client).Logger()
 	one := &connection{token: a.Token, name: session.Client, end: func() { _ = conn.Close() }}
 	defer c.add(one)() // it learns why when it comes back
-	log.Info().Int("pending", len(a.Pending)).Bool("delegated", session.Delegation != nil).Msg("a client attached")
-	if session.Delegation == nil {
+	log.Info().Int("pending", len(a.Pending)).Bool("bounded", session.Bounds != nil).Msg("a client attached")
+	if session.Bounds == nil {
 		defer c.come(session, a.Token != "")()
 	} else if !c.holds(a.Token) { // the session was closed meanwhile
 		return
@@ -195,9 +195,9 @@ func numbers(version string) []int {
 }
 
 // succeeds reports whether a relay of the program that attaches is to take this one's place: it is newer, and was not
-// replaced itself. Of a delegated session the agent would end with the relay.
+// replaced itself. The agent of a bounded session would end with the relay.
 func (c *Clients) succeeds(a join.AttachRequest, session call.Session) bool {
-	return newer(a.Version, c.options.Version) && !a.Keep && session.Delegation == nil
+	return newer(a.Version, c.options.Version) && !a.Keep && session.Bounds == nil
 }
 
 // succeedWhenIdle ends the relay once no call runs, unless the newer program that is attached has left by then, which

@@ -63,7 +63,7 @@ type Clients struct {
 	mu       lock.Mutex // guards the rest
 	open     map[*connection]struct{}
 	attached map[Attached]int
-	lent     map[tokenHash]call.Session // of delegated agents
+	lent     map[tokenHash]call.Session // for bounded sessions
 }
 
 // New looks who has a token.

@@ -12,8 +12,8 @@ import (
 // tokenHash is what is kept of a token: finding one by it takes the same time whatever is tried.
 type tokenHash [sha256.Size]byte
 
-// Lend makes a token with which the program of a delegated agent can reach the tools of its session, and nothing else:
-// whatever comes with it is that session, whose Delegation is set. It is in memory only. Once it is revoked, what came
+// Lend makes a token with which the program of an agent can reach the tools of its session, and nothing else:
+// whatever comes with it is that session, whose Bounds are set. It is in memory only. Once it is revoked, what came
 // with it has ended or is ending.
 func (c *Clients) Lend(s call.Session) (token string, revoke func()) {
 	token = random.Hex(32)
@@ -22,10 +22,10 @@ func (c *Clients) Lend(s call.Session) (token string, revoke func()) {
 	c.lent[hash] = s
 	c.mu.Unlock()
 	return token, sync.OnceFunc(func() {
-		same := func(other call.Session) bool { return other.Delegation == s.Delegation }
+		same := func(other call.Session) bool { return other.Bounds == s.Bounds }
 		c.recall(same)
 		c.options.Calls.Interrupt(func(one dispatch.Running) bool { return same(one.Session) },
-			"The session of the delegated agent "+s.Delegation.Agent+" was closed, so its calls were ended")
+			"The session of the agent "+s.Bounds.Agent+" was closed, so its calls were ended")
 		c.endStale()
 		c.options.Front.EndSessions(same)
 	})

@@ -161,7 +161,7 @@ func (r *run) takeOwn() *fault.Error {
 	r.call.MaxBytes = cmp.Or(r.own.maxBytes, r.call.MaxBytes)
 	r.call.ArrayPath = cmp.Or(r.own.arrayPath, r.call.ArrayPath)
 	r.call.Timeout = cmp.Or(r.own.timeout, r.call.Timeout)
-	if r.own.session != "" && r.call.Session.Delegation == nil { // whose session is its own, and no other's
+	if r.own.session != "" && r.call.Session.Bounds == nil { // whose session is its own, and no other's
 		base, _, _ := strings.Cut(r.call.Session.ID, call.NamedSession)
 		r.call.Session.ID = base + call.NamedSession + r.own.session
 	}

@@ -1,5 +1,5 @@
 // Package dispatch carries out tool calls. Every caller comes through here, be it an MCP client, the command line
-// or a delegated agent, so that all of them meet the same checks, timeouts, retries and error messages.
+// or an agent that acts for one, so that all of them meet the same checks, timeouts, retries and error messages.
 //
 // A call is found and its arguments are checked (arguments.go), it is permitted (permission.go), waits until it may run
 // (enter.go), is sent, and sent again where that is safe (retry.go), its result is checked (result.go), and

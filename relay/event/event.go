@@ -24,7 +24,7 @@ const (
 	Breaker      Kind = "breaker"      // a circuit breaker changed its state
 	Fatal        Kind = "fatal"        // a link is given up until something changes
 	Approval     Kind = "approval"     // a person is asked, or has decided
-	Session      Kind = "session"      // a client or a delegated agent came or went
+	Session      Kind = "session"      // a client, or an agent that acts for one, came or went
 	Call         Kind = "call"         // a call ended; only told to those who follow calls
 	Line         Kind = "line"         // a plugin logged something in a call; only told to those who follow calls
 	Console      Kind = "console"      // the page wrote to its console in a call; only told to those who follow calls
@@ -37,8 +37,8 @@ type Owner struct{ client, session, agent string }
 // Of makes a session the owner: the event is about its call, or about the session itself.
 func Of(s call.Session) Owner {
 	o := Owner{client: s.Client, session: s.ID}
-	if s.Delegation != nil {
-		o.agent = s.Delegation.Agent
+	if s.Bounds != nil {
+		o.agent = s.Bounds.Agent
 	}
 	return o
 }

@@ -86,7 +86,7 @@ func WithTab(id int, profile string) Option {
 	return func(e *Error) { e.TabID, e.Profile = id, profile }
 }
 
-// WithSession names the session of a delegated agent that the failure belongs to, and says whether it can go on.
+// WithSession names the session with an agent that the failure belongs to, and says whether it can go on.
 func WithSession(id string, valid bool) Option {
 	return func(e *Error) { e.SessionID, e.SessionValid = id, &valid }
 }

@@ -225,8 +225,8 @@ func (f *Front) pass(ctx context.Context, c call.Call) (*call.Result, *fault.Err
 
 // carryOut has a call run by whoever runs those of its session.
 func (f *Front) carryOut(ctx context.Context, c call.Call) (*call.Result, *fault.Error) {
-	if c.Session.Delegation != nil && f.options.Delegated != nil {
-		return f.options.Delegated.Do(ctx, c)
+	if c.Session.Bounds != nil && f.options.Bounded != nil {
+		return f.options.Bounded.Do(ctx, c)
 	}
 	return f.options.Caller.Do(ctx, c)
 }

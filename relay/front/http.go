@@ -177,7 +177,7 @@ func (f *Front) postModern(w http.ResponseWriter, r *http.Request, m *message, m
 		return
 	}
 	p := &peer{session: sessionFrom(r.Context()), tools: tools, ending: f.closing}
-	if p.session.Delegation != nil {
+	if p.session.Bounds != nil {
 		// it acts as one session, whatever it calls itself
 	} else if p.session.ID, fail = sessionOf(p.session.ID, meta, r.URL.Query()); fail != nil {
 		writeJSON(w, http.StatusBadRequest, refuse(m.id, fail, true))

@@ -44,7 +44,7 @@ type httpSession struct {
 func (f *Front) beginSession(owner call.Session, tools registry.Toolset) *httpSession {
 	id := string(randomID())
 	session := owner
-	if owner.Delegation == nil { // a delegated agent acts as one session, however often it connects
+	if owner.Bounds == nil { // a bounded session is one, however often its agent connects
 		session.ID += "/" + string(randomID())[:8]
 	}
 	o := &offered{}
@@ -132,7 +132,7 @@ func (f *Front) endSession(s *httpSession) {
 	s.mu.Unlock()
 	s.peer.open.end()
 	f.delist(s.peer.listener)
-	if f.options.SessionEnded != nil && s.owner.Delegation == nil {
+	if f.options.SessionEnded != nil && s.owner.Bounds == nil {
 		f.options.SessionEnded(s.peer.session.ID)
 	}
 }

@@ -217,7 +217,7 @@ func (m *message) versioned() *message {
 // asOfVersion remembers from the answer to initialize which version the client speaks, and leaves out of it what
 // clients of that version are not offered: extensions, until 2025-03-26 changes of lists and completions, before it
 // instructions. Versions are dates.
-func (p *peer) asOfVersion(answer []byte) []byte {
+func (p *peer) asOfVersion(answer []byte, ofGroups map[string]string) []byte {
 	members, _ := rawjson.Members(answer)
 	result, _ := rawjson.Members(rawjson.Get(members, "result"))
 	var version string
@@ -231,10 +231,10 @@ func (p *peer) asOfVersion(answer []byte) []byte {
 		offered = plainCapabilities
 	}
 	replace(result, "capabilities", offered)
-	if p.tools.Agents && !p.tools.Gateway && !p.tools.All && len(p.tools.Plugins()) == 0 {
+	if own := p.ownInstructions(ofGroups); own != "" {
 		for i := range result {
 			if result[i].Name == "instructions" {
-				result[i].Value = rawjson.MustEncode(AgentsInstructions)
+				result[i].Value = rawjson.MustEncode(own)
 			}
 		}
 	}
@@ -243,6 +243,15 @@ func (p *peer) asOfVersion(answer []byte) []byte {
 	}
 	replace(members, "result", func([]rawjson.Member) []rawjson.Member { return result })
 	return rawjson.Join(members)
+}
+
+// ownInstructions are those of the group of tools that a client has asked for, when it has asked for nothing else.
+func (p *peer) ownInstructions(ofGroups map[string]string) string {
+	names := p.tools.Plugins()
+	if len(names) != 1 || p.tools.Gateway || p.tools.All {
+		return ""
+	}
+	return ofGroups[names[0]]
 }
 
 // withoutExtensions are the capabilities of the legacy era.

@@ -108,7 +108,7 @@ func (f *Front) changeState(ctx context.Context, p *peer, x *exchange, m *messag
 		if r = f.askEngine(ctx, p.listener, x, m.versioned(), f.nextName()); r.code == 0 {
 			p.phase.Store(phaseInitialized)
 			p.learn(m)
-			r.body = p.asOfVersion(r.body)
+			r.body = p.asOfVersion(r.body, f.options.GroupInstructions)
 		}
 	case string(mcp.MethodSetLogLevel):
 		r = p.setLevel(x, m)

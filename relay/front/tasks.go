@@ -71,9 +71,9 @@ func (f *Front) endTasks(cause error) {
 }
 
 // taskOwner is who may ask for the tasks of a session: the client, whichever way it comes next time. One without a name
-// is known by its attachment only, and so is a delegated agent.
+// is known by its attachment only, and so is a bounded session.
 func taskOwner(s call.Session) string {
-	if s.Client == call.Unnamed || s.Client == "" || s.Delegation != nil {
+	if s.Client == call.Unnamed || s.Client == "" || s.Bounds != nil {
 		return "session " + s.ID
 	}
 	return "client " + s.Client
@@ -82,7 +82,7 @@ func taskOwner(s call.Session) string {
 // mayBeTask reports whether a call whose tool takes long may go on as a task: its client has said in this very request
 // that it has tasks.
 func (f *Front) mayBeTask(p *peer, meta *requestMeta) bool {
-	return f.options.Tasks != nil && meta.hasTasks() && p.session.Delegation == nil
+	return f.options.Tasks != nil && meta.hasTasks() && p.session.Bounds == nil
 }
 
 func (meta *requestMeta) hasTasks() bool {

@@ -201,9 +201,9 @@ func (g *guard) admit(access Access, next http.Handler) http.Handler {
 func (g *guard) known(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		session, ok := g.identify(r)
-		if ok && session.Delegation != nil && r.URL.Path != mcpPath {
+		if ok && session.Bounds != nil && r.URL.Path != mcpPath {
 			Refuse(w, http.StatusForbidden, fault.New(fault.PermissionDenied,
-				"A delegated agent may use tools over MCP and nothing else",
+				"An agent that acts for a client may use tools over MCP and nothing else",
 				fault.WithHint("Send MCP to "+mcpPath+".")))
 			return
 		}

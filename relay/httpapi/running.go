@@ -15,7 +15,7 @@ import (
 type RunningView struct {
 	ID           call.ID        `json:"id"`
 	Client       string         `json:"client"`
-	Agent        string         `json:"agent,omitempty"`        // the delegated agent that calls for the client
+	Agent        string         `json:"agent,omitempty"`        // the agent that calls for the client
 	AgentSession string         `json:"agentSession,omitempty"` // as GET /api/v1/agents/sessions lists it
 	Called       string         `json:"called,omitempty"`       // what a client without a name calls itself
 	Doubt        string         `json:"doubt,omitempty"`        // why it is not to be taken for that
@@ -60,7 +60,7 @@ func (a *API) runningNow() RunningCalls {
 		if since := a.Clients.Apart(c.Session); !since.IsZero() {
 			v.Attached = &since
 		}
-		if d := c.Session.Delegation; d != nil {
+		if d := c.Session.Bounds; d != nil {
 			v.Agent, v.AgentSession, v.Color = d.Agent, d.Session, d.Color
 		}
 		if p := c.Progress; p != nil {

@@ -17,12 +17,12 @@ type bounds struct {
 	list []string
 }
 
-// boundsOf are the bounds of a session: a delegated agent may be kept to some tabs, nobody else is.
+// boundsOf are the bounds of a session: an agent that acts for a client may be kept to some tabs, nobody else is.
 func boundsOf(s call.Session) (b bounds, failure *fault.Error) {
-	if s.Delegation == nil || len(s.Delegation.Tabs) == 0 {
+	if s.Bounds == nil || len(s.Bounds.Tabs) == 0 {
 		return b, nil
 	}
-	b.list = s.Delegation.Tabs
+	b.list = s.Bounds.Tabs
 	var err error
 	if b.tabs, err = match.NewTabs(b.list); err != nil {
 		return b, fault.New(fault.PermissionDenied, "The tabs of this errand cannot be read: "+err.Error(),
@@ -66,7 +66,7 @@ func RefuseTab(s call.Session, tabID int, address string) *fault.Error {
 
 // refuseAddress says why a call may not take its tab to the address it names; nil when it may, or names none.
 func refuseAddress(r *call.Invocation) *fault.Error {
-	if r.Session.Delegation == nil || r.Viewer == "" {
+	if r.Session.Bounds == nil || r.Viewer == "" {
 		return nil
 	}
 	var named struct {

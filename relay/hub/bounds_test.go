@@ -15,7 +15,7 @@ import (
 func bound(tabs ...string) func(*call.Invocation) {
 	return func(r *call.Invocation) {
 		r.Session = call.Session{ID: "a/session:agent-1", Client: "ann",
-			Delegation: &call.Delegation{Agent: "reader", Tabs: tabs}}
+			Bounds: &call.Bounds{Agent: "reader", Tabs: tabs}}
 	}
 }
 

@@ -307,7 +307,7 @@ func (w *Owner) to(s call.Session) string {
 	_, session, named := strings.Cut(w.Session, call.NamedSession)
 	switch {
 	case w.Client == s.Client && w.Agent != "":
-		return fmt.Sprintf("the delegated agent %q of this client (%s)", w.Agent, w.Client)
+		return fmt.Sprintf("the agent %q of this client (%s)", w.Agent, w.Client)
 	case w.Client == s.Client && named:
 		return fmt.Sprintf("the session %q of this client (%s)", session, w.Client)
 	case w.Client == s.Client:

@@ -307,7 +307,7 @@ func (o *leases) prefer(s call.Session, b *browser, tabs []*tab) (best *tab, sta
 type Owner struct {
 	Client  string        `json:"client"`
 	Session string        `json:"session"`
-	Agent   string        `json:"agent,omitempty"` // the delegated one that works for the client
+	Agent   string        `json:"agent,omitempty"` // the one that works for the client
 	Name    string        `json:"name"`            // for people: of the client, numbered after its first session
 	Since   time.Time     `json:"since"`           // its first call there; zero while that waits for its turn
 	free    time.Duration // from now, if it makes no call until then
@@ -319,7 +319,7 @@ type Owner struct {
 func (c *lease) owner() *Owner {
 	w := &Owner{Client: c.session.Client, Session: c.session.ID, Name: c.session.Client, Since: c.since,
 		free: time.Until(c.ends), number: c.number}
-	if d := c.session.Delegation; d != nil {
+	if d := c.session.Bounds; d != nil {
 		w.Agent, w.color, w.Name = d.Agent, d.Color, d.Agent+" for "+c.session.Client
 	}
 	if c.number > 1 {

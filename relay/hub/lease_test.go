@@ -397,7 +397,7 @@ func TestClientsShareTheirTabs(t *testing.T) {
 // delegate makes a call one of an agent that works for the session "a" of codex, in these tabs.
 func delegate(tabs ...string) call.Session {
 	return call.Session{Client: "codex", ID: "a" + call.NamedSession + "agent-1", Via: "stdio",
-		Delegation: &call.Delegation{Agent: "reader", Session: "1", Asker: "a", Tabs: tabs}}
+		Bounds: &call.Bounds{Agent: "reader", Session: "1", Asker: "a", Tabs: tabs}}
 }
 
 func by(s call.Session) func(*call.Invocation) { return func(r *call.Invocation) { r.Session = s } }

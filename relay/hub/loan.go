@@ -14,15 +14,15 @@ type loan struct {
 	from call.Session
 }
 
-// Lend hands a delegated session those tabs of its asker that its errand is kept to by their ids. Until back the asker
+// Lend hands a bounded session those tabs of its asker that its errand is kept to by their ids. Until back the asker
 // cannot change anything there. Tabs that were closed or taken away meanwhile do not come back.
 func (h *Hub) Lend(to call.Session) (back func()) {
-	asker := call.Session{ID: to.Delegation.Asker, Client: to.Client}
+	asker := call.Session{ID: to.Bounds.Asker, Client: to.Client}
 	l, o, lent := &loan{}, h.leases, 0
 	o.mu.Lock()
 	for _, c := range o.tabs {
 		if c.loan == nil && o.share(c.session, asker) &&
-			slices.Contains(to.Delegation.Tabs, strconv.Itoa(c.at.tabID)) {
+			slices.Contains(to.Bounds.Tabs, strconv.Itoa(c.at.tabID)) {
 			l.from, c.loan, c.session = c.session, l, to
 			c.calls++
 			c.ends = time.Time{}

@@ -25,7 +25,7 @@ func (h *Hub) Resolve(r call.Selector) (at call.Target, failure *fault.Error, wa
 			fault.WithOutcome(fault.NotExecuted)), 0
 	}
 	var bounds bounds
-	if r.Session.Delegation != nil {
+	if r.Session.Bounds != nil {
 		if bounds, failure = boundsOf(r.Session); failure != nil {
 			return at, failure, 0
 		}

@@ -130,7 +130,7 @@ func (p *Policy) newQuestion(a call.Access) *question {
 	if q.grant, q.Choices = bindSession(&a, v), choices(&a, v); t.lost {
 		q.Choices = []string{"once"}
 	}
-	if d := a.Session.Delegation; d != nil {
+	if d := a.Session.Bounds; d != nil {
 		q.Agent = claimed(d.Agent, mostName)
 	}
 	if q.Shown.Hidden == 0 {
@@ -158,7 +158,7 @@ func (p *Policy) newQuestion(a call.Access) *question {
 }
 
 // choices is for how long a call can be allowed, the one that is asked about first. What can delete or overwrite is
-// asked about each time, and a rule about all calls of a delegated agent would be one about its client.
+// asked about each time, and a rule about all calls of such an agent would be one about its client.
 func choices(a *call.Access, v verdict) (list []string) {
 	switch {
 	case a.Once, Risk(a) == "destroys", a.OfPage && !a.ReadOnly:
@@ -168,7 +168,7 @@ func choices(a *call.Access, v verdict) (list []string) {
 	default:
 		list = []string{"once", "session"}
 	}
-	if a.Session.Delegation == nil && !a.OfPage && (a.At == nil || isOrigin(a.At.Origin)) {
+	if a.Session.Bounds == nil && !a.OfPage && (a.At == nil || isOrigin(a.At.Origin)) {
 		list = append(list, "always")
 	}
 	return list
@@ -206,7 +206,7 @@ func (p *Policy) checkedDecision(q *question, profileID string, d call.Decision)
 	case d.For == "always" && q.Origin != "" && !isOrigin(q.Origin):
 		return d, fmt.Errorf("%w: there is no rule about what has no address of its own", ErrAnswer)
 	case d.For == "always" && q.Agent != "":
-		return d, fmt.Errorf("%w: a call of a delegated agent is allowed for once, session, or a time", ErrAnswer)
+		return d, fmt.Errorf("%w: a call of an agent that acts for a client is allowed for once, session, or a time", ErrAnswer)
 	case !shown:
 		return d, ErrUnseen
 	}

@@ -35,7 +35,7 @@ func nextCallOf(a *call.Access) nextCall {
 		client: a.Session.Client, tool: a.Tool, pluginHash: a.Hash, argumentsHash: bound.ArgumentsHash,
 		targets: bound.Targets,
 	}
-	if d := a.Session.Delegation; d != nil {
+	if d := a.Session.Bounds; d != nil {
 		n.agent = d.Agent
 	}
 	if a.At != nil {

@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"slices"
 	"tabrelay/relay/call"
 )
 
@@ -129,10 +130,9 @@ func (t *table) first(now int64, l level, target, client string) verdict {
 }
 
 // free reports whether a tool needs no permission of its own. The relay's own tools see and do nothing in a browser.
-// Neither does delegating: the person has configured the agent, and whatever it calls is asked about for itself. The
-// demo runs on a site of the relay's own; its counter asks all the same, so that a newcomer has answered once.
+// Those of a capability may need none either, see [Group]. The demo runs on a site of the relay's own; its counter asks all the same, so that a newcomer has answered once.
 func free(a *call.Access) bool {
-	return a.BuiltIn && (a.Plugin == RelayPlugin || a.Plugin == AgentsPlugin) || ofDemo(a) && a.Tool != demoCounter
+	return a.BuiltIn && slices.Contains(freeGroups, a.Plugin) || ofDemo(a) && a.Tool != demoCounter
 }
 
 // ofDemo reports whether a tool is one of the demo that comes with tabrelay.

@@ -7,6 +7,7 @@ import (
 
 	"tabrelay/relay/call"
 	"tabrelay/relay/config"
+	"tabrelay/relay/registry"
 )
 
 // Default is the target of a rule that names no tool, plugin or origin.
@@ -237,9 +238,11 @@ func (t *table) list(now time.Time) []Rule {
 	slices.SortFunc(configured, func(a, b Rule) int {
 		return cmp.Or(cmp.Compare(a.Target, b.Target), cmp.Compare(a.Client, b.Client))
 	})
-	return append(append(rules, configured...), Rule{Target: RelayPlugin, Mode: call.Auto, From: fromBuiltIn},
-		Rule{Target: AgentsPlugin, Mode: call.Auto, From: fromBuiltIn},
-		Rule{Target: demoPlugin, Mode: call.Auto, From: fromBuiltIn},
+	rules = append(rules, configured...)
+	for _, group := range freeGroups {
+		rules = append(rules, Rule{Target: group, Mode: call.Auto, From: fromBuiltIn})
+	}
+	return append(rules, Rule{Target: demoPlugin, Mode: call.Auto, From: fromBuiltIn},
 		Rule{Target: demoCounter, Mode: call.Ask, From: fromBuiltIn})
 }
 
@@ -256,5 +259,12 @@ func (t *table) waits(k key) bool {
 // RelayPlugin stands for the tools of the relay itself, but those of the group browser.
 const RelayPlugin = "relay"
 
-// AgentsPlugin stands for the tools of delegation.
-const AgentsPlugin = "agents"
+// freeGroups are the groups of the relay's own tools that need no permission of their own.
+var freeGroups = []string{RelayPlugin}
+
+// AttachGroup adds a group of tools whose calls need no permission of their own, because whatever they do with a site
+// is a call of another tool. It is for capabilities, before anything else runs.
+func AttachGroup(name string) { freeGroups = append(freeGroups, name) }
+
+// OwnGroups are the groups of the relay's own tools that rules can be about.
+func OwnGroups() []string { return append(slices.Clone(freeGroups), "browser", registry.Web) }

@@ -191,7 +191,7 @@ func readScope(c call.Scope) *Scope {
 
 // IsPerson tells the person from agents. An attached client is an agent, whatever token it came with.
 func IsPerson(s call.Session) bool {
-	return s.Delegation == nil &&
+	return s.Bounds == nil &&
 		(s.Via == call.ViaPanel || s.Client == config.LocalClient && s.Via != call.ViaStdio)
 }
 
@@ -221,7 +221,7 @@ func (p *Policy) Refuse(s call.Session, t *registry.Tool) *fault.Error {
 			return failure
 		}
 	}
-	if s.Delegation != nil {
+	if s.Bounds != nil {
 		return refuseErrand(s, t)
 	}
 	return nil

@@ -191,9 +191,10 @@ func accesses(known []call.Access, tables ...*table) iter.Seq[call.Access] {
 			}
 		}
 	}
-	tools := append(kinds(nobody, nobody, false), call.Access{Tool: nobody, Plugin: RelayPlugin, BuiltIn: true},
-		call.Access{Tool: nobody, Plugin: AgentsPlugin, BuiltIn: true},
-		call.Access{Tool: nobody, Plugin: demoPlugin, Shipped: true})
+	tools := append(kinds(nobody, nobody, false), call.Access{Tool: nobody, Plugin: demoPlugin, Shipped: true})
+	for _, group := range freeGroups {
+		tools = append(tools, call.Access{Tool: nobody, Plugin: group, BuiltIn: true})
+	}
 	for target := range targets {
 		tools = append(tools, meant(target, known)...)
 	}

@@ -317,7 +317,7 @@ func whoAsks(q call.Approval) string {
 	return asker(q) + ", which calls itself “" + q.Called + "” (" + q.Doubt + "),"
 }
 
-// asker names who wants to call: the client, or an agent to which it has delegated.
+// asker names who wants to call: the client, or an agent that acts for it.
 func asker(q call.Approval) string {
 	if q.Agent == "" {
 		return q.Client

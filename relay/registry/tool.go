@@ -28,8 +28,8 @@ type Tool struct {
 	Page   *Page          // nil for a tool that no page registers
 	Spec   plugin.Tool
 
-	// Group is the name by which rules and scopes know what the tool belongs to: that of its plugin; of a built-in tool
-	// "browser" when it sees or does something in a browser, "agents" when it delegates, else "relay".
+	// Group is the name by which rules, scopes and toolsets know what the tool belongs to: that of its plugin; of a
+	// built-in tool what its name begins with, or what the capability says that it is of, else "relay".
 	Group    string
 	Browses  bool // it is one of the browser's own, which see and use any page
 	Develops bool // it is one of those for developers, whose values are nobody's business
@@ -44,13 +44,15 @@ type Tool struct {
 	ReadOnly   bool // it changes nothing
 	Idempotent bool // repeating it changes nothing more
 	Unqueued   bool // a built-in tool that is carried out at once, however much is going on
+	ForClients bool // a built-in tool that no agent may call which acts for a client
 	Task       bool // it takes long: clients that have tasks need not wait for it
 
 	// Bridge says that clients of mcp-agentic parse what a built-in tool answers: results are JSON, indented by two
 	// blanks, failures are the JSON text that it makes of them, and arguments that do not fit are an INTERNAL failure.
 	// Nil: it is answered like every other tool.
 	Bridge  func(*fault.Error) string
-	Compact bool // with Bridge: results are not indented, which those clients parse as well
+	Beside  []string // groups whose toolset lists this built-in tool of another group, too
+	Compact bool     // with Bridge: results are not indented, which those clients parse as well
 
 	Dormant  bool // it would answer only that nothing is configured for it: those list it who ask for its toolset
 	Mirrored bool // clients also send some of its arguments as HTTP headers
@@ -97,22 +99,23 @@ func (t *Tool) HasProperty(name string) bool {
 	return rawjson.Get(own, name) != nil
 }
 
-// groupOf is the group of a tool that no plugin has.
+// ownGroup has the tools of the relay that no other group has.
+const ownGroup = "relay"
+
+// groupOf is the group of a tool that no plugin has, and that says none.
 func groupOf(name string) string {
-	group, _, grouped := strings.Cut(name, "__")
-	switch {
-	case grouped:
+	if group, _, grouped := strings.Cut(name, "__"); grouped {
 		return group
-	case name == "bridge_health":
-		return "relay"
 	}
-	return "agents"
+	return ownGroup
 }
 
 // assign notes whose the tool is.
 func (t *Tool) assign() {
 	if t.Plugin == nil {
-		t.Group = groupOf(t.Name)
+		if t.Group == "" {
+			t.Group = groupOf(t.Name)
+		}
 		return
 	}
 	t.Group = t.Plugin.Manifest.Name

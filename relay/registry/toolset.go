@@ -20,12 +20,11 @@ type Toolset struct {
 	Adaptive bool            // nothing was asked for: what is of use now, and the gateway for everything else
 	All      bool            // every tool
 	Gateway  bool            // the three tools through which every tool is found and called, and the relay's own
-	Agents   bool            // the tools of delegation
-	plugins  map[string]bool // those of these plugins
+	plugins  map[string]bool // those of these plugins and groups
 }
 
-// Offer is what an adaptive toolset lists besides the browser's own tools, those of delegation, the health of the relay
-// and the gateway. It never changes once it is made.
+// Offer is what an adaptive toolset lists besides the browser's own tools, those of capabilities, the health of the
+// relay and the gateway. It never changes once it is made.
 type Offer struct {
 	Key      string          // the same for offers that list the same
 	Plugins  map[string]bool // whose site is open
@@ -55,7 +54,7 @@ func (o *Offer) Shows(t *Tool) bool {
 	case t.Dormant:
 		return false
 	default:
-		return group != "relay" || t.Name == "bridge_health"
+		return group != ownGroup || t.Name == "bridge_health"
 	}
 }
 
@@ -75,8 +74,8 @@ func SplitNames(text string) []string {
 	return slices.Compact(names)
 }
 
-// ParseToolset reads all, gateway, agents, or a list of plugin names; empty means what is of use now. It does not know
-// which plugins there are.
+// ParseToolset reads all, gateway, or a list of names of plugins and groups; empty means what is of use now. It does not
+// know which ones there are.
 func ParseToolset(text string) (Toolset, error) {
 	names := SplitNames(text)
 	t := Toolset{Key: strings.Join(names, ","), plugins: map[string]bool{}}
@@ -89,8 +88,6 @@ func ParseToolset(text string) (Toolset, error) {
 			t.All = true
 		case n == "gateway":
 			t.Gateway = true
-		case n == "agents":
-			t.Agents = true
 		case name.MatchString(n):
 			t.plugins[n] = true
 		default:
@@ -104,25 +101,27 @@ func ParseToolset(text string) (Toolset, error) {
 	return t, nil
 }
 
-// Plugins are the names of plugins in it, sorted.
+// Plugins are the names of plugins and groups in it, sorted.
 func (s *Toolset) Plugins() []string { return slices.Sorted(maps.Keys(s.plugins)) }
 
 // Shows reports whether a client with this toolset sees t. An adaptive one may show every tool: which it lists is for
 // an Offer to say.
 func (s *Toolset) Shows(t *Tool) bool {
-	grouped := strings.Contains(t.Name, "__")
 	switch {
 	case t.Dormant:
-		return s.Agents
-	case s.All, s.Adaptive, s.plugins[t.Group] && grouped:
+		return s.plugins[t.Group]
+	case s.All, s.Adaptive, s.plugins[t.Group], s.beside(t):
 		return true
 	case t.Plugin != nil:
 		return false
-	case grouped:
-		return s.Gateway && t.Group == "relay"
-	default: // bridge_health, sessions_create …: the tools of delegation are the ones without a group
-		return s.Agents || s.Gateway && t.Name == "bridge_health"
+	default:
+		return s.Gateway && t.Group == ownGroup
 	}
+}
+
+// beside reports whether one of the groups in it is listed together with t.
+func (s *Toolset) beside(t *Tool) bool {
+	return slices.ContainsFunc(t.Beside, func(group string) bool { return s.plugins[group] })
 }
 
 // Reaches reports whether a client with this toolset can call t: one with the gateway can call every tool through it.
@@ -132,7 +131,7 @@ func (s *Toolset) Reaches(t *Tool) bool {
 
 // ForEverybody reports whether a tool is one of the relay's own that no scope hides: without them nobody learns what is
 // wrong.
-func ForEverybody(t *Tool) bool { return t.Plugin == nil && t.Group == "relay" }
+func ForEverybody(t *Tool) bool { return t.Plugin == nil && t.Group == ownGroup }
 
 // View is what one client may see at one moment. The zero value shows everything.
 type View struct {

@@ -44,8 +44,8 @@ func ofTabs(uri string) bool {
 
 // refuse says why a client may not read anything of a scheme, nil when it may.
 func (s *Set) refuse(session call.Session, scheme string) *fault.Error {
-	if session.Delegation != nil { // what it reads is counted, and bounded, as calls of tools
-		return fault.New(fault.PermissionDenied, "A delegated agent may use tools, and no resources",
+	if session.Bounds != nil { // what it reads is counted, and bounded, as calls of tools
+		return fault.New(fault.PermissionDenied, "An agent that acts for a client may use tools, and no resources",
 			fault.WithOutcome(fault.NotExecuted), fault.WithHint("Use a tool that reads the page."))
 	}
 	if s.policy == nil || tools[scheme] == "" {

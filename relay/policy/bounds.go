@@ -10,17 +10,14 @@ import (
 	"tabrelay/relay/registry"
 )
 
-// agentsGroup is the group of the tools of delegation.
-const agentsGroup = "agents"
-
-// outside says why the errand of a delegated agent does not cover a tool that the scope of its client does; empty: it
-// does. Nobody delegates on. The relay's own tools that only read are for every agent.
-func outside(d *call.Delegation, t *registry.Tool) string {
+// outside says why the bounds of a session do not cover a tool that the scope of its client does; empty: they do. The
+// relay's own tools that only read are for every agent.
+func outside(d *call.Bounds, t *registry.Tool) string {
 	switch {
 	case d == nil:
 		return ""
-	case t.Group == agentsGroup:
-		return "a delegated agent does not delegate on"
+	case t.ForClients:
+		return "it is for clients, and not for agents that act for one"
 	case d.ReadOnly && !t.ReadOnly:
 		return "it may only call tools that read, and " + t.Name + " does not say that it only reads"
 	case len(d.Tools) == 0, registry.ForEverybody(t) && t.ReadOnly, slices.Contains(d.Tools, t.Name),
@@ -30,13 +27,13 @@ func outside(d *call.Delegation, t *registry.Tool) string {
 	return "it may only use " + fault.Sanitize(strings.Join(d.Tools, ", "))
 }
 
-// refuseErrand says why a delegated agent may not call a tool, nil when it may as far as its errand goes.
+// refuseErrand says why an agent that acts for a client may not call a tool, nil when it may as far as its errand goes.
 func refuseErrand(s call.Session, t *registry.Tool) *fault.Error {
-	why := outside(s.Delegation, t)
+	why := outside(s.Bounds, t)
 	if why == "" {
 		return nil
 	}
-	return errandFailure(s, t.Name+" is outside the errand of the agent "+fault.Excerpt(s.Delegation.Agent)+": "+why)
+	return errandFailure(s, t.Name+" is outside the errand of the agent "+fault.Excerpt(s.Bounds.Agent)+": "+why)
 }
 
 // errandFailure is the failure of what an errand does not cover.
@@ -47,7 +44,7 @@ func errandFailure(s call.Session, message string) *fault.Error {
 }
 
 // errandKey is what tells views apart by what errands cover.
-func errandKey(d *call.Delegation) string {
+func errandKey(d *call.Bounds) string {
 	if d == nil {
 		return ""
 	}

@@ -12,9 +12,9 @@ import (
 )
 
 // delegated is the session of an agent that works for ann.
-func delegated(d call.Delegation) call.Session {
+func delegated(d call.Bounds) call.Session {
 	d.Agent, d.Asker = "reader", "session"
-	return call.Session{ID: "session/session:agent-01234567", Client: "ann", Via: call.ViaStdio, Delegation: &d}
+	return call.Session{ID: "session/session:agent-01234567", Client: "ann", Via: call.ViaStdio, Bounds: &d}
 }
 
 // TestAnErrandCovers: what a delegated agent may call, of all the tools there are. View and Refuse say the same.
@@ -22,18 +22,18 @@ func TestAnErrandCovers(t *testing.T) {
 	const all = "bridge_health browser__list_tabs browser__open_tab mail__read mail__write relay__dead_letters " +
 		"relay__doctor wiki__read wiki__write"
 	for name, test := range map[string]struct {
-		errand call.Delegation
+		errand call.Bounds
 		scope  call.Scope
 		want   string
 	}{
 		"no bounds": {want: all},
-		"read-only": {errand: call.Delegation{ReadOnly: true},
+		"read-only": {errand: call.Bounds{ReadOnly: true},
 			want: "bridge_health browser__list_tabs mail__read relay__doctor wiki__read"},
-		"a plugin and a tool": {errand: call.Delegation{Tools: []string{"wiki", "mail__read"}},
+		"a plugin and a tool": {errand: call.Bounds{Tools: []string{"wiki", "mail__read"}},
 			want: "bridge_health mail__read relay__doctor wiki__read wiki__write"},
-		"delegation by name": {errand: call.Delegation{Tools: []string{"agents", "sessions_create"}},
+		"delegation by name": {errand: call.Bounds{Tools: []string{"agents", "sessions_create"}},
 			want: "bridge_health relay__doctor"},
-		"never more than its client": {errand: call.Delegation{Tools: []string{"wiki", "mail"}},
+		"never more than its client": {errand: call.Bounds{Tools: []string{"wiki", "mail"}},
 			scope: call.Scope{Plugins: "mail", ReadOnly: true}, want: "bridge_health mail__read relay__doctor"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -58,9 +58,9 @@ func TestAnErrandCovers(t *testing.T) {
 			}
 		})
 	}
-	f, own := open(t), delegated(call.Delegation{})
-	own.Delegation = nil
-	if f.View(own).Key == f.View(delegated(call.Delegation{})).Key {
+	f, own := open(t), delegated(call.Bounds{})
+	own.Bounds = nil
+	if f.View(own).Key == f.View(delegated(call.Bounds{})).Key {
 		t.Error("the list of a client is taken for that of its agent")
 	}
 }
@@ -72,7 +72,7 @@ func TestAnAgentOfThePersonIsNoPerson(t *testing.T) {
 		if !IsPerson(s) {
 			t.Errorf("%s: no person", via)
 		}
-		if s.Delegation = new(call.Delegation); IsPerson(s) {
+		if s.Bounds = new(call.Bounds); IsPerson(s) {
 			t.Errorf("%s: the agent is taken for the person", via)
 		}
 	}
@@ -91,7 +91,7 @@ func TestAnAgentAsksForItself(t *testing.T) {
 			t.Fatalf("the client's own call: %s", got)
 		}
 		mine := pay()
-		mine.Session = delegated(call.Delegation{})
+		mine.Session = delegated(call.Bounds{})
 		q, end := f.asks(t.Context(), mine)
 		if q.Agent != "reader" || q.Client != "ann" || slices.Contains(q.Choices, "always") ||
 			!strings.HasPrefix(q.Sentence, "May the agent reader for ann use ") {
