@@ -126,7 +126,7 @@ func TestToolset(t *testing.T) {
 			map[string]string{"dem": "demo"}[plugin]
 	}})
 	for text, want := range map[string]string{
-		"": "", "all": "", "gateway,agents": "", "demo": "", "gateway demo": "", "../x": "expected all, gateway",
+		"": "", "all": "", "gateway,demo": "", "demo": "", "gateway demo": "", "../x": "expected all, gateway",
 		"demo,dem": `toolset "demo,dem": no plugin is called dem; did you mean demo?`,
 		"other":    `toolset "other": no plugin is called other`,
 	} {

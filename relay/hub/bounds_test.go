@@ -11,7 +11,7 @@ import (
 	"tabrelay/relay/wire"
 )
 
-// bound makes a call one of a delegated agent that may work in some tabs only.
+// bound makes a call one of an agent that may work in some tabs only.
 func bound(tabs ...string) func(*call.Invocation) {
 	return func(r *call.Invocation) {
 		r.Session = call.Session{ID: "a/session:agent-1", Client: "ann",

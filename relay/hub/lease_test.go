@@ -394,8 +394,8 @@ func TestClientsShareTheirTabs(t *testing.T) {
 		})
 }
 
-// delegate makes a call one of an agent that works for the session "a" of codex, in these tabs.
-func delegate(tabs ...string) call.Session {
+// agentOf makes a call one of an agent that works for the session "a" of codex, in these tabs.
+func agentOf(tabs ...string) call.Session {
 	return call.Session{Client: "codex", ID: "a" + call.NamedSession + "agent-1", Via: "stdio",
 		Bounds: &call.Bounds{Agent: "reader", Session: "1", Asker: "a", Tabs: tabs}}
 }
@@ -406,7 +406,7 @@ func by(s call.Session) func(*call.Invocation) { return func(r *call.Invocation)
 func TestTabsAreLent(t *testing.T) {
 	owning(t, hub.OwnWrites, func(t *testing.T, l *lab) {
 		l.connect(named("A", tab(1, "http://demo.test/"), tab(2, "http://demo.test/"), tab(3, "http://demo.test/")))
-		asker, agent := of("codex", "a"), delegate("1", "3", "http://demo.test/*")
+		asker, agent := of("codex", "a"), agentOf("1", "3", "http://demo.test/*")
 		l.invoke(request(asker, in(1), write)).wantTab(t, "A", 1)
 		l.invoke(request(asker, in(2), write)).wantTab(t, "A", 2)
 		l.invoke(request(of("ann", "b"), in(3), write)).wantTab(t, "A", 3)
@@ -418,11 +418,11 @@ func TestTabsAreLent(t *testing.T) {
 		l.wantOwner(3, "ann")   // whose it is
 		l.invoke(request(by(agent), in(1), write)).wantTab(t, "A", 1)
 		l.invoke(request(by(agent), in(2), write)).wantOwned(t, "codex")
-		l.invoke(request(asker, in(1), write)).wantOwned(t, `the delegated agent "reader" of this client`)
+		l.invoke(request(asker, in(1), write)).wantOwned(t, `the agent "reader" of this client`)
 		time.Sleep(24 * time.Hour) // no errand is too long for its loan
 		synctest.Wait()
 		l.wantOwner(1, "reader for codex")
-		second := l.hub.Lend(delegate("1"))
+		second := l.hub.Lend(agentOf("1"))
 		second() // it has got nothing
 		l.wantOwner(1, "reader for codex")
 		back()
@@ -442,7 +442,7 @@ func TestALoanEnds(t *testing.T) {
 		end  func(l *lab)
 		want string
 	}{
-		"the agent's session ends first": {func(l *lab) { l.hub.SessionLeft(delegate().ID) }, "codex"},
+		"the agent's session ends first": {func(l *lab) { l.hub.SessionLeft(agentOf().ID) }, "codex"},
 		"the asker leaves":               {func(l *lab) { l.hub.SessionLeft("a") }, ""},
 		"the person takes it away":       {func(l *lab) { l.hub.Release(l.hub.Tabs()[0].ProfileID, 1) }, ""},
 		"nothing happens":                {func(*lab) {}, "codex"},
@@ -451,7 +451,7 @@ func TestALoanEnds(t *testing.T) {
 			owning(t, hub.OwnWrites, func(t *testing.T, l *lab) {
 				l.connect(named("A", tab(1, "http://demo.test/")))
 				l.invoke(request(of("codex", "a"), in(1), write)).wantTab(t, "A", 1)
-				back := l.hub.Lend(delegate("1"))
+				back := l.hub.Lend(agentOf("1"))
 				l.wantOwner(1, "reader for codex")
 				c.end(l)
 				back()

@@ -11,13 +11,13 @@ import (
 	"tabrelay/relay/fault"
 )
 
-// delegated is the session of an agent that works for ann.
-func delegated(d call.Bounds) call.Session {
+// withBounds is the session of an agent that works for ann.
+func withBounds(d call.Bounds) call.Session {
 	d.Agent, d.Asker = "reader", "session"
 	return call.Session{ID: "session/session:agent-01234567", Client: "ann", Via: call.ViaStdio, Bounds: &d}
 }
 
-// TestAnErrandCovers: what a delegated agent may call, of all the tools there are. View and Refuse say the same.
+// TestAnErrandCovers: what an agent that acts for a client may call, of all the tools there are. View and Refuse say the same.
 func TestAnErrandCovers(t *testing.T) {
 	const all = "bridge_health browser__list_tabs browser__open_tab mail__read mail__write relay__dead_letters " +
 		"relay__doctor wiki__read wiki__write"
@@ -31,13 +31,13 @@ func TestAnErrandCovers(t *testing.T) {
 			want: "bridge_health browser__list_tabs mail__read relay__doctor wiki__read"},
 		"a plugin and a tool": {errand: call.Bounds{Tools: []string{"wiki", "mail__read"}},
 			want: "bridge_health mail__read relay__doctor wiki__read wiki__write"},
-		"delegation by name": {errand: call.Bounds{Tools: []string{"agents", "sessions_create"}},
+		"tools for clients by name": {errand: call.Bounds{Tools: []string{"agents", "sessions_create"}},
 			want: "bridge_health relay__doctor"},
 		"never more than its client": {errand: call.Bounds{Tools: []string{"wiki", "mail"}},
 			scope: call.Scope{Plugins: "mail", ReadOnly: true}, want: "bridge_health mail__read relay__doctor"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			f, s := open(t, call.Rule{Target: "default", Mode: call.Auto}), delegated(test.errand)
+			f, s := open(t, call.Rule{Target: "default", Mode: call.Auto}), withBounds(test.errand)
 			s.Scope = test.scope
 			view := f.View(s)
 			var may []string
@@ -58,9 +58,9 @@ func TestAnErrandCovers(t *testing.T) {
 			}
 		})
 	}
-	f, own := open(t), delegated(call.Bounds{})
+	f, own := open(t), withBounds(call.Bounds{})
 	own.Bounds = nil
-	if f.View(own).Key == f.View(delegated(call.Bounds{})).Key {
+	if f.View(own).Key == f.View(withBounds(call.Bounds{})).Key {
 		t.Error("the list of a client is taken for that of its agent")
 	}
 }
@@ -91,7 +91,7 @@ func TestAnAgentAsksForItself(t *testing.T) {
 			t.Fatalf("the client's own call: %s", got)
 		}
 		mine := pay()
-		mine.Session = delegated(call.Bounds{})
+		mine.Session = withBounds(call.Bounds{})
 		q, end := f.asks(t.Context(), mine)
 		if q.Agent != "reader" || q.Client != "ann" || slices.Contains(q.Choices, "always") ||
 			!strings.HasPrefix(q.Sentence, "May the agent reader for ann use ") {

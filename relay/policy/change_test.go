@@ -96,7 +96,7 @@ func TestASlowStoreHoldsNothingUp(t *testing.T) {
 		if err := f.Answer(t.Context(), q.ID, "", yes("session")); err != nil || <-end != nil {
 			t.Error(err)
 		}
-		if got := f.allowed(pay()); got != "runs" || len(f.Grants()) != 1 || len(f.Permissions().Rules) != 5 {
+		if got := f.allowed(pay()); got != "runs" || len(f.Grants()) != 1 || len(f.Permissions().Rules) != 4 {
 			t.Errorf("meanwhile it is %s, %+v", got, f.Permissions())
 		}
 		close(written)

@@ -48,7 +48,7 @@ func TestAMissedQuestion(t *testing.T) {
 	otherClient.Session.Client = "bob"
 	otherTool.Tool = "shop__sell"
 	otherSite.At = shopAt("https://other.example")
-	otherAgent.Session = delegated(call.Bounds{})
+	otherAgent.Session = withBounds(call.Bounds{})
 	for _, tt := range []struct {
 		name  string
 		later time.Duration

@@ -18,11 +18,13 @@ func tools(t *testing.T) *registry.Snapshot {
 	built := func(name string, a plugin.Annotations) registry.Tool {
 		return registry.Tool{Name: name, Spec: plugin.Tool{InputSchema: schema, Annotations: a}}
 	}
+	ofClients := built("sessions_create", plugin.Annotations{})
+	ofClients.Group, ofClients.ForClients = "agents", true
 	r := registry.New([]registry.Tool{
 		built("bridge_health", reads), built("relay__doctor", reads),
 		built("relay__dead_letters", plugin.Annotations{}),
 		built("browser__list_tabs", reads), built("browser__open_tab", plugin.Annotations{}),
-		built("sessions_create", plugin.Annotations{}),
+		ofClients,
 	})
 	var plugins []plugin.Plugin
 	for _, name := range []string{"wiki", "mail"} {
