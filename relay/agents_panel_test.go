@@ -39,19 +39,19 @@ func TestThePersonSeesAndStopsADelegatedAgent(t *testing.T) {
 	r, _ := w.relay()
 	begun := make(chan *hubtest.Call, 1)
 	w.browser(func(c *hubtest.Call) { c.Started(); begun <- c })
-	r.delegation.Sessions.Configure([]*agent.Member{{Agent: paying{}, Program: "/bin/payer"}},
+	delegationOf(r).Sessions.Configure([]*agent.Member{{Agent: paying{}, Program: "/bin/payer"}},
 		config.Default().Delegation)
 	asker := call.Session{ID: "stdio:1", Client: "ann", Via: call.ViaStdio}
 	var opened [2]agent.View
 	for i := range opened {
 		var failure *fault.Error
-		if opened[i], failure = r.delegation.Create(t.Context(), agent.Asked{Asker: asker}); failure != nil {
+		if opened[i], failure = delegationOf(r).Create(t.Context(), agent.Asked{Asker: asker}); failure != nil {
 			t.Fatal(failure)
 		}
 	}
 	failures := make(chan *fault.Error, 1)
 	go func() {
-		_, failure := r.delegation.Prompt(t.Context(), asker, opened[0].ID, agent.Errand{Text: "Pay."})
+		_, failure := delegationOf(r).Prompt(t.Context(), asker, opened[0].ID, agent.Errand{Text: "Pay."})
 		failures <- failure
 	}()
 	<-begun
@@ -62,12 +62,12 @@ func TestThePersonSeesAndStopsADelegatedAgent(t *testing.T) {
 		running.Calls[0].AgentSession != opened[0].ID {
 		t.Errorf("running: %+v", running)
 	}
-	var agents httpapi.Agents
+	var agents agent.Configured
 	w.read(t, "/api/v1/agents", &agents)
 	if len(agents.Agents) != 1 || agents.Agents[0].Program != "/bin/payer" || agents.Sessions != 2 {
 		t.Errorf("agents: %+v", agents)
 	}
-	var sessions httpapi.AgentSessions
+	var sessions agent.OpenSessions
 	w.read(t, "/api/v1/agents/sessions", &sessions)
 	if len(sessions.Sessions) != 2 || sessions.Sessions[0].State != agent.StateBusy ||
 		sessions.Sessions[0].Doing.Turn != 1 || sessions.Sessions[0].Color == sessions.Sessions[1].Color {

@@ -10,10 +10,10 @@ import (
 	"sync"
 	"testing"
 
+	"tabrelay/relay/agent"
 	"tabrelay/relay/agent/provider"
 	"tabrelay/relay/agent/provider/providertest"
 	"tabrelay/relay/config"
-	"tabrelay/relay/httpapi"
 	"tabrelay/relay/hub/hubtest"
 	"tabrelay/relay/registry"
 )
@@ -81,7 +81,7 @@ func TestAPromptIsCancelledOverMCP(t *testing.T) {
 	a.expects(answer, `"stopReason":"cancelled"`, `"toolCalls":[{`, `"outcome":{"executed":[{`)
 
 	status, text := e.person(t, http.MethodGet, "/api/v1/agents/sessions", "")
-	var list httpapi.AgentSessions
+	var list agent.OpenSessions
 	if err := json.Unmarshal([]byte(text), &list); err != nil || status != http.StatusOK || len(list.Sessions) != 1 ||
 		list.Sessions[0].ID != id || list.Sessions[0].Agent != "assistant" || list.Sessions[0].Client != "ann" {
 		t.Errorf("%d %s %v", status, text, err)
@@ -99,7 +99,7 @@ func TestAPromptIsCancelledOverMCP(t *testing.T) {
 func (e *errands) stopOnly(t *testing.T) {
 	t.Helper()
 	_, text := e.person(t, http.MethodGet, "/api/v1/agents/sessions", "")
-	var list httpapi.AgentSessions
+	var list agent.OpenSessions
 	if err := json.Unmarshal([]byte(text), &list); err != nil || len(list.Sessions) != 1 {
 		t.Fatal(text, err)
 	}
@@ -143,25 +143,25 @@ func TestAgentsChangeWhileSessionsAreOpen(t *testing.T) {
 	if s := r.api.Status(t.Context()); !strings.Contains(s.Unapplied, "providers.other") {
 		t.Errorf("a new provider does not wait: %q", s.Unapplied)
 	}
-	if _, listed := r.tools.Snapshot().Find("tasks_delegate"); !listed || len(r.delegation.List()) != 1 {
-		t.Errorf("what waits has changed something: listed %v, sessions %v", listed, r.delegation.List())
+	if _, listed := r.tools.Snapshot().Find("tasks_delegate"); !listed || len(delegationOf(r).List()) != 1 {
+		t.Errorf("what waits has changed something: listed %v, sessions %v", listed, delegationOf(r).List())
 	}
 	kept := `"delegation":{"idleMs":60000}`
 	write(r, `{"providers":{`+local+`},`+kept+`}`)
-	if len(r.delegation.List()) != 1 {
-		t.Errorf("a setting that is not the agent's closed its session: %v", r.delegation.List())
+	if len(delegationOf(r).List()) != 1 {
+		t.Errorf("a setting that is not the agent's closed its session: %v", delegationOf(r).List())
 	}
 	write(r, `{"providers":{`+local+`},"agents":{"assistant":{"providers":["local"],"readOnly":true}},`+kept+`}`)
-	if len(r.delegation.List()) != 0 || len(r.delegation.Members()) != 1 {
-		t.Errorf("the session of a changed agent stays: %v, %v", r.delegation.List(), r.delegation.Members())
+	if len(delegationOf(r).List()) != 0 || len(delegationOf(r).Members()) != 1 {
+		t.Errorf("the session of a changed agent stays: %v, %v", delegationOf(r).List(), delegationOf(r).Members())
 	}
 	id := a.opens()
 	write(r, `{}`)
 	a.call(70, "sessions_prompt", `{"sessionId":"`+id+`","prompt":"x"}`)
 	answer, _ := a.hearsUntil(`"id":70`)
 	a.expects(answer, `"error"`)
-	if len(r.delegation.List()) != 0 || len(r.delegation.Members()) != 0 {
-		t.Errorf("sessions %d, agents %d", len(r.delegation.List()), len(r.delegation.Members()))
+	if len(delegationOf(r).List()) != 0 || len(delegationOf(r).Members()) != 0 {
+		t.Errorf("sessions %d, agents %d", len(delegationOf(r).List()), len(delegationOf(r).Members()))
 	}
 }
 

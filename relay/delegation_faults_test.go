@@ -196,7 +196,7 @@ func (broken) Prompt(context.Context, *agent.Session, agent.Prompt) (agent.Answe
 func TestAnAgentWithABug(t *testing.T) {
 	w := newWorld(t)
 	r, _ := w.relayAs(func(c *config.Config) { delegating(t, c) })
-	r.delegation.Sessions.Configure([]*agent.Member{{Agent: broken{}, Timeout: time.Minute}},
+	delegationOf(r).Sessions.Configure([]*agent.Member{{Agent: broken{}, Timeout: time.Minute}},
 		config.Default().Delegation)
 	a := w.agent(nobodyStarts)
 	a.call(1, "tasks_delegate", `{"prompt":"x"}`)

@@ -18,19 +18,24 @@ const module = "tabrelay/"
 // may lists which of our packages a package may import. A package that is not here may not exist. Tests may import
 // more: they are not what others depend on.
 var may = map[string][]string{
-	"cmd/tabrelay": {"relay", "relay/audit", "relay/config", "relay/plugin", "relay/registry", "relay/join",
+	"cmd/tabrelay": {"relay", "relay/agent", "relay/audit", "relay/config", "relay/plugin", "relay/registry",
+		"relay/join",
 		"relay/connect", "relay/browser", "relay/bench", "relay/call", "relay/draft", "relay/fault", "relay/policy",
 		"relay/doctor",
 		"relay/install", "relay/review", "relay/trial", "relay/autostart", "relay/builtin", "relay/catalog",
 		"relay/client", "relay/httpapi", "relay/logfile", "relay/store", "extension", "adapters"},
 
 	"relay": {"*"}, // the only place where everything meets
-	"relay/agent": {"relay/agent/provider", "relay/agent/worker", "relay/breaker", "relay/call", "relay/config",
-		"relay/event", "relay/fault", "relay/match", "relay/plugin", "relay/registry", "relay/schema",
+	"relay/agent": {"relay/agent/provider", "relay/agent/worker", "relay/breaker", "relay/builtin", "relay/call",
+		"relay/capability", "relay/config", "relay/doctor", "relay/event", "relay/httpapi",
+		"relay/fault", "relay/match", "relay/plugin", "relay/registry", "relay/schema",
 		"relay/suggest", "relay/untrusted"},
 	"relay/agent/provider":              {"relay/fault"},
 	"relay/agent/provider/providertest": {"relay/agent/provider"},
 	"relay/agent/worker":                {"relay/call", "relay/fault"},
+
+	"relay/capability": {"relay/builtin", "relay/call", "relay/config", "relay/doctor", "relay/event", "relay/fault",
+		"relay/front", "relay/httpapi", "relay/registry", "relay/store"},
 
 	"relay/bench": {"relay", "relay/call", "relay/config", "relay/plugin", "relay/hub/hubtest", "relay/wire",
 		"relay/fault", "relay/join", "extension"},
@@ -38,7 +43,7 @@ var may = map[string][]string{
 	"relay/builtin": {"relay/audit", "relay/call", "relay/catalog", "relay/dispatch", "relay/doctor", "relay/event",
 		"relay/fault", "relay/hub", "relay/match", "relay/metrics", "relay/plugin", "relay/policy", "relay/random",
 		"relay/registry", "relay/result", "relay/schedule", "relay/store"},
-	"relay/client": {"relay/agent", "relay/audit", "relay/builtin", "relay/catalog", "relay/call", "relay/config",
+	"relay/client": {"relay/audit", "relay/builtin", "relay/catalog", "relay/call", "relay/config",
 		"relay/dispatch",
 		"relay/event", "relay/fault", "relay/front", "relay/hub", "relay/join", "relay/lock", "relay/metrics",
 		"relay/pause", "relay/policy", "relay/registry", "relay/serial", "relay/store"},
@@ -47,7 +52,7 @@ var may = map[string][]string{
 		"relay/serial", "relay/store", "relay/suggest", "relay/wire", "adapters"},
 	"relay/webmcp": {"relay/clip", "relay/fault", "relay/lock", "relay/plugin", "relay/rawjson", "relay/registry",
 		"relay/schema"},
-	"relay/httpapi": {"relay/access", "relay/agent", "relay/audit", "relay/builtin", "relay/call",
+	"relay/httpapi": {"relay/access", "relay/audit", "relay/builtin", "relay/call",
 		"relay/catalog", "relay/client",
 		"relay/clip", "relay/config", "relay/dispatch", "relay/doctor", "relay/event", "relay/fault", "relay/front",
 		"relay/hub", "relay/lock", "relay/logfile", "relay/metrics", "relay/plugin", "relay/policy", "relay/random",
@@ -150,7 +155,7 @@ var only = map[string][]string{
 	"github.com/evanw/esbuild":                   {"relay/plugin", "extension/bundle"},
 	"github.com/grafana/sobek":                   {"relay/plugin", "relay/trial"},
 	"github.com/santhosh-tekuri/jsonschema":      {"relay/schema", "relay/fault"},
-	"github.com/prometheus/client_golang":        {"relay/metrics"},
+	"github.com/prometheus/client_golang":        {"relay/metrics", "relay/capability", "relay/agent/meters.go"},
 	"github.com/spf13/cobra":                     {"cmd/tabrelay"},
 	"go.yaml.in/yaml":                            {"relay/plugin/promptfile.go"},
 	"github.com/itchyny/gojq":                    {"relay/result"},

@@ -67,6 +67,8 @@
 //     tools will do, in sentences.
 //   - audit: rows of the audit log, their chain, their export, and who writes them behind the calls.
 //   - resource: what agents can read by URI, one provider for each scheme, and the guard for what leaves this machine.
+//   - capability: how something that the relay can do besides is attached to it: what it may bring, what it may ask of
+//     the core. capabilities.go has the list.
 //   - agent: delegates errands of clients to agents on models and to programs: their sessions, the tools by which
 //     clients ask them, and the way in which they call tools themselves. agent/worker runs the programs.
 //   - agent/provider: asks the models of AI providers, over HTTP; agent/provider/providertest plays these in tests.

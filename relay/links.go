@@ -95,9 +95,9 @@ func (r *Relay) stopping() bool {
 	}
 }
 
-// sessionEnded ends what a session of a client owns, its sessions with agents among that.
+// sessionEnded ends what a session of a client owns, also what capabilities do for it.
 func (r *Relay) sessionEnded(session string) {
-	r.delegation.SessionEnded(session)
+	r.attached.sessionEnded(session)
 	r.sessionLeft(session)
 }
 

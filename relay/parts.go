@@ -5,7 +5,6 @@ import (
 	"context"
 
 	"tabrelay/extension"
-	"tabrelay/relay/agent"
 	"tabrelay/relay/breaker"
 	"tabrelay/relay/browser"
 	"tabrelay/relay/builtin"
@@ -95,11 +94,11 @@ func (r *Relay) makeParts(ctx context.Context) error {
 		Unwritable: r.audit.Failing, MaxBytes: c.MaxBytes, ResultBytes: c.ResultBytes,
 	}
 	r.tools = registry.New(r.own.List())
-	r.newDelegation()
+	r.attach()
 	if err := r.newCatalog(ctx); err != nil {
 		return err
 	}
-	r.calls, r.visits = r.dispatcher(), agent.NewProgramCalls()
+	r.calls = r.dispatcher()
 	r.policy.OnChange(func() {
 		if !r.policy.Paused() { // who stops everything ends the calls, too
 			r.calls.EndRefused()
@@ -128,7 +127,7 @@ func (r *Relay) newCatalog(ctx context.Context) (err error) {
 		Changed:   r.panels.Changed,
 		SignedOut: func(p, profileID string) bool { return r.calls.SignedOut(p, profileID) },
 		Mode:      r.policy.ToolMode,
-		Applied:   r.agentsConfigured,
+		Applied:   r.configure,
 		Audit:     r.audit.Record, Notice: r.notice, Problem: r.pluginProblem, Refused: r.configRefused,
 		Accepted: func(message string) { r.front.Log("notice", "tabrelay", message) },
 	})
@@ -153,20 +152,12 @@ func (r *Relay) dispatcher() *dispatch.Dispatcher {
 			Wait:          c.Limits.Wait,
 			WaitingPerTab: c.Limits.WaitingPerTab,
 		},
-		Breaker:  breakerSettings(c),
+		Breaker:  breaker.Settings(c.Breaker),
 		Recovery: recovery(c.Recovery), Trace: c.Errors.Trace, StackTraces: c.Logging.IncludeStackTraces,
 		TransientPatterns: c.Errors.Transient.Patterns, FatalPatterns: c.Errors.Fatal.Patterns,
 		MaxInputBytes: c.FrameBytes - frameRoom, MaxResultBytes: c.ResultBytes, MaxBytes: c.MaxBytes,
 		ConsoleTailBytes: consoleTail(c), Results: r.store, DeadLetters: r.own.Letters,
 	})
-}
-
-// breakerSettings are when calls are held back, as it is configured.
-func breakerSettings(c config.Config) breaker.Settings {
-	return breaker.Settings{
-		Failures: c.Breaker.Failures, Percent: c.Breaker.Percent, MinCalls: c.Breaker.MinCalls,
-		Window: c.Breaker.Window, Open: c.Breaker.Open,
-	}
 }
 
 // recovery is what is done about failures, by their codes.
@@ -204,9 +195,10 @@ func (r *Relay) makeFront(context.Context) error {
 		},
 	}
 	r.front = front.New(front.Options{
-		Prompts: prompts, Resources: resources, Views: r.policy, Audit: r.audit, Completer: completer,
+		GroupInstructions: instructions(),
+		Prompts:           prompts, Resources: resources, Views: r.policy, Audit: r.audit, Completer: completer,
 		Missing: r.catalog.Missing, Open: open{r.hub}, Tasks: r.store,
-		Name: "tabrelay", Version: Version, Caller: r.calls, Bounded: r.visits, Tools: r.tools,
+		Name: "tabrelay", Version: Version, Caller: r.calls, Bounded: r.attached.bounded(), Tools: r.tools,
 		MaxBody:          int64(c.BodyBytes),
 		AllowedOrigins:   c.AllowedOrigins,
 		ListChangedDelay: c.MCP.ListChangedDelay, PageSize: c.MCP.ToolsPageSize,

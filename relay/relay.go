@@ -14,7 +14,6 @@ import (
 
 	"github.com/rs/zerolog"
 
-	"tabrelay/relay/agent"
 	"tabrelay/relay/audit"
 	"tabrelay/relay/builtin"
 	"tabrelay/relay/catalog"
@@ -62,29 +61,27 @@ type Options struct {
 // Relay is one running relay. Its parts are made by New and live until Close, in the order of the fields.
 type Relay struct {
 	Options
-	config     config.Config // of the start; the catalog has what may change meanwhile
-	began      time.Time
-	build      string // of this program: its file may be replaced meanwhile
-	secrets    *config.Secrets
-	instance   *join.InstanceLock
-	meter      *metrics.Metrics
-	events     event.Bus
-	trail      event.Bus // of calls; filled only while somebody follows
-	store      *store.Store
-	audit      *audit.Recorder
-	pageTools  *webmcp.Book
-	hub        *hub.Hub
-	tools      *registry.Registry
-	own        *builtin.Sources // of the relay's own tools
-	policy     *policy.Policy
-	calls      *dispatch.Dispatcher
-	visits     *agent.ProgramCalls // of programs to their tools
-	front      *front.Front
-	catalog    *catalog.Catalog
-	delegation *agent.Delegation
-	delegates  atomic.Bool   // the tools of delegation are there
-	unpriced   atomic.Bool   // the log says which models have no price
-	demo       *httpapi.Demo // nil when switched off
+	config    config.Config // of the start; the catalog has what may change meanwhile
+	began     time.Time
+	build     string // of this program: its file may be replaced meanwhile
+	secrets   *config.Secrets
+	instance  *join.InstanceLock
+	meter     *metrics.Metrics
+	events    event.Bus
+	trail     event.Bus // of calls; filled only while somebody follows
+	store     *store.Store
+	audit     *audit.Recorder
+	pageTools *webmcp.Book
+	hub       *hub.Hub
+	tools     *registry.Registry
+	own       *builtin.Sources // of the relay's own tools
+	policy    *policy.Policy
+	calls     *dispatch.Dispatcher
+	front     *front.Front
+	catalog   *catalog.Catalog
+	attached  attachments
+	listed    atomic.Bool   // the tools of capabilities are there
+	demo      *httpapi.Demo // nil when switched off
 
 	listener net.Listener
 	socket   *join.Listener
@@ -188,7 +185,7 @@ func (r *Relay) serveAll(context.Context) (err error) {
 	r.api = httpapi.New(httpapi.Options{
 		Config: r.config, Home: r.Home, Version: Version, Began: r.began, Address: r.Address(), Tokens: r.clients,
 		Limiter: r.limiter, Log: r.part("http"), Secrets: r.secrets, Clients: r.clients, Policy: r.policy,
-		Catalog: r.catalog, Delegation: r.delegation,
+		Catalog: r.catalog, Routes: r.attached.routes(), Lacks: r.attached.lacks,
 		Tools: r.tools, Calls: r.calls, Letters: r.own.Letters, Hub: r.hub, Front: r.front, Store: r.store,
 		Audit: r.audit,
 		Meter: r.meter, Events: &r.events, Trail: &r.trail, Notices: &r.notices, Pairings: &r.pairings, Demo: r.demo,
@@ -275,9 +272,7 @@ func (r *Relay) shutdown() error {
 	if r.policy != nil {
 		r.policy.Close() // nobody is to wait for a person any more
 	}
-	if r.delegation != nil {
-		r.delegation.Close() // their prompts are calls in flight
-	}
+	r.attached.close() // what they do for clients are calls in flight
 	abandon := r.drain()
 	if r.clients != nil {
 		r.clients.Mute()

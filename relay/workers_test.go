@@ -204,7 +204,7 @@ func newErrand(t *testing.T, r *Relay, mode string) *errand {
 // newErrandOf is newErrand with a program of another kind.
 func newErrandOf(t *testing.T, r *Relay, c config.Worker) *errand {
 	t.Helper()
-	w, program := r.newWorker("tester", c)
+	w, program := delegationOf(r).NewWorker("tester", c)
 	t.Cleanup(w.Close)
 	s := &agent.Session{
 		ID: "0123456789abcdef0123456789abcdef", AgentID: "tester", Tools: relayTools{r},
@@ -269,7 +269,7 @@ func TestProgramsUseTools(t *testing.T) {
 			}
 			answer, _, _ = e.prompt(`{"jsonrpc":"2.0","id":8,"method":"resources/read",` +
 				`"params":{"uri":"tab://7/text"}}`)
-			if !strings.Contains(answer.Text, "A delegated agent may use tools, and no resources") {
+			if !strings.Contains(answer.Text, "An agent that acts for a client may use tools, and no resources") {
 				t.Errorf("a resource: %s", answer.Text)
 			}
 		})
@@ -306,7 +306,7 @@ func TestTokensOfSessionsEnd(t *testing.T) {
 	if code, _ := send("/api/v1/tools/shop__pay/call", `{}`); code != http.StatusForbidden {
 		t.Errorf("a tool beside MCP: %d", code)
 	}
-	if _, failure := r.visits.Do(t.Context(), call.Call{Session: s}); failure == nil ||
+	if _, failure := delegationOf(r).Running().Bounded.Do(t.Context(), call.Call{Session: s}); failure == nil ||
 		failure.Code != fault.SessionNotFound {
 		t.Errorf("a call of a session that nobody has: %v", failure)
 	}

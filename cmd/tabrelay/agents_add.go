@@ -15,6 +15,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"tabrelay/relay/agent"
 	"tabrelay/relay/config"
 	"tabrelay/relay/fault"
 	"tabrelay/relay/httpapi"
@@ -269,7 +270,7 @@ func (a *app) agentsTest() *cobra.Command {
 }
 
 func (a *app) testAgent(ctx context.Context, name string) error {
-	var test httpapi.AgentTest
+	var test agent.AgentTest
 	err := a.request(ctx, http.MethodPost, agentsPath+"/"+url.PathEscape(name)+"/test", nil, &test)
 	switch {
 	case err != nil:

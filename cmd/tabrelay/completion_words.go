@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"tabrelay/relay/agent"
 	"tabrelay/relay/builtin"
 	"tabrelay/relay/clip"
 	"tabrelay/relay/config"
@@ -139,7 +140,7 @@ func (a *app) letterWords(ctx context.Context) (list []string) {
 }
 
 func (a *app) transcriptWords(ctx context.Context) (list []string) {
-	if a.get(ctx, agentsPath, &httpapi.Agents{}) != nil { // it says whether this is for the person
+	if a.get(ctx, agentsPath, &agent.Configured{}) != nil { // it says whether this is for the person
 		return nil
 	}
 	kept, err := store.Transcripts(ctx, a.home)

@@ -33,7 +33,7 @@ import (
 var update = flag.Bool("update", false, "rewrite the expected output in testdata/script")
 
 func TestMain(m *testing.M) {
-	commands := map[string]func(){"tabrelay": main, "chrome": chrome, "agent": agent, "worker": worker,
+	commands := map[string]func(){"tabrelay": main, "chrome": chrome, "agent": runAgent, "worker": worker,
 		"acpagent": acpAgent, "delegator": delegator, "packages": packages}
 	if commands[filepath.Base(os.Args[0])] == nil { // it is the tests, not a command of theirs
 		leaveTerminal()

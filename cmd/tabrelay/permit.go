@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"tabrelay/relay"
 	"tabrelay/relay/call"
 	"tabrelay/relay/client"
 	"tabrelay/relay/config"
@@ -63,7 +64,7 @@ func (a *app) openOffline(ctx context.Context) (*client.Offline, error) {
 	if err != nil {
 		return nil, err
 	}
-	return client.OpenOffline(ctx, a.home, cfg)
+	return client.OpenOffline(ctx, a.home, cfg, relay.OwnTools())
 }
 
 // confirmOffline lets the person confirm a change of the rules while no relay runs.

@@ -146,7 +146,7 @@ func connectBrowser(ctx context.Context, home config.Home, profile string,
 // tree, a command of the shell after "$ ", or a tool to begin to call after "begin ", whose answer end waits for. The
 // program that it runs is that of TABRELAY_PROGRAM, else tabrelay. With occupy, as the first of them, no relay can
 // start until vacate, which waits for the tools to be announced. It prints what each call answered.
-func agent() {
+func runAgent() {
 	var lock *join.InstanceLock
 	if os.Args[1] == "occupy" {
 		must(resolved().Create())

@@ -13,20 +13,7 @@ import (
 	"tabrelay/relay/fault"
 	"tabrelay/relay/random"
 	"tabrelay/relay/rawjson"
-	"tabrelay/relay/registry"
 )
-
-// Tools are the tools of the relay.
-type Tools interface {
-	// List returns the tools that a session may see.
-	List(s call.Session) []*registry.Tool
-	// Offer says which of them are of use in what is open now.
-	Offer() *registry.Offer
-	// Find returns the tool of a name, whoever may see it.
-	Find(name string) (*registry.Tool, bool)
-	// Do carries a call out.
-	Do(ctx context.Context, c call.Call) (*call.Result, *fault.Error)
-}
 
 // Do is the one way in which the agent of a session calls a tool: with the session's own identity, within the budget of
 // the turn, seen by the client that waits for its answer. The call ends with the turn at the latest. Do may be called

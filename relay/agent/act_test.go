@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"tabrelay/relay/call"
+	"tabrelay/relay/capability"
 	"tabrelay/relay/fault"
 	"tabrelay/relay/fault/faulttest"
 	"tabrelay/relay/plugin"
@@ -83,7 +84,7 @@ func answers(text string) func(context.Context, call.Call) (*call.Result, *fault
 	}
 }
 
-func newSession(tools Tools) *Session {
+func newSession(tools capability.Tools) *Session {
 	asker := call.Session{ID: "asker", Client: "claude-code", Via: call.ViaStdio}
 	acts := asker
 	acts.ID, acts.Bounds = "asker/session:agent-0123", &call.Bounds{Agent: "reader", Asker: asker.ID}

@@ -5,9 +5,12 @@ import (
 	"reflect"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"tabrelay/relay/agent/provider"
 	"tabrelay/relay/breaker"
+	"tabrelay/relay/builtin"
+	"tabrelay/relay/capability"
 	"tabrelay/relay/config"
 	"tabrelay/relay/lock"
 	"tabrelay/relay/registry"
@@ -29,7 +32,11 @@ type Setup struct {
 // Delegation is the agents of a relay, as they are configured, and their sessions.
 type Delegation struct {
 	*Sessions
-	setup Setup
+	setup    Setup
+	core     capability.Core
+	meters   *meters
+	visits   *ProgramCalls
+	unpriced atomic.Bool // the log says which models have no price
 
 	mu     lock.Mutex // guards the rest; one change is made after the other
 	costs  *Costs
@@ -180,16 +187,17 @@ func (d *Delegation) Costs() *Costs {
 	return d.costs
 }
 
-// Counts is what bridge_health tells of delegation.
-func (d *Delegation) Counts() (total, ready, active, capacity int) {
+// Health is what bridge_health tells of delegation.
+func (d *Delegation) Health() (h builtin.AgentHealth) {
 	for _, a := range d.Agents() {
-		total++
+		h.Total++
 		if a.Status == Ready {
-			ready++
+			h.Ready++
 		}
 	}
-	active, capacity = d.Load()
-	return total, ready, active, capacity
+	h.Active, h.Capacity = d.Load()
+	h.Trouble, h.Next = d.trouble()
+	return h
 }
 
 // OwnTools are the tools of delegation. While no agent is configured, only those who ask for them are shown them.

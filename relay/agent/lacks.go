@@ -8,14 +8,9 @@ import (
 
 	"tabrelay/relay/clip"
 	"tabrelay/relay/config"
+	"tabrelay/relay/doctor"
 	"tabrelay/relay/fault"
 )
-
-// Lack is something that keeps agents from working, for the person.
-type Lack struct {
-	Finding string `json:"finding"` // of the doctor
-	What    string `json:"what"`    // one sentence
-}
 
 // The findings of the doctor that are about agents.
 const (
@@ -26,43 +21,44 @@ const (
 )
 
 // lacking is an agent that knows more than its Info says of why it cannot be used. Lacks may look at files.
-type lacking interface{ Lacks() []Lack }
+type lacking interface{ Lacks() []doctor.Lack }
 
 // Lacks implements lacking: the providers that cannot be used.
-func (m *Model) Lacks() (list []Lack) {
+func (m *Model) Lacks() (list []doctor.Lack) {
 	for _, p := range m.options.Providers {
 		if p.Trouble != "" {
-			list = append(list, Lack{ProviderUnusable, p.Trouble})
+			list = append(list, doctor.Lack{ID: ProviderUnusable, What: p.Trouble})
 		}
 	}
 	return list
 }
 
 // Lacks implements lacking: a program that is not there, or ends again and again.
-func (p *Program) Lacks() []Lack {
+func (p *Program) Lacks() []doctor.Lack {
 	if err := p.options.Worker.Missing(); err != nil {
 		what := fmt.Sprintf("The program of the worker %s cannot be run: %v", p.options.ID, err)
-		return []Lack{{ProgramMissing, what}}
+		return []doctor.Lack{{ID: ProgramMissing, What: what}}
 	}
 	if left := p.options.Worker.Held(); left > 0 {
-		return []Lack{{ProgramEnds, fmt.Sprintf("The worker %s ended too often, and is not started for %d s",
+		return []doctor.Lack{{ID: ProgramEnds, What: fmt.Sprintf("The worker %s ended too often, and is not "+
+			"started for %d s",
 			p.options.ID, int(left.Seconds())+1)}}
 	}
 	return nil
 }
 
 // Lacks is what keeps agents from working, each thing once.
-func (d *Delegation) Lacks() []Lack {
+func (d *Delegation) Lacks() []doctor.Lack {
 	list := d.lacks()
 	if costs := d.Costs(); costs != nil {
 		if failure := costs.Refuse(); failure != nil {
-			list = append(list, Lack{DaySpent, failure.Message})
+			list = append(list, doctor.Lack{ID: DaySpent, What: failure.Message})
 		}
 	}
 	return list
 }
 
-func (d *Delegation) lacks() (list []Lack) {
+func (d *Delegation) lacks() (list []doctor.Lack) {
 	for _, m := range d.Members() {
 		if one, ok := m.Agent.(lacking); ok {
 			for _, lack := range one.Lacks() {
@@ -78,8 +74,8 @@ func (d *Delegation) lacks() (list []Lack) {
 // mostTrouble is how long the line is in which bridge_health tells what agents lack.
 const mostTrouble = 400
 
-// Trouble is what agents lack, in one line for clients, and what to do; empty when all can be used.
-func (d *Delegation) Trouble() (trouble, next string) {
+// trouble is what agents lack, in one line for clients, and what to do; empty when all can be used.
+func (d *Delegation) trouble() (trouble, next string) {
 	var what []string
 	for _, lack := range d.lacks() {
 		what = append(what, strings.TrimSuffix(ForClients(lack.What), ".")+".")

@@ -37,9 +37,9 @@ func TestLacks(t *testing.T) {
 			d := &Delegation{Sessions: newSessions(t, nil, c.agents...)}
 			var got []string
 			for _, lack := range d.Lacks() {
-				got = append(got, lack.Finding)
+				got = append(got, lack.ID)
 			}
-			trouble, next := d.Trouble()
+			trouble, next := d.trouble()
 			if !slices.Equal(got, c.want) || (trouble == "") != (c.want == nil) || (next == "") != (c.want == nil) {
 				t.Errorf("%v; %q, %q", got, trouble, next)
 			}
@@ -50,10 +50,10 @@ func TestLacks(t *testing.T) {
 	}
 	costs := &Costs{perDay: 1, today: 2, day: today()}
 	d := &Delegation{Sessions: newSessions(t, nil, &scripted{id: "echo"}), costs: costs}
-	if list := d.Lacks(); len(list) != 1 || list[0].Finding != DaySpent || !strings.Contains(list[0].What, "$2.00") {
+	if list := d.Lacks(); len(list) != 1 || list[0].ID != DaySpent || !strings.Contains(list[0].What, "$2.00") {
 		t.Errorf("%+v", list)
 	}
-	if trouble, _ := d.Trouble(); trouble != "" {
+	if trouble, _ := d.trouble(); trouble != "" {
 		t.Errorf("%q", trouble)
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"tabrelay/relay/call"
+	"tabrelay/relay/capability"
 	"tabrelay/relay/config"
 	"tabrelay/relay/event"
 	"tabrelay/relay/fault"
@@ -31,7 +32,7 @@ type Member struct {
 
 // Options is what Sessions need of the relay. Functions may be nil; they must not block.
 type Options struct {
-	Tools      Tools
+	Tools      capability.Tools
 	Log        zerolog.Logger
 	MaxTimeout time.Duration // no prompt lasts longer
 
@@ -329,8 +330,8 @@ type Session struct {
 	Metadata Metadata
 	Created  time.Time
 
-	Tools Tools // what the agent calls, by Do
-	State any   // the agent's own
+	Tools capability.Tools // what the agent calls, by Do
+	State any              // the agent's own
 
 	// untrusted is that its agent has read words of a page: what it says from then on may have been said by them.
 	untrusted atomic.Bool

@@ -34,10 +34,8 @@ type Sources struct {
 	Catalog *catalog.Catalog
 	Letters *DeadLetters
 
-	// Agents counts the delegated agents, those that can take an errand, their sessions, and how many there may be.
-	Agents func() (total, ready, active, capacity int)
-	// AgentTrouble says what these lack, and what to do; empty: nothing.
-	AgentTrouble func() (trouble, next string)
+	// Agents is how the agents are that act for clients; nil: there are none.
+	Agents func() AgentHealth
 
 	// Unwritable reports whether the database cannot be written at the moment.
 	Unwritable func() bool

@@ -42,6 +42,15 @@ func (s *Sources) healthTool() registry.Tool {
 	}
 }
 
+// AgentHealth is how the agents are that act for clients.
+type AgentHealth struct {
+	Total, Ready     int    // agents, and those of them that can take an errand
+	Active, Capacity int    // sessions with them, and how many there may be
+	Trouble, Next    string // what some of them lack, and what to do; empty: nothing
+}
+
+func (a AgentHealth) agentCount() agentCount { return agentCount{a.Total, a.Ready, a.Trouble, a.Next} }
+
 // pulse is what bridge_health always answers, and all that it answers when all is well: agents ask often. healthy,
 // agents, sessions and uptime are what clients of mcp-agentic read.
 type pulse struct {
@@ -171,8 +180,10 @@ func (s *Sources) diagnosis() health {
 			h.Extension.Browsers = append(h.Extension.Browsers, b.Label)
 		}
 	}
-	h.Agents.Total, h.Agents.Ready, h.Sessions.Active, h.Sessions.Capacity = s.Agents()
-	h.Agents.Trouble, h.Agents.Next = s.AgentTrouble()
+	if s.Agents != nil {
+		a := s.Agents()
+		h.Agents, h.Sessions = a.agentCount(), sessionCount{a.Active, a.Capacity}
+	}
 	h.Healthy = h.Extension.Connected || h.Agents.Ready > 0
 	if trouble := s.Hub.Trouble(); trouble != nil {
 		h.Trouble, h.Next = trouble.Message, trouble.Hint

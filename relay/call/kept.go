@@ -97,7 +97,8 @@ const (
 // ErrTooManyTasks is the error for a task of a client that has as many as are kept.
 var ErrTooManyTasks = errors.New("the client has as many tasks as are kept")
 
-// Transcript is one turn of a session with an agent that acts for a client, as it is kept for the person where they want that.
+// Transcript is one turn of a session with an agent that acts for a client, as it is kept for the person where they
+// want that.
 type Transcript struct {
 	Session  string          `json:"session"` // of the agent, as sessions_create answers it
 	Agent    string          `json:"agent"`

@@ -9,7 +9,6 @@ import (
 
 	"github.com/rs/zerolog"
 
-	"tabrelay/relay/agent"
 	"tabrelay/relay/audit"
 	"tabrelay/relay/builtin"
 	"tabrelay/relay/call"
@@ -78,8 +77,8 @@ func (o *Offline) Close() error {
 }
 
 // OpenOffline opens the policy of a home folder in which no relay runs; while it is open none can. When one does run,
-// the error is a [*join.RunningError].
-func OpenOffline(ctx context.Context, home config.Home, cfg config.Config) (*Offline, error) {
+// the error is a [*join.RunningError]. own are the tools of capabilities, which rules can be about.
+func OpenOffline(ctx context.Context, home config.Home, cfg config.Config, own []registry.Tool) (*Offline, error) {
 	if err := home.Create(); err != nil {
 		return nil, err
 	}
@@ -104,7 +103,7 @@ func OpenOffline(ctx context.Context, home config.Home, cfg config.Config) (*Off
 		}
 		return instance.Release()
 	}
-	tools := registry.New(slices.Concat(new(builtin.Sources).List(), new(agent.Sessions).OwnTools())).Snapshot().Tools
+	tools := registry.New(slices.Concat(new(builtin.Sources).List(), own)).Snapshot().Tools
 	o.Policy, err = policy.New(ctx, policy.Options{
 		Store: db, Config: cfg, Audit: o.log.Record, Lost: cmp.Or(db.Lost(), o.log.Gone()), Used: db.Used(),
 		Tools: func() []call.Access { return policy.Accesses(tools) },

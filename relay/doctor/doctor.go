@@ -87,11 +87,14 @@ type Relay struct {
 	Unapplied, Widened, Lost, Narrowed string
 	Restart                            []string // keys that wait for a restart
 	Corrupt                            map[string]int
-	Agents                             []Lack // what keeps delegated agents from working
+	Lacks                              []Lack // what keeps capabilities from working
 }
 
 // Lack is a finding that the relay itself has made.
-type Lack struct{ ID, What string }
+type Lack struct {
+	ID   string `json:"finding"` // of the table
+	What string `json:"what"`    // one sentence
+}
 
 // Browser is one browser profile.
 type Browser struct {
@@ -127,7 +130,7 @@ func Examine(ctx context.Context, s Scene) []Finding {
 	looks := []func(*examination){
 		(*examination).disk, (*examination).configuration, (*examination).secrets, (*examination).states,
 		(*examination).database, (*examination).binary, (*examination).relay, (*examination).demo,
-		(*examination).folder, (*examination).browsers, (*examination).plugins, (*examination).agents,
+		(*examination).folder, (*examination).browsers, (*examination).plugins, (*examination).capabilities,
 		(*examination).clients,
 	}
 	if e.shut { // what is in it cannot be looked at

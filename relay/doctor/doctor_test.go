@@ -65,7 +65,7 @@ type provocation = struct {
 
 func lack(id string) provocation {
 	return provocation{func(_ *testing.T, s *Scene) {
-		s.Relay.Agents = []Lack{{ID: "of-tomorrow", What: "Unknown"}, {ID: id, What: "It lacks a key"}}
+		s.Relay.Lacks = []Lack{{ID: "of-tomorrow", What: "Unknown"}, {ID: id, What: "It lacks a key"}}
 	}, "It lacks a key"}
 }
 

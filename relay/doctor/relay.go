@@ -280,12 +280,12 @@ func (e *examination) plugins() {
 	e.fine("plugins", fmt.Sprintf("Plugins: %d, tools: %d", e.Relay.Plugins, e.Relay.Tools))
 }
 
-// agents tells what the relay says its delegated agents lack. One of another version may say what is not known here.
-func (e *examination) agents() {
+// capabilities tells what the relay says its capabilities lack. One of another version may say what is not known here.
+func (e *examination) capabilities() {
 	if !e.Running || e.Silent != nil {
 		return
 	}
-	for _, lack := range e.Relay.Agents {
+	for _, lack := range e.Relay.Lacks {
 		if _, known := lookup(lack.ID); known {
 			e.note(lack.ID, sentence(lack.What), "", "")
 		}

@@ -30,7 +30,8 @@ func (e *Error) BridgeText() string {
 	return indented(e.bridge())
 }
 
-// TaskText is [Error.BridgeText] of the tool that hands over a whole errand: {"success":false,"sessionId"?,"error","code","data"}.
+// TaskText is [Error.BridgeText] of the tool that hands over a whole errand:
+// {"success":false,"sessionId"?,"error","code","data"}.
 func (e *Error) TaskText() string {
 	head := []rawjson.Member{rawjson.Make("success", json.RawMessage("false"))}
 	if e.SessionID != "" {

@@ -12,13 +12,13 @@ type AdditionView struct {
 	Addition *catalog.Addition `json:"addition"` // null: none
 }
 
-func (a *API) showAddition(_ http.ResponseWriter, _ *http.Request) (any, *refusal) {
+func (a *API) showAddition(_ http.ResponseWriter, _ *http.Request) (any, *Refusal) {
 	return AdditionView{a.Catalog.Adding()}, nil
 }
 
 // addPlugin answers POST /api/v1/addition: it starts, and how it goes is asked for, as a build takes longer than a
 // request.
-func (a *API) addPlugin(w http.ResponseWriter, req *http.Request) (any, *refusal) {
+func (a *API) addPlugin(w http.ResponseWriter, req *http.Request) (any, *Refusal) {
 	var body struct {
 		From string `json:"from"`
 	}
@@ -34,13 +34,13 @@ func (a *API) addPlugin(w http.ResponseWriter, req *http.Request) (any, *refusal
 		case fault.ShuttingDown:
 			status = http.StatusServiceUnavailable
 		}
-		return nil, refuse(status, failure)
+		return nil, NewRefusal(status, failure)
 	}
 	return a.showAddition(w, req)
 }
 
 // stopAddition answers DELETE /api/v1/addition: what is being added is stopped, how the last one ended is forgotten.
-func (a *API) stopAddition(w http.ResponseWriter, req *http.Request) (any, *refusal) {
+func (a *API) stopAddition(w http.ResponseWriter, req *http.Request) (any, *Refusal) {
 	a.Catalog.StopAdding()
 	return a.showAddition(w, req)
 }

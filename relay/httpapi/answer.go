@@ -27,19 +27,21 @@ func Reply(w http.ResponseWriter, status int, v any) {
 // newline is what an encoder puts after a document; bodies are the document alone.
 var newline = []byte("\n")
 
-// refusal is the answer to a request that is not done.
-type refusal struct {
+// Refusal is the answer to a request that is not done.
+type Refusal struct {
 	status   int
 	document any
 }
 
-// refuse is the refusal for a failure.
-func refuse(status int, f *fault.Error) *refusal { return &refusal{status, map[string]any{"error": f}} }
+// NewRefusal is the refusal for a failure.
+func NewRefusal(status int, f *fault.Error) *Refusal {
+	return &Refusal{status, map[string]any{"error": f}}
+}
 
-func (r *refusal) reply(w http.ResponseWriter) { Reply(w, r.status, r.document) }
+func (r *Refusal) reply(w http.ResponseWriter) { Reply(w, r.status, r.document) }
 
-// answers makes a handler of one that returns its answer: a document, or why there is none.
-func answers(handle func(w http.ResponseWriter, req *http.Request) (any, *refusal)) http.HandlerFunc {
+// Answers makes a handler of one that returns its answer: a document, or why there is none.
+func Answers(handle func(w http.ResponseWriter, req *http.Request) (any, *Refusal)) http.HandlerFunc {
 	return func(w http.ResponseWriter, req *http.Request) {
 		document, refused := handle(w, req)
 		if refused != nil {
@@ -51,7 +53,7 @@ func answers(handle func(w http.ResponseWriter, req *http.Request) (any, *refusa
 }
 
 // Refuse answers with a failure.
-func Refuse(w http.ResponseWriter, status int, f *fault.Error) { refuse(status, f).reply(w) }
+func Refuse(w http.ResponseWriter, status int, f *fault.Error) { NewRefusal(status, f).reply(w) }
 
 // statusOf is the HTTP status of a request that is refused.
 func statusOf(f *fault.Error) int {

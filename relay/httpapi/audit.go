@@ -90,15 +90,15 @@ func ownEntries(f audit.Filter, s call.Session) audit.Filter {
 }
 
 // verifyAudit answers GET /api/v1/audit/verify.
-func (a *API) verifyAudit(_ http.ResponseWriter, req *http.Request) (any, *refusal) {
+func (a *API) verifyAudit(_ http.ResponseWriter, req *http.Request) (any, *Refusal) {
 	log, _, failure := a.openAudit(req.Context())
 	if failure != nil {
-		return nil, refuse(http.StatusInternalServerError, failure)
+		return nil, NewRefusal(http.StatusInternalServerError, failure)
 	}
 	defer log.Close() // only read from
 	report, err := log.Verify(req.Context())
 	if err != nil {
-		return nil, refuse(http.StatusInternalServerError, unreadableAudit(err))
+		return nil, NewRefusal(http.StatusInternalServerError, unreadableAudit(err))
 	}
 	return report, nil
 }

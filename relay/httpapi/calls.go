@@ -25,7 +25,7 @@ type Listing struct {
 }
 
 // listTools answers with every tool for the person, and with those a client may see for a client.
-func (a *API) listTools(_ http.ResponseWriter, req *http.Request) (any, *refusal) {
+func (a *API) listTools(_ http.ResponseWriter, req *http.Request) (any, *Refusal) {
 	session := Sender(req.Context())
 	snapshot := a.Tools.Snapshot()
 	listing := Listing{Tools: make([]json.RawMessage, 0, len(snapshot.Tools)), Problems: a.problemsFor(session)}

@@ -16,7 +16,7 @@ type ClientsView struct {
 	Clients []client.View `json:"clients"`
 }
 
-func (a *API) showClients(_ http.ResponseWriter, _ *http.Request) (any, *refusal) {
+func (a *API) showClients(_ http.ResponseWriter, _ *http.Request) (any, *Refusal) {
 	list := a.Clients.List()
 	for i := range list {
 		list[i].Color = a.Hub.Color(list[i].Name)
@@ -25,7 +25,7 @@ func (a *API) showClients(_ http.ResponseWriter, _ *http.Request) (any, *refusal
 }
 
 // scopeClient answers PUT /api/v1/clients/{name}.
-func (a *API) scopeClient(w http.ResponseWriter, req *http.Request) (any, *refusal) {
+func (a *API) scopeClient(w http.ResponseWriter, req *http.Request) (any, *Refusal) {
 	var body struct {
 		Scope *call.Scope `json:"scope"`
 	}
@@ -36,11 +36,11 @@ func (a *API) scopeClient(w http.ResponseWriter, req *http.Request) (any, *refus
 		problem = fault.New(fault.InvalidRequest, "The body has no scope", fault.WithHint("Send "+example+"."))
 	}
 	if problem != nil {
-		return nil, refuse(http.StatusBadRequest, problem)
+		return nil, NewRefusal(http.StatusBadRequest, problem)
 	}
 	bounds, err := policy.NormalScope(*body.Scope)
 	if err != nil {
-		return nil, refuse(http.StatusBadRequest, malformed("The scope cannot be read: "+err.Error()))
+		return nil, NewRefusal(http.StatusBadRequest, malformed("The scope cannot be read: "+err.Error()))
 	}
 	name := req.PathValue("name")
 	if _, denied := a.confirmed(w, req, policy.ScopeChange(name, a.Secrets.Clients(), bounds)); denied != nil {
@@ -61,21 +61,21 @@ type Token struct {
 }
 
 // addClient answers POST /api/v1/clients.
-func (a *API) addClient(w http.ResponseWriter, req *http.Request) (any, *refusal) {
+func (a *API) addClient(w http.ResponseWriter, req *http.Request) (any, *Refusal) {
 	var body NewClient
 	if problem := ReadBody(w, req, &body, `{"name": "inspector", "scope": {"readOnly": true}}`); problem != nil {
-		return nil, refuse(http.StatusBadRequest, problem)
+		return nil, NewRefusal(http.StatusBadRequest, problem)
 	}
 	bounds, err := policy.NormalScope(body.Scope)
 	switch {
 	case err != nil:
 	case a.registered(body.Name):
-		return nil, refuse(http.StatusConflict, malformed(config.Exists(body.Name).Error()))
+		return nil, NewRefusal(http.StatusConflict, malformed(config.Exists(body.Name).Error()))
 	default:
 		err = config.CheckNew(body.Name, a.Secrets.Clients())
 	}
 	if err != nil {
-		return nil, refuse(http.StatusBadRequest, malformed("The client cannot be added: "+err.Error()))
+		return nil, NewRefusal(http.StatusBadRequest, malformed("The client cannot be added: "+err.Error()))
 	}
 	if _, denied := a.confirmed(w, req, policy.AddChange(body.Name, bounds)); denied != nil {
 		return nil, denied
@@ -84,10 +84,10 @@ func (a *API) addClient(w http.ResponseWriter, req *http.Request) (any, *refusal
 }
 
 // rotateClient answers POST /api/v1/clients/{name}/rotate.
-func (a *API) rotateClient(w http.ResponseWriter, req *http.Request) (any, *refusal) {
+func (a *API) rotateClient(w http.ResponseWriter, req *http.Request) (any, *Refusal) {
 	name := req.PathValue("name")
 	if !a.registered(name) {
-		return nil, refuse(http.StatusNotFound, a.noClient(name))
+		return nil, NewRefusal(http.StatusNotFound, a.noClient(name))
 	}
 	if _, denied := a.confirmed(w, req, policy.RotateClientChange(name)); denied != nil {
 		return nil, denied
@@ -106,7 +106,7 @@ func (a *API) noClient(name string) *fault.Error {
 }
 
 // giveToken makes a token at once, and answers with it.
-func (a *API) giveToken(_ http.ResponseWriter, req *http.Request, make func() (string, error)) (any, *refusal) {
+func (a *API) giveToken(_ http.ResponseWriter, req *http.Request, make func() (string, error)) (any, *Refusal) {
 	session := Sender(req.Context())
 	var token string
 	err := a.Clients.Change(session, func() (err error) {
@@ -114,26 +114,26 @@ func (a *API) giveToken(_ http.ResponseWriter, req *http.Request, make func() (s
 		return err
 	})
 	if err != nil {
-		return nil, refuse(http.StatusInternalServerError, fault.New(fault.InternalError,
+		return nil, NewRefusal(http.StatusInternalServerError, fault.New(fault.InternalError,
 			"There is no token: "+err.Error()))
 	}
 	return Token{token}, nil
 }
 
 // revokeClient answers DELETE /api/v1/clients/{name}.
-func (a *API) revokeClient(w http.ResponseWriter, req *http.Request) (any, *refusal) {
+func (a *API) revokeClient(w http.ResponseWriter, req *http.Request) (any, *Refusal) {
 	return a.changeClient(w, req, a.Secrets.Revoke)
 }
 
 // changeClient changes a client at once, and answers with those there are.
-func (a *API) changeClient(w http.ResponseWriter, req *http.Request, change func(name string) error) (any, *refusal) {
+func (a *API) changeClient(w http.ResponseWriter, req *http.Request, change func(name string) error) (any, *Refusal) {
 	name := req.PathValue("name")
 	if !a.registered(name) {
-		return nil, refuse(http.StatusNotFound, a.noClient(name))
+		return nil, NewRefusal(http.StatusNotFound, a.noClient(name))
 	}
 	session := Sender(req.Context())
 	if err := a.Clients.Change(session, func() error { return change(name) }); err != nil {
-		return nil, refuse(http.StatusInternalServerError, fault.New(fault.InternalError,
+		return nil, NewRefusal(http.StatusInternalServerError, fault.New(fault.InternalError,
 			"The client could not be changed: "+
 				err.Error()))
 	}

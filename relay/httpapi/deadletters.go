@@ -26,28 +26,28 @@ type Repeat struct {
 }
 
 // showLetters answers GET /api/v1/dead-letters?limit=&cursor=.
-func (a *API) showLetters(_ http.ResponseWriter, req *http.Request) (any, *refusal) {
+func (a *API) showLetters(_ http.ResponseWriter, req *http.Request) (any, *Refusal) {
 	limit := lettersDefault
 	if text := req.URL.Query().Get("limit"); text != "" {
 		n, err := strconv.Atoi(text)
 		if err != nil || n < 1 || n > lettersMost {
-			return nil, refuse(http.StatusBadRequest, malformed(
+			return nil, NewRefusal(http.StatusBadRequest, malformed(
 				fmt.Sprintf("limit is not a whole number from 1 to %d", lettersMost)))
 		}
 		limit = n
 	}
 	page, failure := a.Letters.List(req.Context(), Sender(req.Context()), call.ID(req.URL.Query().Get("cursor")), limit)
 	if failure != nil {
-		return nil, refuse(statusOf(failure), failure)
+		return nil, NewRefusal(statusOf(failure), failure)
 	}
 	return page, nil
 }
 
 // showLetter answers GET /api/v1/dead-letters/{id}.
-func (a *API) showLetter(_ http.ResponseWriter, req *http.Request) (any, *refusal) {
+func (a *API) showLetter(_ http.ResponseWriter, req *http.Request) (any, *Refusal) {
 	l, failure := a.Letters.Find(req.Context(), Sender(req.Context()), call.ID(req.PathValue("id")))
 	if failure != nil {
-		return nil, refuse(statusOf(failure), failure)
+		return nil, NewRefusal(statusOf(failure), failure)
 	}
 	return a.Letters.View(l, false), nil
 }

@@ -44,9 +44,7 @@ func examined(s Status) doctor.Relay {
 	for _, p := range s.Problems {
 		d.Problems = append(d.Problems, doctor.Complaint{Plugin: p.Plugin, Reason: p.Reason})
 	}
-	for _, lack := range s.Agents {
-		d.Agents = append(d.Agents, doctor.Lack{ID: lack.Finding, What: lack.What})
-	}
+	d.Lacks = s.Lacks
 	if s.Trouble != nil {
 		d.Trouble = doctor.Trouble{Code: string(s.Trouble.Code), Message: s.Trouble.Message, Next: s.Trouble.Hint}
 	}
@@ -73,7 +71,7 @@ func (a *API) Diagnose(ctx context.Context) []doctor.Finding {
 }
 
 // showDiagnosis is GET /api/v1/doctor: what `tabrelay doctor` finds, with folders named, because the person asks.
-func (a *API) showDiagnosis(_ http.ResponseWriter, req *http.Request) (any, *refusal) {
+func (a *API) showDiagnosis(_ http.ResponseWriter, req *http.Request) (any, *Refusal) {
 	found := a.Diagnose(req.Context())
 	return builtin.Diagnosis{Sound: doctor.Sound(found), Findings: listed(found)}, nil
 }

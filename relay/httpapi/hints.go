@@ -16,10 +16,10 @@ import (
 )
 
 // showHints answers GET /api/v1/plugins/{plugin}/hints: what its author and the person say its tools do.
-func (a *API) showHints(_ http.ResponseWriter, req *http.Request) (any, *refusal) {
+func (a *API) showHints(_ http.ResponseWriter, req *http.Request) (any, *Refusal) {
 	view, failure := a.Catalog.Hints(req.PathValue("plugin"))
 	if failure != nil {
-		return nil, refuse(reviewStatus(failure), failure)
+		return nil, NewRefusal(reviewStatus(failure), failure)
 	}
 	return view, nil
 }
@@ -38,7 +38,7 @@ var effects = map[string]plugin.Effect{"read": plugin.Reads, "write": plugin.Wri
 
 // setHints answers PUT /api/v1/plugins/{plugin}/hints with what is said of the tools then. A person confirms what lets
 // agents do more: that a tool reads, or does not destroy.
-func (a *API) setHints(w http.ResponseWriter, req *http.Request) (any, *refusal) {
+func (a *API) setHints(w http.ResponseWriter, req *http.Request) (any, *Refusal) {
 	var h Hinting
 	if err := json.NewDecoder(http.MaxBytesReader(w, req.Body, 16<<10)).Decode(&h); err != nil {
 		return nil, saysNothing()
@@ -63,7 +63,7 @@ type ManyHints struct {
 }
 
 // setManyHints answers PUT /api/v1/hints: the same for many plugins, with one confirmation.
-func (a *API) setManyHints(w http.ResponseWriter, req *http.Request) (any, *refusal) {
+func (a *API) setManyHints(w http.ResponseWriter, req *http.Request) (any, *Refusal) {
 	var h HintingMany
 	if err := json.NewDecoder(http.MaxBytesReader(w, req.Body, 256<<10)).Decode(&h); err != nil {
 		return nil, saysNothing()
@@ -78,8 +78,8 @@ func (a *API) setManyHints(w http.ResponseWriter, req *http.Request) (any, *refu
 // mostHinted is how many plugins one request may be about.
 const mostHinted = 200
 
-func saysNothing() *refusal {
-	return refuse(http.StatusBadRequest, fault.New(fault.InvalidRequest, "The body says nothing about tools",
+func saysNothing() *Refusal {
+	return NewRefusal(http.StatusBadRequest, fault.New(fault.InvalidRequest, "The body says nothing about tools",
 		fault.WithHint(`Send {"patterns": ["list_*"], "effect": "read"}, or to /api/v1/hints {"plugins": {"NAME": `+
 			`["list_*"]}, "effect": "read"}; the effect is read, write, destroy or none, and a pattern is the name of `+
 			`a tool with * for any characters.`)))
@@ -87,7 +87,7 @@ func saysNothing() *refusal {
 
 // hint writes down what a person says of the tools of plugins, confirmed at once where it lets agents do more.
 func (a *API) hint(w http.ResponseWriter, req *http.Request, patterns map[string][]string, said string) (
-	views []catalog.HintsView, refused *refusal) {
+	views []catalog.HintsView, refused *Refusal) {
 	effect, known := effects[said]
 	if !known || len(patterns) == 0 || len(patterns) > mostHinted {
 		return nil, saysNothing()
@@ -101,11 +101,11 @@ func (a *API) hint(w http.ResponseWriter, req *http.Request, patterns map[string
 		}
 		before, failure := a.Catalog.Hints(name)
 		if failure != nil {
-			return nil, refuse(reviewStatus(failure), failure)
+			return nil, NewRefusal(reviewStatus(failure), failure)
 		}
 		wider, problem := widening(before, patterns[name], effect)
 		if problem != nil {
-			return nil, refuse(http.StatusUnprocessableEntity, problem)
+			return nil, NewRefusal(http.StatusUnprocessableEntity, problem)
 		}
 		if len(names) > 1 {
 			for i := range wider {
@@ -121,11 +121,11 @@ func (a *API) hint(w http.ResponseWriter, req *http.Request, patterns map[string
 	for _, name := range names {
 		failure := a.Catalog.SetHints(name, patterns[name], effect, by, Sender(req.Context()))
 		if failure != nil {
-			return nil, refuse(reviewStatus(failure), failure)
+			return nil, NewRefusal(reviewStatus(failure), failure)
 		}
 		view, failure := a.Catalog.Hints(name)
 		if failure != nil {
-			return nil, refuse(reviewStatus(failure), failure)
+			return nil, NewRefusal(reviewStatus(failure), failure)
 		}
 		views = append(views, view)
 	}

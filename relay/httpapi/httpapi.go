@@ -12,13 +12,13 @@ import (
 
 	"github.com/rs/zerolog"
 
-	"tabrelay/relay/agent"
 	"tabrelay/relay/audit"
 	"tabrelay/relay/builtin"
 	"tabrelay/relay/catalog"
 	"tabrelay/relay/client"
 	"tabrelay/relay/config"
 	"tabrelay/relay/dispatch"
+	"tabrelay/relay/doctor"
 	"tabrelay/relay/event"
 	"tabrelay/relay/fault"
 	"tabrelay/relay/front"
@@ -65,25 +65,26 @@ type Options struct {
 	Limiter *Limiter
 	Log     zerolog.Logger
 
-	Secrets    *config.Secrets
-	Clients    *client.Clients
-	Delegation *agent.Delegation
-	Policy     *policy.Policy
-	Catalog    *catalog.Catalog
-	Tools      *registry.Registry
-	Calls      *dispatch.Dispatcher
-	Letters    *builtin.DeadLetters
-	Hub        *hub.Hub
-	Front      *front.Front
-	Store      *store.Store
-	Audit      *audit.Recorder
-	Meter      *metrics.Metrics
-	Events     *event.Bus
-	Trail      *event.Bus // of calls
-	Notices    *event.Notices
-	Pairings   *Pairings
-	Demo       *Demo                  // nil when switched off
-	Changed    func(topics ...string) // what side panels show is different now; may be nil
+	Secrets  *config.Secrets
+	Clients  *client.Clients
+	Policy   *policy.Policy
+	Catalog  *catalog.Catalog
+	Tools    *registry.Registry
+	Calls    *dispatch.Dispatcher
+	Letters  *builtin.DeadLetters
+	Hub      *hub.Hub
+	Front    *front.Front
+	Store    *store.Store
+	Audit    *audit.Recorder
+	Meter    *metrics.Metrics
+	Events   *event.Bus
+	Trail    *event.Bus // of calls
+	Notices  *event.Notices
+	Pairings *Pairings
+	Routes   []Route                // of capabilities
+	Demo     *Demo                  // nil when switched off
+	Lacks    func() []doctor.Lack   // what keeps capabilities from working
+	Changed  func(topics ...string) // what side panels show is different now; may be nil
 
 	Base     context.Context // of calls; ends when the relay has
 	Stopping <-chan struct{} // closed when the relay is to stop
@@ -93,7 +94,6 @@ type Options struct {
 // API answers requests.
 type API struct {
 	Options
-	Routes     []Route
 	guard      *guard
 	recordings recordingRuns
 }
@@ -101,7 +101,7 @@ type API struct {
 // New makes an API.
 func New(o Options) *API {
 	a := newAPI(o)
-	a.Routes = a.routes()
+	a.Routes = append(a.routes(), o.Routes...)
 	return a
 }
 
@@ -118,67 +118,63 @@ func (a *API) routes() []Route {
 	return []Route{
 		{mcpPath, Client, a.mcp},
 		{ExtensionPath, Extension, a.Hub.Handler().ServeHTTP},
-		{"GET /healthz", Anyone, answers(a.healthz)},
+		{"GET /healthz", Anyone, Answers(a.healthz)},
 		{"GET /metrics", metrics, a.Meter.Handler().ServeHTTP},
-		{"GET /api/v1/tools", Client, answers(a.listTools)},
+		{"GET /api/v1/tools", Client, Answers(a.listTools)},
 		{"POST /api/v1/tools/{name}/call", Client, a.callTool},
-		{"GET /api/v1/doctor", Person, answers(a.showDiagnosis)},
-		{"GET /api/v1/status", Client, answers(a.showStatus)},
+		{"GET /api/v1/doctor", Person, Answers(a.showDiagnosis)},
+		{"GET /api/v1/status", Client, Answers(a.showStatus)},
 		{"GET /api/v1/events", Client, a.streamEvents},
 		{"GET /api/v1/calls", Person, a.streamCalls},
-		{"GET /api/v1/clients", Person, answers(a.showClients)},
-		{"POST /api/v1/clients", Person, answers(a.addClient)},
-		{"PUT /api/v1/clients/{name}", Person, answers(a.scopeClient)},
-		{"POST /api/v1/clients/{name}/rotate", Person, answers(a.rotateClient)},
-		{"DELETE /api/v1/clients/{name}", Person, answers(a.revokeClient)},
-		{"GET /api/v1/plugins", Person, answers(a.showPlugins)},
-		{"GET /api/v1/running", Person, answers(a.showRunning)},
-		{"DELETE /api/v1/running/{id}", Person, answers(a.cancelCall)},
-		{"POST /api/v1/reload", Client, answers(a.reloadNow)},
-		{"POST /api/v1/pairing", Person, answers(a.makePairing)},
+		{"GET /api/v1/clients", Person, Answers(a.showClients)},
+		{"POST /api/v1/clients", Person, Answers(a.addClient)},
+		{"PUT /api/v1/clients/{name}", Person, Answers(a.scopeClient)},
+		{"POST /api/v1/clients/{name}/rotate", Person, Answers(a.rotateClient)},
+		{"DELETE /api/v1/clients/{name}", Person, Answers(a.revokeClient)},
+		{"GET /api/v1/plugins", Person, Answers(a.showPlugins)},
+		{"GET /api/v1/running", Person, Answers(a.showRunning)},
+		{"DELETE /api/v1/running/{id}", Person, Answers(a.cancelCall)},
+		{"POST /api/v1/reload", Client, Answers(a.reloadNow)},
+		{"POST /api/v1/pairing", Person, Answers(a.makePairing)},
 		{"POST /api/v1/pairing/rotate", Person, a.rotatePairing},
 		{"POST /api/v1/stop", Person, a.stopNow},
-		{"GET /api/v1/reviews", Person, answers(a.listReviews)},
-		{"GET /api/v1/plugins/{plugin}/hints", Person, answers(a.showHints)},
-		{"PUT /api/v1/plugins/{plugin}/hints", Person, answers(a.setHints)},
-		{"PUT /api/v1/hints", Person, answers(a.setManyHints)},
-		{"GET /api/v1/addition", Panel, answers(a.showAddition)},
-		{"POST /api/v1/addition", Panel, answers(a.addPlugin)},
-		{"DELETE /api/v1/addition", Panel, answers(a.stopAddition)},
-		{"DELETE /api/v1/plugins/{plugin}", Person, answers(a.removePlugin)},
-		{"GET /api/v1/plugins/{plugin}/settings", Person, answers(a.showSettings)},
-		{"PUT /api/v1/plugins/{plugin}/settings", Person, answers(a.setSettings)},
-		{"POST /api/v1/reviews", Person, answers(a.decideReviews)},
-		{"GET /api/v1/reviews/{plugin}", Person, answers(a.showReview)},
-		{"POST /api/v1/reviews/{plugin}", Person, answers(a.decideReview)},
+		{"GET /api/v1/reviews", Person, Answers(a.listReviews)},
+		{"GET /api/v1/plugins/{plugin}/hints", Person, Answers(a.showHints)},
+		{"PUT /api/v1/plugins/{plugin}/hints", Person, Answers(a.setHints)},
+		{"PUT /api/v1/hints", Person, Answers(a.setManyHints)},
+		{"GET /api/v1/addition", Panel, Answers(a.showAddition)},
+		{"POST /api/v1/addition", Panel, Answers(a.addPlugin)},
+		{"DELETE /api/v1/addition", Panel, Answers(a.stopAddition)},
+		{"DELETE /api/v1/plugins/{plugin}", Person, Answers(a.removePlugin)},
+		{"GET /api/v1/plugins/{plugin}/settings", Person, Answers(a.showSettings)},
+		{"PUT /api/v1/plugins/{plugin}/settings", Person, Answers(a.setSettings)},
+		{"POST /api/v1/reviews", Person, Answers(a.decideReviews)},
+		{"GET /api/v1/reviews/{plugin}", Person, Answers(a.showReview)},
+		{"POST /api/v1/reviews/{plugin}", Person, Answers(a.decideReview)},
 		{"POST /api/v1/reviews/{plugin}/dev", Person, a.developHere},
 		{"GET /api/v1/audit", Client, a.showAudit},
-		{"GET /api/v1/audit/verify", Person, answers(a.verifyAudit)},
-		{"GET /api/v1/dead-letters", Client, answers(a.showLetters)},
-		{"GET /api/v1/dead-letters/{id}", Client, answers(a.showLetter)},
+		{"GET /api/v1/audit/verify", Person, Answers(a.verifyAudit)},
+		{"GET /api/v1/dead-letters", Client, Answers(a.showLetters)},
+		{"GET /api/v1/dead-letters/{id}", Client, Answers(a.showLetter)},
 		{"POST /api/v1/dead-letters/{id}/replay", Client, a.replayLetter},
 		{apiPath, Client, nothing},
 		{"/", Anyone, nothing},
-		{"GET /api/v1/approvals", Person, answers(a.showApprovals)},
-		{"POST /api/v1/approvals/{id}", Person, answers(a.answerApproval)},
-		{"GET /api/v1/approvals/{id}/arguments", Person, answers(a.openArguments)},
-		{"GET /api/v1/permissions", Person, answers(a.showPermissions)},
-		{"PUT /api/v1/permissions", Person, answers(a.setPermission)},
-		{"DELETE /api/v1/permissions", Person, answers(a.unsetPermission)},
-		{"DELETE /api/v1/grants/{id}", Person, answers(a.revokeGrant)},
-		{"GET /api/v1/paused", Person, answers(a.showPaused)},
-		{"PUT /api/v1/paused", Person, answers(a.setPaused)},
-		{"GET /api/v1/agents", Person, answers(a.showAgents)},
-		{"POST /api/v1/agents/{id}/test", Person, answers(a.testAgent)},
-		{"GET /api/v1/agents/sessions", Person, answers(a.showAgentSessions)},
-		{"POST /api/v1/agents/sessions/{id}/stop", Person, answers(a.stopAgentSession)},
-		{"GET /api/v1/profiles", Person, answers(a.showProfiles)},
-		{"DELETE /api/v1/profiles/{id}", Person, answers(a.forgetProfile)},
+		{"GET /api/v1/approvals", Person, Answers(a.showApprovals)},
+		{"POST /api/v1/approvals/{id}", Person, Answers(a.answerApproval)},
+		{"GET /api/v1/approvals/{id}/arguments", Person, Answers(a.openArguments)},
+		{"GET /api/v1/permissions", Person, Answers(a.showPermissions)},
+		{"PUT /api/v1/permissions", Person, Answers(a.setPermission)},
+		{"DELETE /api/v1/permissions", Person, Answers(a.unsetPermission)},
+		{"DELETE /api/v1/grants/{id}", Person, Answers(a.revokeGrant)},
+		{"GET /api/v1/paused", Person, Answers(a.showPaused)},
+		{"PUT /api/v1/paused", Person, Answers(a.setPaused)},
+		{"GET /api/v1/profiles", Person, Answers(a.showProfiles)},
+		{"DELETE /api/v1/profiles/{id}", Person, Answers(a.forgetProfile)},
 		{"POST /api/v1/recordings", Person, a.recordTab},
-		{"DELETE /api/v1/recordings/{profile}/{tab}", Person, answers(a.stopRecording)},
-		{"GET /api/v1/tabs", Person, answers(a.showTabs)},
-		{"POST /api/v1/tabs", Person, answers(a.openTabNow)},
-		{"DELETE /api/v1/tabs/{profile}/{tab}/owner", Person, answers(a.releaseTab)},
+		{"DELETE /api/v1/recordings/{profile}/{tab}", Person, Answers(a.stopRecording)},
+		{"GET /api/v1/tabs", Person, Answers(a.showTabs)},
+		{"POST /api/v1/tabs", Person, Answers(a.openTabNow)},
+		{"DELETE /api/v1/tabs/{profile}/{tab}/owner", Person, Answers(a.releaseTab)},
 	}
 }
 
@@ -212,7 +208,7 @@ func (a *API) mcp(w http.ResponseWriter, req *http.Request) {
 }
 
 // healthz says little to strangers.
-func (a *API) healthz(_ http.ResponseWriter, req *http.Request) (any, *refusal) {
+func (a *API) healthz(_ http.ResponseWriter, req *http.Request) (any, *Refusal) {
 	answer := map[string]any{"name": "tabrelay", "status": "ok"}
 	if _, ok := a.guard.identify(req); ok {
 		answer["version"], answer["browsers"], answer["tools"] = a.Version, len(a.Hub.Browsers()),

@@ -64,7 +64,7 @@ func (p *Pairings) Use(code string) bool {
 }
 
 // makePairing answers POST /api/v1/pairing.
-func (a *API) makePairing(w http.ResponseWriter, req *http.Request) (any, *refusal) {
+func (a *API) makePairing(w http.ResponseWriter, req *http.Request) (any, *Refusal) {
 	if _, denied := a.confirmed(w, req, policy.NewChange("A string is made that pairs another browser", "tabrelay pair",
 		call.Difference{What: "browsers that may connect", Before: "those that are paired",
 			After: "also one that is given the string, within " + pairingTime.String()})); denied != nil {

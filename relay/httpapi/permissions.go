@@ -35,7 +35,7 @@ type Paused struct {
 	Paused bool `json:"paused"`
 }
 
-func (a *API) showApprovals(_ http.ResponseWriter, req *http.Request) (any, *refusal) {
+func (a *API) showApprovals(_ http.ResponseWriter, req *http.Request) (any, *Refusal) {
 	profile := AtProfile(Sender(req.Context()))
 	return Approvals{
 		Approvals: a.Policy.Pending(profile), Missed: a.Policy.Missed(profile), Changes: a.Policy.Changes(),
@@ -46,7 +46,7 @@ func (a *API) showApprovals(_ http.ResponseWriter, req *http.Request) (any, *ref
 // openArguments answers GET /api/v1/approvals/{id}/arguments?from=&secrets=: a part of all arguments a call would be
 // made with. Whoever got every part, in order, with the values of secret fields if there are any, was shown all, and
 // may allow the call for longer than once.
-func (a *API) openArguments(_ http.ResponseWriter, req *http.Request) (any, *refusal) {
+func (a *API) openArguments(_ http.ResponseWriter, req *http.Request) (any, *Refusal) {
 	from, query := 0, req.URL.Query()
 	if text := query.Get("from"); text != "" {
 		var err error
@@ -64,7 +64,7 @@ func (a *API) openArguments(_ http.ResponseWriter, req *http.Request) (any, *ref
 
 // answerApproval answers POST /api/v1/approvals/{id}. The first answer counts; an answer to what does not wait any more
 // has status 410. To deny is for everybody who acts for the person.
-func (a *API) answerApproval(w http.ResponseWriter, req *http.Request) (any, *refusal) {
+func (a *API) answerApproval(w http.ResponseWriter, req *http.Request) (any, *Refusal) {
 	const example = `{"answer": "allow", "for": "session"}`
 	var body Verdict
 	failure := ReadBody(w, req, &body, example)
@@ -73,7 +73,7 @@ func (a *API) answerApproval(w http.ResponseWriter, req *http.Request) (any, *re
 			fault.WithHint("Send "+example+"."))
 	}
 	if failure != nil {
-		return nil, refuse(http.StatusBadRequest, failure)
+		return nil, NewRefusal(http.StatusBadRequest, failure)
 	}
 	session := Sender(req.Context())
 	id, profile := req.PathValue("id"), AtProfile(session)
@@ -109,7 +109,7 @@ type Unconfirmed struct {
 
 // confirmed says who allowed a change to be made, or why it may not. A handler that may widen what agents may do says
 // what would change, or nil when nothing does, and goes on only when it may.
-func (a *API) confirmed(w http.ResponseWriter, req *http.Request, c *policy.Change) (by string, denied *refusal) {
+func (a *API) confirmed(w http.ResponseWriter, req *http.Request, c *policy.Change) (by string, denied *Refusal) {
 	by, err := a.Policy.Confirm(req.Context(), c, policy.Request{
 		Session: Sender(req.Context()), Confirmed: req.Header.Get(ConfirmedHeader), Asked: func() {
 			w.Header().Set(AskedHeader, policy.ByPanel)
@@ -121,13 +121,13 @@ func (a *API) confirmed(w http.ResponseWriter, req *http.Request, c *policy.Chan
 		return by, nil
 	}
 	if _, ok := errors.AsType[*policy.Unconfirmed](err); ok {
-		return "", &refusal{http.StatusPreconditionRequired, Unconfirmed{
+		return "", &Refusal{http.StatusPreconditionRequired, Unconfirmed{
 			Digest: c.Digest(), Change: c, Asked: c.Beside, Error: fault.New(fault.PermissionDenied, err.Error(),
 				fault.WithHint("Open tabrelay's side panel and do it again, or do it with `tabrelay` in a terminal.")),
 		}}
 	}
 	if failure, ok := errors.AsType[*fault.Error](err); ok {
-		return "", refuse(unconfirmedStatus(failure.Code), failure)
+		return "", NewRefusal(unconfirmedStatus(failure.Code), failure)
 	}
 	return "", unanswerable(err)
 }
@@ -145,13 +145,13 @@ func unconfirmedStatus(code fault.Code) int {
 }
 
 // unanswerable says why an answer does nothing.
-func unanswerable(err error) *refusal {
-	says := func(status int, code fault.Code, hint string) *refusal {
-		return refuse(status, fault.New(code, err.Error(), fault.WithHint(hint)))
+func unanswerable(err error) *Refusal {
+	says := func(status int, code fault.Code, hint string) *Refusal {
+		return NewRefusal(status, fault.New(code, err.Error(), fault.WithHint(hint)))
 	}
 	switch {
 	case errors.Is(err, policy.ErrEnded):
-		return refuse(http.StatusGone, fault.New(fault.NotFoundCode, "The answer came too late and has no effect: "+
+		return NewRefusal(http.StatusGone, fault.New(fault.NotFoundCode, "The answer came too late and has no effect: "+
 			err.Error(), fault.WithHint("When it is asked for again, there is a new question.")))
 	case errors.Is(err, policy.ErrNoApproval):
 		return says(http.StatusNotFound, fault.NotFoundCode, "`tabrelay permit pending` lists the questions that wait.")
@@ -186,16 +186,16 @@ func databaseHint(err error) string {
 	return "`tabrelay doctor` looks at the database."
 }
 
-func (a *API) showPermissions(_ http.ResponseWriter, _ *http.Request) (any, *refusal) {
+func (a *API) showPermissions(_ http.ResponseWriter, _ *http.Request) (any, *Refusal) {
 	return a.Policy.Permissions(), nil
 }
 
 // setPermission answers PUT /api/v1/permissions.
-func (a *API) setPermission(w http.ResponseWriter, req *http.Request) (any, *refusal) {
+func (a *API) setPermission(w http.ResponseWriter, req *http.Request) (any, *Refusal) {
 	const example = `{"target": "wiki", "mode": "ask", "client": "claude-code", "for": "1h"}`
 	var body policy.NewRule
 	if failure := ReadBody(w, req, &body, example); failure != nil {
-		return nil, refuse(http.StatusBadRequest, failure)
+		return nil, NewRefusal(http.StatusBadRequest, failure)
 	}
 	rule, lasts, err := a.Policy.Check(body, policy.Answerer(Sender(req.Context())))
 	if err == nil {
@@ -213,7 +213,7 @@ func (a *API) setPermission(w http.ResponseWriter, req *http.Request) (any, *ref
 }
 
 // unsetPermission answers DELETE /api/v1/permissions?target=&client=.
-func (a *API) unsetPermission(w http.ResponseWriter, req *http.Request) (any, *refusal) {
+func (a *API) unsetPermission(w http.ResponseWriter, req *http.Request) (any, *Refusal) {
 	query := req.URL.Query()
 	target := policy.Spelled(query.Get("target")) // of something that exists no more, too
 	by, denied := a.confirmed(w, req, a.Policy.UnsetChange(target, query.Get("client")))
@@ -225,7 +225,7 @@ func (a *API) unsetPermission(w http.ResponseWriter, req *http.Request) (any, *r
 	case err != nil:
 		return nil, unanswerable(err)
 	case !there:
-		return nil, refuse(http.StatusNotFound, fault.New(fault.NotFoundCode, "There is no such rule",
+		return nil, NewRefusal(http.StatusNotFound, fault.New(fault.NotFoundCode, "There is no such rule",
 			fault.WithHint("`tabrelay permit list` shows them; those of config.json are changed there.")))
 	default:
 		return a.showPermissions(w, req)
@@ -233,19 +233,19 @@ func (a *API) unsetPermission(w http.ResponseWriter, req *http.Request) (any, *r
 }
 
 // revokeGrant answers DELETE /api/v1/grants/{id}.
-func (a *API) revokeGrant(w http.ResponseWriter, req *http.Request) (any, *refusal) {
+func (a *API) revokeGrant(w http.ResponseWriter, req *http.Request) (any, *Refusal) {
 	if !a.Policy.Revoke(req.PathValue("id"), policy.Answerer(Sender(req.Context()))) {
-		return nil, refuse(http.StatusNotFound, fault.New(fault.NotFoundCode, "That grant has ended already"))
+		return nil, NewRefusal(http.StatusNotFound, fault.New(fault.NotFoundCode, "That grant has ended already"))
 	}
 	return a.showPermissions(w, req)
 }
 
-func (a *API) showPaused(_ http.ResponseWriter, _ *http.Request) (any, *refusal) {
+func (a *API) showPaused(_ http.ResponseWriter, _ *http.Request) (any, *Refusal) {
 	return Paused{a.Policy.Paused()}, nil
 }
 
 // setPaused answers PUT /api/v1/paused: what runs is cancelled, and what comes is refused until it is switched back.
-func (a *API) setPaused(w http.ResponseWriter, req *http.Request) (any, *refusal) {
+func (a *API) setPaused(w http.ResponseWriter, req *http.Request) (any, *Refusal) {
 	var body struct {
 		Paused *bool `json:"paused"`
 	}
@@ -255,7 +255,7 @@ func (a *API) setPaused(w http.ResponseWriter, req *http.Request) (any, *refusal
 			fault.WithHint(`Send {"paused": true}.`))
 	}
 	if failure != nil {
-		return nil, refuse(http.StatusBadRequest, failure)
+		return nil, NewRefusal(http.StatusBadRequest, failure)
 	}
 	var resuming *policy.Change
 	if !*body.Paused {

@@ -28,29 +28,29 @@ type PluginsView struct {
 }
 
 // showPlugins answers a panel with how plugins are in its profile, and the terminal with how they are in any.
-func (a *API) showPlugins(_ http.ResponseWriter, req *http.Request) (any, *refusal) {
+func (a *API) showPlugins(_ http.ResponseWriter, req *http.Request) (any, *Refusal) {
 	return PluginsView{a.Catalog.List(AtProfile(Sender(req.Context())))}, nil
 }
 
 // removePlugin answers DELETE /api/v1/plugins/{plugin}. Whoever waits for a call of it is told why it ended.
-func (a *API) removePlugin(_ http.ResponseWriter, req *http.Request) (any, *refusal) {
+func (a *API) removePlugin(_ http.ResponseWriter, req *http.Request) (any, *Refusal) {
 	name := req.PathValue("plugin")
 	if failure := a.Catalog.Removable(name); failure != nil {
-		return nil, refuse(reviewStatus(failure), failure)
+		return nil, NewRefusal(reviewStatus(failure), failure)
 	}
 	a.endCalls(req.Context(), name)
 	if failure := a.Catalog.Remove(name, policy.Answerer(Sender(req.Context()))); failure != nil {
-		return nil, refuse(settingsStatus(failure), failure)
+		return nil, NewRefusal(settingsStatus(failure), failure)
 	}
 	a.endCalls(req.Context(), name) // those that began meanwhile
 	if err := a.Policy.ForgetPlugin(req.Context(), name, policy.Answerer(Sender(req.Context()))); err != nil {
-		return nil, refuse(http.StatusInternalServerError, fault.New(fault.RegistryError,
+		return nil, NewRefusal(http.StatusInternalServerError, fault.New(fault.RegistryError,
 			"The plugin "+name+" is removed, but "+
 				"what allows its tools without asking is not: "+err.Error(),
 			fault.WithHint("`tabrelay permit list` shows the rules; `tabrelay permit unset TARGET` removes one.")))
 	}
 	if failure := a.Catalog.DropSettings(name); failure != nil {
-		return nil, refuse(settingsStatus(failure), failure)
+		return nil, NewRefusal(settingsStatus(failure), failure)
 	}
 	return map[string]string{"removed": name}, nil
 }
@@ -84,14 +84,14 @@ func (a *API) problemsFor(s call.Session) []registry.Problem {
 
 // reloadNow reads plugins and their configuration again. A client may ask for it too: it brings nothing into effect but
 // what the person wrote, which is read by itself a moment after it changes.
-func (a *API) reloadNow(_ http.ResponseWriter, req *http.Request) (any, *refusal) {
+func (a *API) reloadNow(_ http.ResponseWriter, req *http.Request) (any, *Refusal) {
 	restart, failure := a.Catalog.Reload()
 	s := Sender(req.Context())
 	if failure != nil {
 		if !policy.IsPerson(s) {
 			failure.Message, failure.Hint = a.Catalog.Public(failure.Message), a.Catalog.Public(failure.Hint)
 		}
-		return nil, refuse(http.StatusUnprocessableEntity, failure)
+		return nil, NewRefusal(http.StatusUnprocessableEntity, failure)
 	}
 	return Reloaded{Tools: len(a.Tools.Snapshot().Tools), Problems: a.problemsFor(s),
 		RestartNeeded: len(restart) > 0, Restart: restart}, nil
@@ -101,20 +101,21 @@ func (a *API) reloadNow(_ http.ResponseWriter, req *http.Request) (any, *refusal
 const panelSheet = 1 << 20
 
 // listReviews answers GET /api/v1/reviews: what waits for a person.
-func (a *API) listReviews(_ http.ResponseWriter, _ *http.Request) (any, *refusal) {
+func (a *API) listReviews(_ http.ResponseWriter, _ *http.Request) (any, *Refusal) {
 	_, required := a.Catalog.Reviews()
 	return map[string]any{"reviews": a.Catalog.Waiting(), "required": required}, nil
 }
 
 // showReview answers GET /api/v1/reviews/{plugin}.
-func (a *API) showReview(_ http.ResponseWriter, req *http.Request) (any, *refusal) {
+func (a *API) showReview(_ http.ResponseWriter, req *http.Request) (any, *Refusal) {
 	sheet, failure := a.Catalog.Sheet(req.PathValue("plugin"))
 	if failure != nil {
-		return nil, refuse(reviewStatus(failure), failure)
+		return nil, NewRefusal(reviewStatus(failure), failure)
 	}
 	if session := Sender(req.Context()); session.Via == call.ViaPanel && sheet.Size() > panelSheet {
-		return nil, refuse(http.StatusRequestEntityTooLarge, fault.New(fault.OutputTooLarge, "The plugin "+sheet.Plugin+
-			" is too large to be read here, so it stays as it is",
+		return nil, NewRefusal(http.StatusRequestEntityTooLarge, fault.New(fault.OutputTooLarge,
+			"The plugin "+sheet.Plugin+
+				" is too large to be read here, so it stays as it is",
 			fault.WithHint("In a terminal: tabrelay plugin review "+sheet.Plugin)))
 	}
 	return sheet, nil
@@ -127,21 +128,21 @@ type Decision struct {
 }
 
 // decideReview answers POST /api/v1/reviews/{plugin} with how far the plugin is then.
-func (a *API) decideReview(w http.ResponseWriter, req *http.Request) (any, *refusal) {
+func (a *API) decideReview(w http.ResponseWriter, req *http.Request) (any, *Refusal) {
 	d, bad := decision(w, req)
 	if bad != nil {
 		return nil, bad
 	}
 	verdict, ok := map[string]store.Verdict{"accept": store.Accepted, "refuse": store.Refused}[d.Verdict]
 	if !ok {
-		return nil, refuse(http.StatusBadRequest, fault.New(fault.InvalidRequest,
+		return nil, NewRefusal(http.StatusBadRequest, fault.New(fault.InvalidRequest,
 			"The verdict is neither accept nor refuse",
 			fault.WithHint(`Send {"hash": "…", "verdict": "accept"}.`)))
 	}
 	name := req.PathValue("plugin")
 	change, failure := a.accepting(name, d.Hash, verdict)
 	if failure != nil {
-		return nil, refuse(reviewStatus(failure), failure)
+		return nil, NewRefusal(reviewStatus(failure), failure)
 	}
 	by, denied := a.confirmed(w, req, change)
 	if denied != nil {
@@ -150,7 +151,7 @@ func (a *API) decideReview(w http.ResponseWriter, req *http.Request) (any, *refu
 	session := Sender(req.Context())
 	answer, failure := a.Catalog.Decide(name, d.Hash, verdict, by, session)
 	if failure != nil {
-		return nil, refuse(reviewStatus(failure), failure)
+		return nil, NewRefusal(reviewStatus(failure), failure)
 	}
 	return answer, nil
 }
@@ -173,7 +174,7 @@ type Decided struct {
 }
 
 // decideReviews answers POST /api/v1/reviews. The person confirms all of them at once, or none.
-func (a *API) decideReviews(w http.ResponseWriter, req *http.Request) (any, *refusal) {
+func (a *API) decideReviews(w http.ResponseWriter, req *http.Request) (any, *Refusal) {
 	d, verdict, bad := decisions(w, req)
 	if bad != nil {
 		return nil, bad
@@ -182,7 +183,7 @@ func (a *API) decideReviews(w http.ResponseWriter, req *http.Request) (any, *ref
 	for _, one := range d.Plugins {
 		change, failure := a.accepting(one.Plugin, one.Hash, verdict)
 		if failure != nil {
-			return nil, refuse(reviewStatus(failure), failure)
+			return nil, NewRefusal(reviewStatus(failure), failure)
 		}
 		changes = append(changes, change)
 	}
@@ -196,7 +197,7 @@ func (a *API) decideReviews(w http.ResponseWriter, req *http.Request) (any, *ref
 	}
 	answer, failure := a.Catalog.DecideAll(chosen, verdict, by, Sender(req.Context()))
 	if failure != nil {
-		return nil, refuse(reviewStatus(failure), failure)
+		return nil, NewRefusal(reviewStatus(failure), failure)
 	}
 	return Decided{answer}, nil
 }
@@ -225,7 +226,7 @@ func together(changes []*policy.Change) *policy.Change {
 const maxDecisions = 1000
 
 // decisions reads the body of POST /api/v1/reviews.
-func decisions(w http.ResponseWriter, req *http.Request) (d Decisions, verdict store.Verdict, bad *refusal) {
+func decisions(w http.ResponseWriter, req *http.Request) (d Decisions, verdict store.Verdict, bad *Refusal) {
 	text, err := io.ReadAll(http.MaxBytesReader(w, req.Body, maxDecisions<<8))
 	if err == nil {
 		err = json.Unmarshal(text, &d)
@@ -234,7 +235,7 @@ func decisions(w http.ResponseWriter, req *http.Request) (d Decisions, verdict s
 	wrong := func(one Reviewed) bool { return !hashForm.MatchString(one.Hash) }
 	if err != nil || !known || len(d.Plugins) == 0 || len(d.Plugins) > maxDecisions ||
 		slices.ContainsFunc(d.Plugins, wrong) {
-		bad = refuse(http.StatusBadRequest, fault.New(fault.InvalidRequest, "The body is not a decision about plugins",
+		bad = NewRefusal(http.StatusBadRequest, fault.New(fault.InvalidRequest, "The body is not a decision about plugins",
 			fault.WithHint(`Send {"plugins": [{"plugin": "…", "hash": "…"}], "verdict": "accept"} with the hashes of `+
 				`what was looked at.`)))
 	}
@@ -287,13 +288,13 @@ func running(s review.Sheet, after, command string) *policy.Change {
 var hashForm = regexp.MustCompile(`^[0-9a-f]{64}$`)
 
 // decision reads the body of a decision.
-func decision(w http.ResponseWriter, req *http.Request) (d Decision, bad *refusal) {
+func decision(w http.ResponseWriter, req *http.Request) (d Decision, bad *Refusal) {
 	text, err := io.ReadAll(http.MaxBytesReader(w, req.Body, 1<<10))
 	if err == nil {
 		err = json.Unmarshal(text, &d)
 	}
 	if err != nil || !hashForm.MatchString(d.Hash) {
-		bad = refuse(http.StatusBadRequest, fault.New(fault.InvalidRequest, "The body is not a decision",
+		bad = NewRefusal(http.StatusBadRequest, fault.New(fault.InvalidRequest, "The body is not a decision",
 			fault.WithHint(`Send {"hash": "…", "verdict": "accept"} with the hash of what was looked at.`)))
 	}
 	return d, bad

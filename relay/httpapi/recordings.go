@@ -211,11 +211,12 @@ func (a *API) endRecording(ctx context.Context, profile string, tab int) *fault.
 }
 
 // stopRecording answers DELETE /api/v1/recordings/{profile}/{tab}: whoever reads it gets what is left, and its end.
-func (a *API) stopRecording(_ http.ResponseWriter, req *http.Request) (any, *refusal) {
+func (a *API) stopRecording(_ http.ResponseWriter, req *http.Request) (any, *Refusal) {
 	tab, err := strconv.Atoi(req.PathValue("tab"))
 	if err != nil {
-		return nil, refuse(http.StatusBadRequest, fault.New(fault.InvalidRequest, fault.Excerpt(req.PathValue("tab"))+
-			" is not the id of a tab", fault.WithHint("GET /api/v1/tabs lists the tabs.")))
+		return nil, NewRefusal(http.StatusBadRequest, fault.New(fault.InvalidRequest,
+			fault.Excerpt(req.PathValue("tab"))+
+				" is not the id of a tab", fault.WithHint("GET /api/v1/tabs lists the tabs.")))
 	}
 	profile := req.PathValue("profile")
 	if Sender(req.Context()).Via == call.ViaPanel {
@@ -224,7 +225,7 @@ func (a *API) stopRecording(_ http.ResponseWriter, req *http.Request) (any, *ref
 		})
 	}
 	if failure := a.endRecording(req.Context(), profile, tab); failure != nil {
-		return nil, refuse(http.StatusNotFound, failure)
+		return nil, NewRefusal(http.StatusNotFound, failure)
 	}
 	return map[string]int{"stopped": tab}, nil
 }

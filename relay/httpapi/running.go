@@ -71,12 +71,12 @@ func (a *API) runningNow() RunningCalls {
 	return list
 }
 
-func (a *API) showRunning(_ http.ResponseWriter, _ *http.Request) (any, *refusal) {
+func (a *API) showRunning(_ http.ResponseWriter, _ *http.Request) (any, *Refusal) {
 	return a.runningNow(), nil
 }
 
 // cancelCall answers DELETE /api/v1/running/{id}: the page is told to abort, and the agent that the person did it.
-func (a *API) cancelCall(_ http.ResponseWriter, req *http.Request) (any, *refusal) {
+func (a *API) cancelCall(_ http.ResponseWriter, req *http.Request) (any, *Refusal) {
 	session := Sender(req.Context())
 	id, where := call.ID(req.PathValue("id")), "in a terminal"
 	if session.Via == call.ViaPanel {
@@ -84,7 +84,7 @@ func (a *API) cancelCall(_ http.ResponseWriter, req *http.Request) (any, *refusa
 	}
 	if len(a.Calls.Interrupt(func(c dispatch.Running) bool { return c.ID == id }, "The person cancelled the call "+
 		where)) == 0 {
-		return nil, refuse(http.StatusNotFound, fault.New(fault.NotFoundCode,
+		return nil, NewRefusal(http.StatusNotFound, fault.New(fault.NotFoundCode,
 			"No call with the id "+fault.Excerpt(string(id))+
 				" is running; it may have ended a moment ago",
 			fault.WithHint("GET /api/v1/running lists those that are.")))

@@ -27,34 +27,34 @@ type UnusableSettings struct {
 }
 
 // showSettings answers GET /api/v1/plugins/{plugin}/settings.
-func (a *API) showSettings(_ http.ResponseWriter, req *http.Request) (any, *refusal) {
+func (a *API) showSettings(_ http.ResponseWriter, req *http.Request) (any, *Refusal) {
 	view, failure := a.Catalog.Settings(req.PathValue("plugin"))
 	if failure != nil {
-		return nil, refuse(settingsStatus(failure), failure)
+		return nil, NewRefusal(settingsStatus(failure), failure)
 	}
 	return view, nil
 }
 
 // setSettings answers PUT /api/v1/plugins/{plugin}/settings. Pages that the plugin did not work on before are shown
 // first, also to the person at a panel: nobody types an address and means to read what it allows.
-func (a *API) setSettings(w http.ResponseWriter, req *http.Request) (any, *refusal) {
+func (a *API) setSettings(w http.ResponseWriter, req *http.Request) (any, *Refusal) {
 	var body NewSettings
 	const example = `{"settings": {"url": "https://wiki.example/", "limit": null}}`
 	if failure := ReadBody(w, req, &body, example); failure != nil {
-		return nil, refuse(http.StatusBadRequest, failure)
+		return nil, NewRefusal(http.StatusBadRequest, failure)
 	}
 	name := req.PathValue("plugin")
 	plan, failure := a.Catalog.PlanSettings(name, body.Settings)
 	if failure != nil {
-		return nil, refuse(settingsStatus(failure), failure)
+		return nil, NewRefusal(settingsStatus(failure), failure)
 	}
 	if len(plan.Problems) > 0 {
-		return nil, &refusal{http.StatusUnprocessableEntity, UnusableSettings{unusable(plan.Problems), plan.Problems}}
+		return nil, &Refusal{http.StatusUnprocessableEntity, UnusableSettings{unusable(plan.Problems), plan.Problems}}
 	}
 	change := settingsChange(name, plan)
 	session := Sender(req.Context())
 	if change != nil && session.Via == call.ViaPanel && body.Digest != change.Digest() {
-		return nil, &refusal{http.StatusPreconditionRequired, Unconfirmed{Digest: change.Digest(), Change: change,
+		return nil, &Refusal{http.StatusPreconditionRequired, Unconfirmed{Digest: change.Digest(), Change: change,
 			Error: fault.New(fault.PermissionDenied, "The plugin would work on more pages, and nothing was saved yet")}}
 	}
 	by, denied := a.confirmed(w, req, change)
@@ -62,7 +62,7 @@ func (a *API) setSettings(w http.ResponseWriter, req *http.Request) (any, *refus
 		return nil, denied
 	}
 	if failure := a.Catalog.SetSettings(plan); failure != nil {
-		return nil, refuse(settingsStatus(failure), failure)
+		return nil, NewRefusal(settingsStatus(failure), failure)
 	}
 	if change != nil && session.Via == call.ViaPanel {
 		a.Policy.Confirmed(session, change, "allowed", by)

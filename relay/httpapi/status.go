@@ -9,11 +9,11 @@ import (
 	"time"
 
 	"tabrelay/extension"
-	"tabrelay/relay/agent"
 	"tabrelay/relay/builtin"
 	"tabrelay/relay/call"
 	"tabrelay/relay/catalog"
 	"tabrelay/relay/client"
+	"tabrelay/relay/doctor"
 	"tabrelay/relay/event"
 	"tabrelay/relay/fault"
 	"tabrelay/relay/hub"
@@ -53,7 +53,7 @@ type Status struct {
 	Restart    []string       `json:"restart,omitempty"`    // keys of the configuration that wait for a restart
 	Trouble    *fault.Error   `json:"trouble,omitempty"`    // why no browser is connected
 	Corruption map[string]int `json:"corruption,omitempty"` // messages that could not be used, by peer
-	Agents     []agent.Lack   `json:"agents,omitempty"`     // what keeps delegated agents from working
+	Lacks      []doctor.Lack  `json:"agents,omitempty"`     // what keeps capabilities from working
 	Notices    []event.Notice `json:"notices"`
 	Calls      []CallStatus   `json:"calls"` // that changed something, the last first
 }
@@ -97,7 +97,7 @@ type CallStatus struct {
 // recentCalls is how many calls the status shows.
 const recentCalls = 10
 
-func (a *API) showStatus(_ http.ResponseWriter, req *http.Request) (any, *refusal) {
+func (a *API) showStatus(_ http.ResponseWriter, req *http.Request) (any, *Refusal) {
 	s := a.Status(req.Context())
 	if session := Sender(req.Context()); !policy.IsPerson(session) {
 		s = s.forAgent(session.Client)
@@ -111,7 +111,7 @@ func (s Status) forAgent(name string) Status {
 	s.Home, s.PID, s.Extension.Folder = "", 0, ""
 	s.Tabs, s.Problems, s.Reviews, s.Notices, s.Questions = []hub.Tab{}, []registry.Problem{}, []catalog.ReviewStatus{},
 		[]event.Notice{}, 0
-	s.Refused, s.Unapplied, s.Widened, s.Narrowed, s.Agents = nil, "", "", "", nil
+	s.Refused, s.Unapplied, s.Widened, s.Narrowed, s.Lacks = nil, "", "", "", nil
 	s.Clients = slices.DeleteFunc(s.Clients, func(a client.Attached) bool { return a.Client != name })
 	s.Calls = slices.DeleteFunc(s.Calls, func(c CallStatus) bool { return c.Client != name })
 	s.Plugins = slices.Clone(s.Plugins)
@@ -147,7 +147,7 @@ func (a *API) Status(ctx context.Context) Status {
 		Browsers: listed(a.Hub.Browsers()), Tabs: listed(a.Hub.Tabs()), Clients: a.Clients.Attached(),
 		Plugins: []PluginStatus{},
 		Tools:   len(snapshot.Tools), Problems: a.Catalog.Problems(), Notices: a.Notices.All(), Calls: a.recent(ctx),
-		Agents:    a.Delegation.Lacks(),
+		Lacks:     a.Lacks(),
 		Unapplied: a.Policy.Unapplied(), Widened: a.Policy.Widened(),
 		Lost: a.Policy.Lost(), Narrowed: a.Policy.Narrowed(),
 	}

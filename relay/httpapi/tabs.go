@@ -32,7 +32,7 @@ type TabStatus struct {
 	Acting    bool       `json:"acting"` // a call runs there
 }
 
-func (a *API) showTabs(_ http.ResponseWriter, _ *http.Request) (any, *refusal) {
+func (a *API) showTabs(_ http.ResponseWriter, _ *http.Request) (any, *Refusal) {
 	answer := Tabs{Tabs: []TabStatus{}}
 	for _, t := range a.Hub.Tabs() {
 		answer.Tabs = append(answer.Tabs, TabStatus{
@@ -44,15 +44,15 @@ func (a *API) showTabs(_ http.ResponseWriter, _ *http.Request) (any, *refusal) {
 }
 
 // forgetProfile answers DELETE /api/v1/profiles/{id}: the profile is not used any more. It comes back when it connects.
-func (a *API) forgetProfile(_ http.ResponseWriter, req *http.Request) (any, *refusal) {
+func (a *API) forgetProfile(_ http.ResponseWriter, req *http.Request) (any, *Refusal) {
 	id := req.PathValue("id")
 	if !a.Hub.Forget(id) {
-		return nil, refuse(http.StatusConflict, fault.New(fault.InvalidRequest,
+		return nil, NewRefusal(http.StatusConflict, fault.New(fault.InvalidRequest,
 			"The profile "+a.labelOf(id)+" is connected",
 			fault.WithHint("close its browser, or switch the extension off there, first.")))
 	}
 	if err := a.Store.ForgetProfile(req.Context(), id); err != nil {
-		return nil, refuse(http.StatusInternalServerError, fault.New(fault.InternalError,
+		return nil, NewRefusal(http.StatusInternalServerError, fault.New(fault.InternalError,
 			"The profile is not forgotten: "+
 				err.Error()))
 	}
@@ -60,14 +60,14 @@ func (a *API) forgetProfile(_ http.ResponseWriter, req *http.Request) (any, *ref
 }
 
 // openTabNow opens a tab for the person, whom nobody has to ask.
-func (a *API) openTabNow(w http.ResponseWriter, req *http.Request) (any, *refusal) {
+func (a *API) openTabNow(w http.ResponseWriter, req *http.Request) (any, *Refusal) {
 	var t builtin.NewTab
 	if failure := ReadBody(w, req, &t, `{"url": "https://example.com/"}`); failure != nil {
-		return nil, refuse(http.StatusBadRequest, failure)
+		return nil, NewRefusal(http.StatusBadRequest, failure)
 	}
 	answer, failure := builtin.TabsOf(a.Hub).Open(req.Context(), call.Call{Session: Sender(req.Context())}, t)
 	if failure != nil {
-		return nil, refuse(http.StatusConflict, failure)
+		return nil, NewRefusal(http.StatusConflict, failure)
 	}
 	return answer, nil
 }
@@ -78,12 +78,13 @@ type Released struct {
 }
 
 // releaseTab takes a tab away from its owner. Calls of it that run go on; its next one is like anybody's.
-func (a *API) releaseTab(w http.ResponseWriter, req *http.Request) (any, *refusal) {
+func (a *API) releaseTab(w http.ResponseWriter, req *http.Request) (any, *Refusal) {
 	profile := req.PathValue("profile")
 	tab, err := strconv.Atoi(req.PathValue("tab"))
 	if err != nil {
-		return nil, refuse(http.StatusBadRequest, fault.New(fault.InvalidRequest, fault.Excerpt(req.PathValue("tab"))+
-			" is not the id of a tab",
+		return nil, NewRefusal(http.StatusBadRequest, fault.New(fault.InvalidRequest,
+			fault.Excerpt(req.PathValue("tab"))+
+				" is not the id of a tab",
 			fault.WithHint("GET /api/v1/tabs lists the tabs.")))
 	}
 	owner := a.ownerOf(profile, tab)
@@ -105,7 +106,7 @@ func (a *API) releaseTab(w http.ResponseWriter, req *http.Request) (any, *refusa
 		owner = nil
 	}
 	if owner == nil {
-		return nil, refuse(http.StatusNotFound, fault.New(fault.ResourceNotFound,
+		return nil, NewRefusal(http.StatusNotFound, fault.New(fault.ResourceNotFound,
 			fmt.Sprintf("No agent owns the tab %d", tab),
 			fault.WithHint("GET /api/v1/tabs, or `tabrelay tabs`, shows which tabs have an owner.")))
 	}
@@ -155,10 +156,10 @@ type ProfilesView struct {
 	Profiles []ProfileView `json:"profiles"`
 }
 
-func (a *API) showProfiles(_ http.ResponseWriter, req *http.Request) (any, *refusal) {
+func (a *API) showProfiles(_ http.ResponseWriter, req *http.Request) (any, *Refusal) {
 	known, err := a.Store.Profiles(req.Context())
 	if err != nil {
-		return nil, refuse(http.StatusInternalServerError, fault.New(fault.InternalError,
+		return nil, NewRefusal(http.StatusInternalServerError, fault.New(fault.InternalError,
 			"The list of profiles cannot be read: "+err.Error(),
 			fault.WithHint(databaseHint(err))))
 	}

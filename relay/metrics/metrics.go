@@ -14,8 +14,6 @@ import (
 	"tabrelay/relay/lock"
 )
 
-//go:generate go test -run TestDocumentedMetricsAreReal -update .
-
 // otherCode stands for every code that is not in the relay's table. Pages invent codes, and each would otherwise
 // be a time series of its own for ever.
 const otherCode = "other"
@@ -39,7 +37,6 @@ type Metrics struct {
 	breakerTrips *prometheus.CounterVec
 	deadLetters  *prometheus.CounterVec
 	lateLetters  *prometheus.CounterVec
-	agents       agents
 
 	mu      lock.Mutex // guards the rest
 	corrupt map[string]int
@@ -50,7 +47,6 @@ func New(inFlight func() int) *Metrics {
 	m := &Metrics{
 		registry: prometheus.NewRegistry(),
 		corrupt:  map[string]int{},
-		agents:   newAgents(),
 		errors:   counters("tabrelay_errors_total", "Calls that failed.", "class", "source", "code"),
 		calls: counters("tabrelay_calls_total",
 			"Calls that ended, by what became of them: ok, or the outcome of the failure.", "plugin", "outcome"),
@@ -84,7 +80,6 @@ func New(inFlight func() int) *Metrics {
 			Buckets: []float64{.001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30, 60, 300},
 		}, []string{"plugin"}),
 	}
-	m.registry.MustRegister(m.agents.sessions, m.agents.prompts, m.agents.seconds, m.agents.tokens, m.agents.usd)
 	m.registry.MustRegister(m.errors, m.calls, m.callSeconds, m.retries, m.retrySeconds, m.fatal, m.corruption,
 		m.inFlight,
 		m.browsers, m.late, m.repairs, m.breakerState, m.breakerTrips,
@@ -102,6 +97,12 @@ func New(inFlight func() int) *Metrics {
 func counters(name, help string, labels ...string) *prometheus.CounterVec {
 	return prometheus.NewCounterVec(prometheus.CounterOpts{Name: name, Help: help}, labels)
 }
+
+// Add adds what capabilities count.
+func (m *Metrics) Add(list ...prometheus.Collector) { m.registry.MustRegister(list...) }
+
+// Describe sends what there is to count, as a prometheus.Collector does.
+func (m *Metrics) Describe(to chan<- *prometheus.Desc) { m.registry.Describe(to) }
 
 // Handler serves the metrics.
 func (m *Metrics) Handler() http.Handler {
@@ -197,45 +198,3 @@ func (l *Letters) Added(outcome string) { l.added.WithLabelValues(outcome).Inc()
 
 // Settled counts a letter whose end came late.
 func (l *Letters) Settled(outcome string) { l.settled.WithLabelValues(outcome).Inc() }
-
-// agents is what delegated agents do and take.
-type agents struct {
-	sessions prometheus.Gauge
-	prompts  *prometheus.CounterVec
-	seconds  *prometheus.HistogramVec
-	tokens   *prometheus.CounterVec
-	usd      *prometheus.CounterVec
-}
-
-func newAgents() agents {
-	return agents{
-		sessions: prometheus.NewGauge(prometheus.GaugeOpts{Name: "tabrelay_agent_sessions",
-			Help: "Sessions with delegated agents that are open."}),
-		prompts: counters("tabrelay_agent_prompts_total", "Prompts of delegated agents that ended, by what became of "+
-			"them: ok, a stop reason, or the code of the failure.", "agent", "outcome"),
-		seconds: prometheus.NewHistogramVec(prometheus.HistogramOpts{
-			Name: "tabrelay_agent_prompt_seconds", Help: "Time from a prompt to the answer of the agent.",
-			Buckets: []float64{.1, .5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600},
-		}, []string{"agent"}),
-		tokens: counters("tabrelay_agent_tokens_total", "Tokens that delegated agents took, by direction: input, "+
-			"output.", "agent", "direction"),
-		usd: counters("tabrelay_agent_cost_usd_total", "What delegated agents cost, in US dollars, where the price is "+
-			"configured.", "agent"),
-	}
-}
-
-// AgentSessions says how many sessions with agents are open.
-func (m *Metrics) AgentSessions(open int) { m.agents.sessions.Set(float64(open)) }
-
-// AgentPrompt counts a prompt that ended.
-func (m *Metrics) AgentPrompt(agent, outcome string, took time.Duration) {
-	m.agents.prompts.WithLabelValues(agent, outcome).Inc()
-	m.agents.seconds.WithLabelValues(agent).Observe(took.Seconds())
-}
-
-// AgentSpent counts what a prompt took.
-func (m *Metrics) AgentSpent(agent string, input, output int, usd float64) {
-	m.agents.tokens.WithLabelValues(agent, "input").Add(float64(max(input, 0)))
-	m.agents.tokens.WithLabelValues(agent, "output").Add(float64(max(output, 0)))
-	m.agents.usd.WithLabelValues(agent).Add(max(usd, 0))
-}

@@ -206,7 +206,8 @@ func (p *Policy) checkedDecision(q *question, profileID string, d call.Decision)
 	case d.For == "always" && q.Origin != "" && !isOrigin(q.Origin):
 		return d, fmt.Errorf("%w: there is no rule about what has no address of its own", ErrAnswer)
 	case d.For == "always" && q.Agent != "":
-		return d, fmt.Errorf("%w: a call of an agent that acts for a client is allowed for once, session, or a time", ErrAnswer)
+		return d, fmt.Errorf("%w: a call of an agent that acts for a client is allowed for once, session, or a time",
+			ErrAnswer)
 	case !shown:
 		return d, ErrUnseen
 	}

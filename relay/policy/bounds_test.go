@@ -17,7 +17,7 @@ func withBounds(d call.Bounds) call.Session {
 	return call.Session{ID: "session/session:agent-01234567", Client: "ann", Via: call.ViaStdio, Bounds: &d}
 }
 
-// TestAnErrandCovers: what an agent that acts for a client may call, of all the tools there are. View and Refuse say the same.
+// TestAnErrandCovers: what an agent that acts for a client may call, of all tools. View and Refuse say the same.
 func TestAnErrandCovers(t *testing.T) {
 	const all = "bridge_health browser__list_tabs browser__open_tab mail__read mail__write relay__dead_letters " +
 		"relay__doctor wiki__read wiki__write"

@@ -74,8 +74,8 @@ func SplitNames(text string) []string {
 	return slices.Compact(names)
 }
 
-// ParseToolset reads all, gateway, or a list of names of plugins and groups; empty means what is of use now. It does not
-// know which ones there are.
+// ParseToolset reads all, gateway, or a list of names of plugins and groups; empty means what is of use now. It
+// does not know which there are.
 func ParseToolset(text string) (Toolset, error) {
 	names := SplitNames(text)
 	t := Toolset{Key: strings.Join(names, ","), plugins: map[string]bool{}}

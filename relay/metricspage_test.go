@@ -1,7 +1,6 @@
-package metrics
+package relay
 
 import (
-	"flag"
 	"os"
 	"regexp"
 	"slices"
@@ -12,24 +11,24 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-var update = flag.Bool("update", false, "rewrite docs/metrics.md")
-
-const page = "../../docs/metrics.md"
+const metricsPage = "../docs/metrics.md"
 
 // TestDocumentedMetricsAreReal keeps the page and the registry the same.
 func TestDocumentedMetricsAreReal(t *testing.T) {
-	want := published()
+	w := newWorld(t)
+	r, _ := w.relay()
+	want := published(r)
 	if *update {
-		if err := os.WriteFile(page, []byte(want), 0o644); err != nil {
+		if err := os.WriteFile(metricsPage, []byte(want), 0o644); err != nil {
 			t.Fatal(err)
 		}
 	}
-	got, err := os.ReadFile(page)
+	got, err := os.ReadFile(metricsPage)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff(want, string(got)); diff != "" {
-		t.Errorf("docs/metrics.md is not what the registry says; run: go generate ./relay/metrics\n%s", diff)
+		t.Errorf("docs/metrics.md is not what the registry says; run: go generate ./relay\n%s", diff)
 	}
 }
 
@@ -37,10 +36,9 @@ func TestDocumentedMetricsAreReal(t *testing.T) {
 var described = regexp.MustCompile(`fqName: "(tabrelay_[a-z_]+)", help: "([^"]*)", (?:unit: "[^"]*", )?constLabels: ` +
 	`\{\}, variableLabels: \{([^}]*)\}`)
 
-func published() string {
+func published(r *Relay) string {
 	descriptions := make(chan *prometheus.Desc, 200)
-	m := New(func() int { return 0 })
-	m.registry.Describe(descriptions)
+	r.meter.Describe(descriptions)
 	close(descriptions)
 	var rows []string
 	for d := range descriptions {
@@ -49,7 +47,7 @@ func published() string {
 		}
 	}
 	slices.Sort(rows)
-	return "# Metrics\n\n<!-- Made from relay/metrics by go generate ./relay/metrics; change it there. -->\n\n" +
+	return "# Metrics\n\n<!-- Made from what a relay counts by go generate ./relay; change it there. -->\n\n" +
 		"`GET /metrics` speaks the Prometheus text format. It wants a client token, or none when `metrics.open` is " +
 		"set.\n" +
 		"The metrics of the Go runtime and of the process (`go_*`, `process_*`) are there too. A code that is not " +

@@ -1,0 +1,173 @@
+package relay
+
+import (
+	"context"
+	"slices"
+
+	"tabrelay/relay/agent"
+	"tabrelay/relay/call"
+	"tabrelay/relay/capability"
+	"tabrelay/relay/config"
+	"tabrelay/relay/doctor"
+	"tabrelay/relay/fault"
+	"tabrelay/relay/front"
+	"tabrelay/relay/httpapi"
+	"tabrelay/relay/policy"
+	"tabrelay/relay/registry"
+)
+
+//go:generate go test -run TestDocumentedMetricsAreReal -update .
+
+// capabilities are what this program has besides its core. Taking a line out takes a capability out.
+var capabilities = []capability.Capability{
+	agent.Capability,
+}
+
+func init() {
+	for _, one := range capabilities {
+		policy.AttachGroup(one.Group)
+	}
+}
+
+// OwnTools are the tools of all capabilities, as rules know them where no relay runs.
+func OwnTools() (list []registry.Tool) {
+	for _, one := range capabilities {
+		list = append(list, one.Tools()...)
+	}
+	return list
+}
+
+// attachments are the capabilities of one relay.
+type attachments []capability.Running
+
+// attach makes the capabilities.
+func (r *Relay) attach() {
+	core := capability.Core{
+		Config: r.config, Home: r.Home, Version: Version, Address: r.Address, Log: r.part,
+		Tools: toolsOfAgents{r}, Store: r.store, Ask: r.ask, NoTab: r.hub.NoTab, LendTabs: r.hub.Lend,
+		LendToken:   func(s call.Session) (string, func()) { return r.clients.Lend(s) }, // who are not there yet
+		SessionLeft: r.sessionLeft, Corrupt: r.meter.Corruption, Events: r.events.Publish,
+		Changed: func(topics ...string) { r.panels.Changed(topics...) }, ToolsChanged: r.listOwnTools, Notice: r.notice,
+	}
+	for _, one := range capabilities {
+		made := one.New(core)
+		r.meter.Add(made.Meters...)
+		if made.Health != nil {
+			r.own.Agents = made.Health
+		}
+		r.attached = append(r.attached, made)
+	}
+}
+
+// configure tells the capabilities of a configuration, and lists their tools from the first one on.
+func (r *Relay) configure(c config.Config) {
+	for _, one := range r.attached {
+		if one.Configured != nil {
+			one.Configured(c)
+		}
+	}
+	if !r.listed.Swap(true) {
+		r.listOwnTools()
+	}
+}
+
+// listOwnTools lists the relay's own tools, those of capabilities as they are now.
+func (r *Relay) listOwnTools() {
+	tools := r.own.List()
+	for i, one := range capabilities {
+		for j := range tools {
+			if slices.Contains(one.Beside, tools[j].Name) {
+				tools[j].Beside = append(tools[j].Beside, one.Group)
+			}
+		}
+		tools = append(tools, r.attached[i].Tools()...)
+	}
+	r.tools.SetBuiltins(tools)
+}
+
+// instructions are what clients are told that ask for the tools of one group only.
+func instructions() map[string]string {
+	by := map[string]string{}
+	for _, one := range capabilities {
+		by[one.Group] = one.Instructions
+	}
+	return by
+}
+
+// bounded runs the calls of agents that act for clients; nil: there are none.
+func (a attachments) bounded() front.Bounded {
+	for _, one := range a {
+		if one.Bounded != nil {
+			return one.Bounded
+		}
+	}
+	return nil
+}
+
+func (a attachments) routes() (list []httpapi.Route) {
+	for _, one := range a {
+		list = append(list, one.Routes...)
+	}
+	return list
+}
+
+func (a attachments) lacks() (list []doctor.Lack) {
+	for _, one := range a {
+		if one.Lacks != nil {
+			list = append(list, one.Lacks()...)
+		}
+	}
+	return list
+}
+
+func (a attachments) sessionEnded(session string) {
+	for _, one := range a {
+		if one.SessionEnded != nil {
+			one.SessionEnded(session)
+		}
+	}
+}
+
+// close ends them, the one that was made last first.
+func (a attachments) close() {
+	for _, one := range slices.Backward(a) {
+		if one.Close != nil {
+			one.Close()
+		}
+	}
+}
+
+// toolsOfAgents are the relay's tools as agents have them that act for a client.
+type toolsOfAgents struct{ relay *Relay }
+
+// List returns the tools that a session may see.
+func (t toolsOfAgents) List(s call.Session) []*registry.Tool {
+	view := t.relay.policy.View(s)
+	return slices.DeleteFunc(slices.Clone(t.relay.tools.Snapshot().Tools),
+		func(one *registry.Tool) bool { return view.Shows != nil && !view.Shows(one) })
+}
+
+// Offer says which tools are of use in what is open now.
+func (t toolsOfAgents) Offer() *registry.Offer {
+	return t.relay.tools.Snapshot().Offer(open{t.relay.hub}.Site, false)
+}
+
+// Find returns the tool of a name.
+func (t toolsOfAgents) Find(name string) (*registry.Tool, bool) {
+	return t.relay.tools.Snapshot().Find(name)
+}
+
+// Do carries a call out.
+func (t toolsOfAgents) Do(ctx context.Context, c call.Call) (*call.Result, *fault.Error) {
+	return t.relay.calls.Do(ctx, c)
+}
+
+// ask asks the person for what an agent wants to do that is no call of a tool.
+func (r *Relay) ask(ctx context.Context, a call.Access,
+	client func(context.Context, call.Question) (call.Answer, error), tell func(string)) *fault.Error {
+	if r.policy.Paused() {
+		return fault.New(fault.PermissionDenied, "Every agent was stopped", fault.WithOutcome(fault.NotExecuted))
+	}
+	_, failure := r.policy.Ask(ctx, a, client, tell)
+	return failure
+}

@@ -1,0 +1,102 @@
+// Package capability is how something that the relay can do besides carrying out calls is attached to it: what it may
+// bring, and what it may ask of the core. The core names no capability: each is one folder, and one line in
+// relay/capabilities.go.
+package capability
+
+import (
+	"context"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/rs/zerolog"
+
+	"tabrelay/relay/builtin"
+	"tabrelay/relay/call"
+	"tabrelay/relay/config"
+	"tabrelay/relay/doctor"
+	"tabrelay/relay/event"
+	"tabrelay/relay/fault"
+	"tabrelay/relay/front"
+	"tabrelay/relay/httpapi"
+	"tabrelay/relay/registry"
+	"tabrelay/relay/store"
+)
+
+// Capability is one that a program has.
+type Capability struct {
+	Name string
+
+	// Group is the group of its tools, which need no permission of their own: whatever they do with a site is a call
+	// of another tool.
+	Group string
+	// Instructions are what a client is told in place of the common ones that asks for this group and nothing else.
+	Instructions string
+	// Beside are tools of the core that the toolset of the group lists, too.
+	Beside []string
+	// Tools are the group's tools as rules know them where no relay runs. They are not called.
+	Tools func() []registry.Tool
+
+	// New makes it in a relay, before its configuration is known.
+	New func(Core) Running
+}
+
+// Running is a capability in one relay. Functions may be nil.
+type Running struct {
+	Routes  []httpapi.Route
+	Bounded front.Bounded          // runs the calls of agents that act for a client
+	Meters  []prometheus.Collector // what Prometheus reads
+
+	// Tools are those of the group as they are now; [Core.ToolsChanged] has them read again.
+	Tools func() []registry.Tool
+	// Configured takes over a configuration: the first one, and each that is changed while the relay runs.
+	Configured func(config.Config)
+	// SessionEnded hears that a session of a client has ended.
+	SessionEnded func(session string)
+	// Lacks is what keeps it from working, for the doctor and the status.
+	Lacks func() []doctor.Lack
+	// Health is what bridge_health says of agents and their sessions.
+	Health func() builtin.AgentHealth
+	// Close ends it while the browsers are still connected.
+	Close func()
+}
+
+// Core is what a capability may ask of the relay that it is in.
+type Core struct {
+	Config  config.Config // of the start
+	Home    config.Home
+	Version string
+	Address func() string // host and port, once the relay listens
+	Log     func(part string) zerolog.Logger
+
+	Tools Tools
+	Store *store.Store
+	// Ask asks the person whether something may happen that is no call of a tool.
+	Ask func(ctx context.Context, a call.Access, client func(context.Context, call.Question) (call.Answer, error),
+		tell func(string)) *fault.Error
+	// NoTab reports whether no connected browser has a tab of an id, although one is connected.
+	NoTab func(id int) bool
+	// LendTabs hands a bounded session the tabs of its asker that its bounds name, until back.
+	LendTabs func(s call.Session) (back func())
+	// LendToken makes a token with which a program reaches the tools of a bounded session, until it is revoked.
+	LendToken func(s call.Session) (token string, revoke func())
+	// SessionLeft ends what a bounded session owns in browsers, and what it was allowed.
+	SessionLeft func(session string)
+	// Corrupt counts a message of a peer that could not be used.
+	Corrupt func(peer string)
+
+	Events       func(owner event.Owner, kind event.Kind, message string, data map[string]any)
+	Changed      func(topics ...string) // side panels show something else now
+	ToolsChanged func()
+	Notice       func(message string) // tells the person something about the configuration
+}
+
+// Tools are the tools of the relay, as an agent that acts for a client has them.
+type Tools interface {
+	// List returns the tools that a session may see.
+	List(s call.Session) []*registry.Tool
+	// Offer says which of them are of use in what is open now.
+	Offer() *registry.Offer
+	// Find returns the tool of a name, whoever may see it.
+	Find(name string) (*registry.Tool, bool)
+	// Do carries a call out.
+	Do(ctx context.Context, c call.Call) (*call.Result, *fault.Error)
+}
