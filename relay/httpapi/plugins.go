@@ -235,7 +235,8 @@ func decisions(w http.ResponseWriter, req *http.Request) (d Decisions, verdict s
 	wrong := func(one Reviewed) bool { return !hashForm.MatchString(one.Hash) }
 	if err != nil || !known || len(d.Plugins) == 0 || len(d.Plugins) > maxDecisions ||
 		slices.ContainsFunc(d.Plugins, wrong) {
-		bad = NewRefusal(http.StatusBadRequest, fault.New(fault.InvalidRequest, "The body is not a decision about plugins",
+		bad = NewRefusal(http.StatusBadRequest, fault.New(fault.InvalidRequest,
+			"The body is not a decision about plugins",
 			fault.WithHint(`Send {"plugins": [{"plugin": "…", "hash": "…"}], "verdict": "accept"} with the hashes of `+
 				`what was looked at.`)))
 	}
