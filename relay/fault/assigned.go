@@ -152,6 +152,9 @@ func (s *scan) value(a assigned) (start, end int, by string) {
 	for !a.query && !a.tag && at < len(t) && at-a.from < 3 && strings.IndexByte(spaces, t[at]) >= 0 {
 		at++
 	}
+	if isMasked(t[at:]) {
+		return 0, 0, ""
+	}
 	slashes := 0
 	for byteAt(t, at+slashes) == '\\' {
 		slashes++
@@ -181,6 +184,12 @@ func (s *scan) value(a assigned) (start, end int, by string) {
 		return at, to, a.quote + redacted + a.quote
 	}
 	return s.bare(a, at, inner)
+}
+
+// isMasked reports whether a text begins with a value that was left out before, as dots in its place.
+func isMasked(text string) bool {
+	rest := strings.TrimLeft(text, "•")
+	return len(rest) < len(text) && (rest == "" || strings.IndexByte(" \t\r\n\"'`,;.)]}<&", rest[0]) >= 0)
 }
 
 // bare is a value that no quotation marks stand around.

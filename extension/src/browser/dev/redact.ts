@@ -128,6 +128,9 @@ const isGenerated = (value: string, least: number): boolean =>
   /[0-9]/.test(value) &&
   /[A-Za-z]/.test(value);
 
+// A value that was left out before, as dots in its place.
+const leftOut = /^•+(?:[\s"'`<,;.)\]}&]|$)/;
+
 /** A place in a text where a value follows a name. */
 interface Assigned {
   name: string;
@@ -244,6 +247,7 @@ class Scan {
     const t = this.#text;
     let at = a.from;
     while (!a.query && !a.tag && at - a.from < 3 && isSpace(t[at] ?? '')) at++;
+    if (leftOut.test(t.slice(at, at + 100))) return undefined;
     let slashes = 0;
     while (t[at + slashes] === '\\') slashes++;
     const inner = this.#inner > a.from;
