@@ -24,6 +24,14 @@ test('arrow keys move through the pages, and Tab goes into the open one', async 
     await expect(page.getByRole('tab', { name })).toBeFocused();
     await expect(page.getByRole('tab', { name })).toHaveAttribute('aria-selected', 'true');
   }
+  // The second key comes before the page of the first one can open.
+  await page.evaluate(() => {
+    const press = () => new KeyboardEvent('keydown', { key: 'ArrowRight', bubbles: true });
+    document.activeElement?.dispatchEvent(press());
+    document.activeElement?.dispatchEvent(press());
+  });
+  await expect(page.getByRole('tab', { name: 'Rules' })).toBeFocused();
+  await expect(page.getByRole('tab', { name: 'Rules' })).toHaveAttribute('aria-selected', 'true');
   await page.keyboard.press('End');
   await expect(page.getByRole('tab', { name: 'Log' })).toBeFocused();
   await page.keyboard.press('Home');

@@ -58,7 +58,7 @@ function usePlace(): [Place, Go] {
   return [place, go];
 }
 
-/** Which page a key goes to: the index of the open one, and how many there are. */
+/** Which tab a key goes to: the index of the one that has focus, and how many there are. */
 const moves: Record<string, (index: number, count: number) => number> = {
   ArrowRight: (index) => index + 1,
   ArrowLeft: (index, count) => index - 1 + count,
@@ -81,7 +81,9 @@ function TabBar({ page, reviews, onGo }: { page: string; reviews: number; onGo: 
     const move = moves[event.key];
     if (move === undefined) return;
     event.preventDefault();
-    const next = listed[move(at, listed.length) % listed.length]?.id ?? 'now';
+    // From the tab that has focus, because the page of the key before may not be open yet.
+    const from = listed.findIndex(({ id }) => buttons.current.get(id) === event.target);
+    const next = listed[move(from, listed.length) % listed.length]?.id ?? 'now';
     buttons.current.get(next)?.focus();
     onGo(next);
   };
