@@ -212,7 +212,7 @@ test('what a form holds, and that it goes to another site, is said before it is 
     await stage.relay.person('permit', 'deny', asked.id);
     expect((await call).text).toContain('APPROVAL_DENIED');
   };
-  const elsewhere = 'Sends to another site: pay.example';
+  const elsewhere = 'Sends to another site: pay.example, with a password';
   const sends = 'which sends its form to another site, pay.example/collect';
   const [amount, to] = [await agent.ref('textbox "Amount"'), await agent.ref('textbox "To"')];
   const rest = '"To": "Ada Lovelace", "PIN": ••••, "Remember" (checked)';
@@ -247,7 +247,7 @@ test('what a form holds, and that it goes to another site, is said before it is 
         `Click button "Send", ${sends}. The form also holds "Amount": 50, "PIN": ••••, "Remember" (checked), ` +
           '"Card number": •••• (not visible on the page)',
       ],
-      elsewhere,
+      elsewhere: `${elsewhere} and payment details`,
       effects: ['Sends to another site', 'Uses a password', 'Uses payment details'],
     },
   );

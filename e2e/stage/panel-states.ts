@@ -88,16 +88,19 @@ const remembered = '"Account": "Current account", "Remember this payee" (checked
 export const acts = {
   act: {
     ...data.acting('Click the button that shows "Delete my account" (its label says "Cancel")'),
-    effects: ['May delete something'],
+    effects: ['Label says otherwise', 'May delete something'],
   },
-  acts: data.acting(
-    'Fill in "To": "Ada Lovelace"',
-    'Fill in "Amount": 500',
-    'Choose "Express" in drop-down list "Delivery"',
-    'Check checkbox "Remember this payee"',
-    'Click button "Pay now", which sends its form to acme-bank.example/pay, and say yes to what the page asks then. ' +
-      'The form also holds "Account": "Current account"',
-  ),
+  acts: {
+    ...data.acting(
+      'Fill in "To": "Ada Lovelace"',
+      'Fill in "Amount": 500',
+      'Choose "Express" in drop-down list "Delivery"',
+      'Check checkbox "Remember this payee"',
+      'Click button "Pay now", which sends its form to acme-bank.example/pay, and say yes to what the page asks then. ' +
+        'The form also holds "Account": "Current account"',
+    ),
+    effects: ['Answers what the page asks'],
+  },
   fill: {
     ...data.acting(
       'Fill in "To": "Ada Lovelace"',
@@ -105,7 +108,7 @@ export const acts = {
       'Fill in "Password": ••••, then press Enter, which sends its form to another site, payments.example/collect. ' +
         `The form also holds ${remembered}`,
     ),
-    elsewhere: 'Sends to another site: payments.example',
+    elsewhere: 'Sends to another site: payments.example, with a password',
     effects: ['Sends to another site', 'Uses a password'],
   },
   press: data.acting(
@@ -122,7 +125,7 @@ export const acts = {
       'in pay.example, a frame of acme-bank.example',
       'Click button "Pay now", which sends its form to another site, collect.example/v2. The form holds "Card number": ••••',
     ),
-    elsewhere: 'Sends to another site: collect.example',
+    elsewhere: 'Sends to another site: collect.example, with payment details',
     effects: ['Sends to another site', 'Uses payment details'],
   },
 };

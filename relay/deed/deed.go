@@ -83,6 +83,7 @@ func Of(tool string, arguments, answer json.RawMessage, origin string) (deeds ca
 	if len(steps) != len(told.Steps) {
 		return deeds, false
 	}
+	var with []string // what is sent that is not for anybody to read
 	for i, one := range steps {
 		targets := told.Steps[i]
 		for _, t := range targets {
@@ -92,12 +93,18 @@ func Of(tool string, arguments, answer json.RawMessage, origin string) (deeds ca
 		}
 		deeds.Sentences = append(deeds.Sentences, one.sentences(targets)...)
 		for _, t := range targets {
+			with = appendNew(with, one.handsOver(t)...)
 			deeds.Secret = deeds.Secret || t != nil && slices.Contains(asks, t.Secret)
 			if address, elsewhere := t.sentTo(); elsewhere {
 				deeds.Elsewhere = appendNew(deeds.Elsewhere, place(siteOf(address)))
 			}
 		}
 		deeds.Effects = appendNew(deeds.Effects, one.effects(targets)...)
+	}
+	if len(with) > 0 {
+		for i := range deeds.Elsewhere {
+			deeds.Elsewhere[i] += ", with " + strings.Join(with, " and ")
+		}
 	}
 	if told.Origin != origin {
 		deeds.Frame = told.Origin

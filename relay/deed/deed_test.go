@@ -182,7 +182,9 @@ func TestEffects(t *testing.T) {
 		effects, elsewhere     []string
 	}{
 		{"click", `{"ref":"e1"}`, `[{"role":"button","name":"Cancel","shows":"Delete my account"}]`,
-			[]string{"May delete something"}, nil},
+			[]string{"Label says otherwise", "May delete something"}, nil},
+		{"click", `{"ref":"e1","dialogs":"accept"}`, `[{"role":"button","name":"Go"}]`,
+			[]string{"Answers what the page asks"}, nil},
 		{"click", `{"ref":"e1"}`, `[{"role":"button","name":"Konto löschen"}]`, []string{"May delete something"}, nil},
 		{"click", `{"ref":"e1"}`, `[{"role":"button","name":"Undeletable"}]`, nil, nil},
 		{"click", `{"ref":"e1"}`, `[{"role":"button","name":"Close my account"}]`,
@@ -194,7 +196,7 @@ func TestEffects(t *testing.T) {
 		{"fill", `{"fields":[{"ref":"e1","value":"x"}],"submit":true}`,
 			`[{"role":"password","name":"P","kind":"text","secret":"password","form":"POST http://pay.example/x",` +
 				`"sends":true}]`,
-			[]string{"Sends to another site", "Uses a password"}, []string{"http://pay.example"}},
+			[]string{"Sends to another site", "Uses a password"}, []string{"http://pay.example, with a password"}},
 		{"click", `{"ref":"e1"}`,
 			`[{"role":"button","name":"Go","sends":true,"form":"POST https://bank.example/x",` +
 				`"holds":[{"name":"C","secret":"payment"}]}]`,

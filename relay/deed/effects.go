@@ -16,14 +16,17 @@ var deletes = regexp.MustCompile(`(?i)(?:^|[^\pL])(?:` + strings.Join([]string{
 	"poista", `удал\pL*`, `видал\pL*`,
 }, "|") + `)(?:[^\pL]|$)|削除|删除|刪除|삭제`)
 
-// uses is what handing over what a field holds is called, by why it is not for anybody to read.
-var uses = map[string]string{"password": "Uses a password", "payment": "Uses payment details",
-	"code": "Uses a one-time code", "secret": "Uses a secret"}
+// secrets are what a field may hold, by why that is not for anybody to read.
+var secrets = map[string]string{"password": "a password", "payment": "payment details", "code": "a one-time code",
+	"secret": "a secret"}
 
 // effects is what a step does that weighs more than that it changes something.
 func (s step) effects(targets []*target) (list []string) {
 	if s.tool == "upload" {
 		list = append(list, "Hands over files")
+	}
+	if s.dialogs() != "" {
+		list = append(list, "Answers what the page asks")
 	}
 	for _, t := range targets {
 		if t == nil {
@@ -32,18 +35,32 @@ func (s step) effects(targets []*target) (list []string) {
 		if _, elsewhere := t.sentTo(); elsewhere {
 			list = append(list, "Sends to another site")
 		}
+		if t.Shows != "" && t.Name != "" && !t.Unnamed {
+			list = append(list, "Label says otherwise")
+		}
 		if s.tool == "click" || s.tool == "press" && t.Kind == "" {
 			if called := t.Name + " " + t.Shows + " " + t.Words; deletes.MatchString(called) {
 				list = append(list, "May delete something")
 			}
 		}
-		if uses[t.Secret] != "" && s.tool != "click" && s.tool != "pointer" {
-			list = append(list, uses[t.Secret])
+		for _, kind := range s.handsOver(t) {
+			list = append(list, "Uses "+kind)
 		}
-		for _, one := range t.Holds {
-			if uses[one.Secret] != "" {
-				list = append(list, uses[one.Secret])
-			}
+	}
+	return list
+}
+
+// handsOver is what a step types into a target, or sends with its form, that is not for anybody to read.
+func (s step) handsOver(t *target) (list []string) {
+	if t == nil {
+		return nil
+	}
+	if secrets[t.Secret] != "" && s.tool != "click" && s.tool != "pointer" {
+		list = append(list, secrets[t.Secret])
+	}
+	for _, one := range t.Holds {
+		if secrets[one.Secret] != "" {
+			list = append(list, secrets[one.Secret])
 		}
 	}
 	return list

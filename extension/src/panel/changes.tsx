@@ -117,7 +117,7 @@ function Card({ of, now, quiet }: { of: Change; now: number; quiet: boolean }) {
           )}
           <button
             type="button"
-            class="allow"
+            class={kind === 'lost' ? '' : 'allow'}
             aria-disabled={allowing}
             onKeyDown={(event) => event.repeat && event.preventDefault()}
             onClick={({ detail }) => !allowing && detail < 2 && answer('allow')}

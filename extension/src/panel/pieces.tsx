@@ -19,6 +19,13 @@ export function Trouble({ problem, again }: { problem: Problem; again?: (() => v
   );
 }
 
+const address = /((?:[a-z]+:\/\/)?[\w-]+(?:\.[\w-]+)+(?::\d+)?)/u;
+
+/** A sentence in which no address breaks at a hyphen: half of one can pass for another. */
+export const Sentence = ({ text }: { text: string }) => (
+  <>{text.split(address).map((part, i) => (i % 2 === 1 ? <span class="address">{part}</span> : part))}</>
+);
+
 /** The problem of the last thing that was done here, if there was one. */
 export const Failed = ({ act }: { act: Act }) =>
   act.problem === undefined ? null : <Trouble problem={act.problem} />;

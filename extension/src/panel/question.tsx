@@ -6,7 +6,7 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import type { Question } from './answers.ts';
 import { Arguments } from './argument.tsx';
 import type { Problem } from './line.ts';
-import { Badge, type Tone, Trouble } from './pieces.tsx';
+import { Badge, Sentence, type Tone, Trouble } from './pieces.tsx';
 import { siteOf } from './place.tsx';
 import { claim, moment, span, toolTitle, visible, visibleLine } from './words.ts';
 
@@ -81,14 +81,18 @@ function Deeds({ deeds }: { deeds: readonly string[] }) {
   if (deeds.length === 1)
     return (
       <p class="deeds">
-        <bdi>{visibleLine(only)}</bdi>
+        <bdi>
+          <Sentence text={visibleLine(only)} />
+        </bdi>
       </p>
     );
   return (
     <ol class="deeds">
       {deeds.map((deed, i) => (
         <li key={i}>
-          <bdi>{visibleLine(deed)}</bdi>
+          <bdi>
+            <Sentence text={visibleLine(deed)} />
+          </bdi>
         </li>
       ))}
     </ol>
@@ -279,7 +283,7 @@ export function QuestionCard(props: QuestionCardProps) {
       aria-busy={sent}
     >
       <h3 id={`who-${id}`} ref={heading}>
-        {visibleLine(question.lead || question.sentence.replace(` (${question.tool})`, ''))}
+        <Sentence text={visibleLine(question.lead || question.sentence.replace(` (${question.tool})`, ''))} />
       </h3>
       <div class="line meta">
         <span id={`risk-${id}`}>
@@ -300,7 +304,9 @@ export function QuestionCard(props: QuestionCardProps) {
       {note && <p class="note">{visible(note)}</p>}
       {question.elsewhere && (
         <p class="elsewhere">
-          <bdi>{visibleLine(question.elsewhere)}</bdi>
+          <bdi>
+            <Sentence text={visibleLine(question.elsewhere)} />
+          </bdi>
         </p>
       )}
       {isShown && (

@@ -36,7 +36,7 @@ function lostNote(question: Question, how: string | undefined): Note {
   const { id } = question;
   const late = (moment(question.until) ?? 0) <= Date.now() + 1000;
   const over = how ?? (late ? 'nobody answered in time' : 'the agent withdrew it');
-  return { id, tone: 'plain', text: `The question is over: ${over}. ${subject(question)}` };
+  return { id, tone: 'plain', text: `${subject(question)}. The question is over: ${over}.` };
 }
 
 /** The oldest first: a new one does not move what is being read. */
@@ -117,7 +117,7 @@ function useVerdicts(note: (one: Note) => void) {
     if (reply.ok) note(noteOf(question, verdict));
     else if (reply.problem.status === 410) {
       setOver((all) => [...all, id]);
-      note({ id, tone: 'plain', text: `${reply.problem.message}. ${subject(question)}` });
+      note({ id, tone: 'plain', text: `${subject(question)}. ${reply.problem.message}.` });
     } else {
       given.current.delete(id);
       setProblems((all) => ({ ...all, [id]: reply.problem }));
