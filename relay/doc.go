@@ -121,8 +121,9 @@
 //   - task (in front): a call that goes on although its request has its answer; its client asks how far it is. Round
 //     trip: one of the requests by which a client of the modern era has another one carried out, when it is asked
 //     something meanwhile.
-//   - errand: what a client asks of a delegated agent, in one prompt or several. Delegation: that another agent carries
-//     it out; in a session of calls, whose Delegation says for whom and within what.
+//   - capability: what the relay can do besides carrying out calls, and what can be taken out; attached: see there.
+//   - bounded session: one in which an agent acts for a client; its Bounds say for whom, and within what.
+//   - errand: what a client asks of such an agent, in one prompt or several. Delegation: that it is carried out so.
 //   - agent session: one conversation of a client with a delegated agent. Its turn is one prompt until its end; action
 //     is one call of a tool that the agent makes in it; budget is what a turn may take.
 //   - provider: who serves the models that delegated agents think with.

@@ -41,7 +41,7 @@ const isQuestion = shape({
   client: isText,
   called: text,
   doubt: text, // why it is not to be taken for what it calls itself
-  agent: text, // the delegated agent that calls for the client
+  agent: text, // the agent that calls for the client
   via: text,
   tool: isText,
   title: text,
@@ -277,7 +277,7 @@ const isAgent = shape({
   default: flag,
 });
 export type Agent = Guarded<typeof isAgent>;
-/** The delegated agents, and what they cost today in US dollars. A ceiling of 0 is none. */
+/** The agents that act for clients, and what they cost today in US dollars. A ceiling of 0 is none. */
 export const isAgents = shape({
   agents: listOf(isAgent),
   spentUsd: isNumber,

@@ -8,7 +8,7 @@ interface Actor {
   agent?: string | null | undefined;
 }
 
-/** The colours of clients, and of the sessions of delegated agents, as the relay gives them. */
+/** The colours of clients, and of the sessions of agents that act for them, as the relay gives them. */
 export function useColors(): (client: string, session?: string | null) => string {
   const clients = useAnswer('clients', isClients).value?.clients ?? [];
   const sessions = useAnswer('agents/sessions', isAgentSessions).value?.sessions ?? [];

@@ -75,7 +75,7 @@ interface Claim {
 export const claim = ({ called, doubt }: Claim): string =>
   `calls itself “${visibleLine(called ?? '')}”${doubt ? ` (${visibleLine(doubt)})` : ''}`;
 
-/** Who acts, for a person: a client, or a delegated agent for it. */
+/** Who acts, for a person: a client, or an agent that acts for it. */
 export const actor = ({ agent, client }: { agent?: string | null | undefined; client: string }): string =>
   agent ? `${visibleLine(agent)} for ${visibleLine(client)}` : visibleLine(client);
 

@@ -17,7 +17,7 @@ const isQuestions = shape({
     shape({
       id: isText,
       client: isText,
-      agent: optional(isText), // the delegated agent that calls for the client
+      agent: optional(isText), // the agent that calls for the client
       title: isText,
       brief: optional(isText), // what an act will do and where, as the relay says it
       origin: optional(isText),
