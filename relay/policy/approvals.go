@@ -355,13 +355,14 @@ func (p *Policy) endWithTab(one *pending) {
 	}
 }
 
-// settleByRule settles the calls that the rules, or a grant, answer by now.
+// settleByRule settles the calls that the rules, or a grant, answer by now, and forgets missed questions about such.
 func (p *Policy) settleByRule() {
 	for _, one := range p.waiting() {
 		if one.call != nil {
 			p.settleOneByRule(one)
 		}
 	}
+	p.dropAnswered()
 }
 
 func (p *Policy) settleOneByRule(one *pending) {

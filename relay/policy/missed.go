@@ -97,6 +97,21 @@ func (p *Policy) dropMissed(which func(*missed) bool) (dropped []*missed) {
 	return dropped
 }
 
+// dropAnswered forgets the missed questions that would not be asked now: a rule or a grant answers them.
+func (p *Policy) dropAnswered() {
+	q := &p.approvals
+	q.mu.Lock()
+	kept := slices.Clone(q.missed)
+	q.mu.Unlock()
+	kept = slices.DeleteFunc(kept, func(m *missed) bool {
+		says, failure := p.Allow(m.call.access)
+		return failure == nil && says.Ask
+	})
+	if len(kept) > 0 {
+		p.dropMissed(func(m *missed) bool { return slices.Contains(kept, m) })
+	}
+}
+
 // takeNext forgets the missed questions about a call that is made again, and returns the one that the person has
 // allowed meanwhile; nil: they have not, so they are asked anew.
 func (p *Policy) takeNext(a *call.Access) (allowed *missed) {

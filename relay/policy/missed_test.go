@@ -105,11 +105,22 @@ func TestAMissedQuestion(t *testing.T) {
 	}
 }
 
-// What ends a missed question: a no, the same question asked anew, a pause, and that its client is shut out.
+// What ends a missed question: a no, the same question asked anew, a rule that answers it, a pause, and that its client
+// is shut out.
 func TestAMissedQuestionEnds(t *testing.T) {
 	for name, end := range map[string]func(f *fixture, q call.Approval){
 		"denied": func(f *fixture, q call.Approval) {
 			if err := f.Answer(f.t.Context(), q.ID, "p1", no); err != nil {
+				f.t.Error(err)
+			}
+		},
+		"a rule allows it": func(f *fixture, _ call.Approval) {
+			if err := f.Set(f.t.Context(), call.Rule{Target: "shop", Mode: call.Auto}, 0); err != nil {
+				f.t.Error(err)
+			}
+		},
+		"a rule forbids it": func(f *fixture, _ call.Approval) {
+			if err := f.Set(f.t.Context(), call.Rule{Target: "shop__pay", Mode: call.Off}, 0); err != nil {
 				f.t.Error(err)
 			}
 		},
