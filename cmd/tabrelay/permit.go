@@ -242,11 +242,12 @@ func (a *app) permitConfirm() *cobra.Command {
 			}
 			looked := false
 			for _, c := range waiting.Changes {
-				if c.Kind != policy.ChangeLost && c.Kind != policy.ChangeCarried {
-					continue
-				}
-				if c.Kind == policy.ChangeCarried { // it forbids more, so it needs no answer but this
+				switch c.Kind {
+				case policy.ChangeLost:
+				case policy.ChangeCarried, policy.ChangeUpdated: // they allow nothing, and need no answer but this
 					a.printf("%s\n", strings.Join(c.Lines(), "\n"))
+				default:
+					continue
 				}
 				verdict := httpapi.Verdict{Answer: "allow", Digest: c.Digest}
 				if err := a.post(ctx, "/api/v1/approvals/"+c.ID, verdict, &httpapi.Approvals{}); err != nil {

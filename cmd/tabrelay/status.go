@@ -80,6 +80,9 @@ func (a *app) printRelay(s httpapi.Status) {
 		a.line("narrowed", "since an update your rules allow less: %s; tabrelay permit confirm ends this line",
 			s.Narrowed)
 	}
+	if s.Updated != "" {
+		a.line("updated", "%s; tabrelay permit confirm ends this line", s.Updated)
+	}
 	a.line("home", "%s", s.Home)
 	a.line("extension", "%s", s.Extension.Folder)
 	a.line("tools", "%d; %s (tabrelay permit list)", s.Tools, defaultText(s.Default))

@@ -94,6 +94,7 @@ func (u *upCommand) run(ctx context.Context, mode string) (err error) {
 	if err := u.refresh(ctx); err != nil {
 		return err
 	}
+	u.tellChanges()
 	if mode == "none" {
 		u.notef("The extension is in %s\n", u.status.Extension.Folder)
 		u.notef("Next: load it into your browser: chrome://extensions, Developer mode, Load unpacked.\n")
@@ -104,6 +105,19 @@ func (u *upCommand) run(ctx context.Context, mode string) (err error) {
 		return err
 	}
 	return u.firstCall(ctx)
+}
+
+// tellChanges says what an update changed for the person, or the last start, until they have read it.
+func (u *upCommand) tellChanges() {
+	if s := u.status.Widened; s != "" {
+		u.notef("Since the last start, agents may do more: %s. To take that back: tabrelay config undo\n", s)
+	}
+	if s := u.status.Narrowed; s != "" {
+		u.notef("Since an update, your rules allow less: %s. When you have read it: tabrelay permit confirm\n", s)
+	}
+	if s := u.status.Updated; s != "" {
+		u.notef("%s. When you have read it: tabrelay permit confirm\n", s)
+	}
 }
 
 // chooseFlavour has the next relay bring the flavour of the extension that was asked for. The one with the debugger

@@ -84,6 +84,23 @@ test('what is allowed for the session is not asked again, until it is taken back
   expect((await asked).code).toBe('APPROVAL_DENIED');
 });
 
+test('what was allowed for a session is not said any more once the relay has started again', async ({
+  closing,
+}) => {
+  const stage = await openStage(closing, { guarded: true });
+  const panel = await openPanel(stage.browser);
+  const first = increment(stage);
+  await questions(panel).getByRole('button', { name: 'Allow for this session' }).click();
+  expect((await first).failed).toBe(false);
+  const told = panel.getByRole('listitem').filter({ hasText: 'Allowed for this session' });
+  await expect(told).toBeVisible();
+  await stage.relay.down();
+  await expect(told).toHaveCount(0);
+  await stage.relay.start();
+  await expect(panel.getByRole('status').first()).toHaveText('Connected');
+  await expect(told).toHaveCount(0);
+});
+
 test('a question shows every argument as it was sent, and hides only what it counts', async ({
   sharedStage: stage,
 }) => {

@@ -97,7 +97,7 @@ test('the log shows what happened, can be taken away, and is checked', async ({ 
   const panel = await openPanel(stage.browser, 'log');
   const entries = panel.getByRole('listitem');
   await expect(entries.filter({ hasText: 'demo__hello' })).toContainText('done');
-  await expect(entries.filter({ hasText: 'trouble__throw_tool_error' })).toContainText('RATE_LIMITED');
+  await expect(entries.filter({ hasText: 'trouble__throw_tool_error' })).toContainText('Too many requests');
   await panel.getByRole('combobox', { name: 'How it ended' }).selectOption('returned');
   await expect(entries.filter({ hasText: 'trouble__throw_tool_error' })).toHaveCount(0);
   await expect(entries.filter({ hasText: 'demo__hello' })).toHaveCount(1);

@@ -77,6 +77,9 @@ test('a profile that is gone is forgotten, and one that is connected is not', as
   await expect(row.getByRole('button')).toHaveCount(0);
   await other.close();
   await expect(row).toContainText('last seen just now');
+  expect(await relay.tabrelay('doctor').catch(String)).toContain('Old laptop');
+  await expect(panel.getByText(/attention$/)).toHaveCount(1); // of a relay that asks for no reviews
+  await expect(panel.locator('.health')).not.toContainText('Old laptop');
   await row.getByRole('button', { name: 'Forget Old laptop' }).press('Enter');
   await expect(row.getByRole('button', { name: 'Cancel' })).toBeFocused();
   await row.getByRole('button', { name: 'Forget', exact: true }).press('Enter');

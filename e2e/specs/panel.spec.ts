@@ -26,7 +26,7 @@ test('the panel shows the connection, and who made the last calls with what came
   await expect(calls).toHaveCount(3);
   await expect(calls.nth(2)).toContainText('Say hello');
   await expect(calls.nth(1)).toContainText('Raise counter');
-  await expect(calls.nth(0)).toContainText('RATE_LIMITED');
+  await expect(calls.nth(0)).toContainText('Too many requests');
   for (const call of await calls.all()) await expect(call).toContainText('stdio');
   await calls.nth(0).locator('summary').click();
   await expect(calls.nth(0)).toContainText('Too many requests');

@@ -753,10 +753,10 @@ export const changes = {
     {
       id: 'start',
       kind: 'start',
-      title: 'Since the last start, the configuration lets agents do more',
+      title: 'Since the last start, agents may do more',
       differences: [{ what: 'review.required', before: 'true', after: 'false' }],
       digest,
-      from: 'config.json, or the environment',
+      from: 'config.json, the environment, or an update of tabrelay',
       asked: '2026-03-02T09:00:00Z',
     },
   ],
@@ -782,6 +782,21 @@ export const lost = {
         '  browser__click@https://shop.example for claude-code: auto',
         'Anything else you had set is lost: set it again before you go on.',
       ].join('\n'),
+    },
+  ],
+};
+export const updated = {
+  ...waiting(),
+  changes: [
+    {
+      ...look,
+      id: 'updated',
+      kind: 'updated',
+      title: 'tabrelay was updated from version 0.3.0 to 0.4.0',
+      differences: [
+        { what: 'new tools', before: 'none', after: 'browser__drag, browser__upload, wordpress__publish' },
+      ],
+      text: 'Your rules apply to them: tabrelay permit list',
     },
   ],
 };

@@ -160,6 +160,7 @@ export const states: readonly State[] = [
       approvals: ok({ ...data.lost, changes: data.lost.changes.map((one) => ({ ...one, aside: true })) }),
     },
   }),
+  state('updated', 'now', 'I have read it', { answers: { ...quiet, approvals: ok(data.updated) } }),
   state('carried', 'now', 'I have read it', { answers: { ...quiet, approvals: ok(data.carried) } }),
   state('question-missed', 'now', 'Allow next time', {
     answers: {

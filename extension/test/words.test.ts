@@ -6,6 +6,7 @@ import {
   ago,
   dollars,
   duration,
+  endingText,
   moment,
   plural,
   span,
@@ -53,6 +54,16 @@ test('a delegated agent is named with its client', () => {
   assert.equal(actor({ client: 'ann' }), 'ann');
   assert.equal(actor({ agent: '', client: 'ann' }), 'ann');
   assert.equal(actor({ agent: 'rea\u202eder', client: 'ann' }), 'rea⟨U+202E⟩der for ann');
+});
+
+test('how a call ended is said in words, whatever its code', () => {
+  assert.deepEqual(['APPROVAL_TIMEOUT', 'TAB_OWNED', 'OF_A_PLUGIN', '', undefined].map(endingText), [
+    'Nobody answered',
+    'Another agent has the tab',
+    'Failed',
+    'Failed',
+    'Failed',
+  ]);
 });
 
 test('money is said in dollars and cents, and little of it is not nothing', () => {

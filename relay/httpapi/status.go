@@ -50,6 +50,7 @@ type Status struct {
 	Widened    string         `json:"widened,omitempty"`
 	Lost       string         `json:"lost,omitempty"`       // why rules may be missing; empty: they are not
 	Narrowed   string         `json:"narrowed,omitempty"`   // what an update made the rules forbid, until it was seen
+	Updated    string         `json:"updated,omitempty"`    // the tools that an update brought, until it was seen
 	Restart    []string       `json:"restart,omitempty"`    // keys of the configuration that wait for a restart
 	Trouble    *fault.Error   `json:"trouble,omitempty"`    // why no browser is connected
 	Corruption map[string]int `json:"corruption,omitempty"` // messages that could not be used, by peer
@@ -111,7 +112,7 @@ func (s Status) forAgent(name string) Status {
 	s.Home, s.PID, s.Extension.Folder = "", 0, ""
 	s.Tabs, s.Problems, s.Reviews, s.Notices, s.Questions = []hub.Tab{}, []registry.Problem{}, []catalog.ReviewStatus{},
 		[]event.Notice{}, 0
-	s.Refused, s.Unapplied, s.Widened, s.Narrowed, s.Lacks = nil, "", "", "", nil
+	s.Refused, s.Unapplied, s.Widened, s.Narrowed, s.Updated, s.Lacks = nil, "", "", "", "", nil
 	s.Clients = slices.DeleteFunc(s.Clients, func(a client.Attached) bool { return a.Client != name })
 	s.Calls = slices.DeleteFunc(s.Calls, func(c CallStatus) bool { return c.Client != name })
 	s.Plugins = slices.Clone(s.Plugins)
@@ -149,7 +150,7 @@ func (a *API) Status(ctx context.Context) Status {
 		Tools:   len(snapshot.Tools), Problems: a.Catalog.Problems(), Notices: a.Notices.All(), Calls: a.recent(ctx),
 		Lacks:     a.Lacks(),
 		Unapplied: a.Policy.Unapplied(), Widened: a.Policy.Widened(),
-		Lost: a.Policy.Lost(), Narrowed: a.Policy.Narrowed(),
+		Lost: a.Policy.Lost(), Narrowed: a.Policy.Narrowed(), Updated: a.Policy.Updated(),
 	}
 	reviews, required := a.Catalog.Reviews()
 	s.Reviews, s.Unreviewed = reviews, !required

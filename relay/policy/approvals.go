@@ -235,7 +235,7 @@ func (p *Policy) Waiting(profileID string) (n int) {
 		}
 	}
 	for _, one := range p.look().shown() {
-		if !one.Aside {
+		if !one.Aside && one.Kind != ChangeUpdated { // which needs no answer
 			n++
 		}
 	}
@@ -256,7 +256,7 @@ func (p *Policy) Answer(ctx context.Context, id, profileID string, d call.Decisi
 	if id == ChangeConfig || id == ChangeStart {
 		return p.answerRights(ctx, id, profileID, d)
 	}
-	if id == ChangeLost || id == ChangeCarried {
+	if id == ChangeLost || id == ChangeCarried || id == ChangeUpdated {
 		return p.answerLook(ctx, id, d)
 	}
 	one, err := p.find(id, profileID)

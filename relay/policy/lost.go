@@ -21,9 +21,9 @@ const (
 
 // looks is what the person should look at. It never changes; a change makes another one.
 type looks struct {
-	lost, carried *Change
-	aside         bool // the person goes on being asked about everything
-	since         time.Time
+	lost, carried, updated *Change
+	aside                  bool // the person goes on being asked about everything
+	since                  time.Time
 }
 
 // look is what the person should look at now.
@@ -35,10 +35,13 @@ func (p *Policy) look() *looks {
 }
 
 func (l *looks) change(kind string) *Change {
-	if kind == ChangeLost {
+	switch kind {
+	case ChangeLost:
 		return l.lost
+	case ChangeCarried:
+		return l.carried
 	}
-	return l.carried
+	return l.updated
 }
 
 // readLost finds out whether rules may be missing: now, or since an earlier start.
@@ -85,7 +88,7 @@ func (p *Policy) Narrowed() string {
 
 // shown are these changes for the panel.
 func (l *looks) shown() (list []PendingChange) {
-	for _, kind := range []string{ChangeLost, ChangeCarried} {
+	for _, kind := range []string{ChangeLost, ChangeCarried, ChangeUpdated} {
 		if c := l.change(kind); c != nil {
 			list = append(list, PendingChange{ID: kind, Kind: kind, Change: c, Digest: c.Digest(), From: "the relay",
 				Asked: l.since.UTC(), Aside: kind == ChangeLost && l.aside})
@@ -115,21 +118,21 @@ func (p *Policy) answerLook(ctx context.Context, kind string, d call.Decision) e
 		case d.Digest != c.Digest():
 			return ErrStale
 		}
-		name := lostSwitch
-		if kind == ChangeCarried {
-			name = narrowedSwitch
+		var err error
+		switch kind {
+		case ChangeLost:
+			l.lost, err = nil, p.options.Store.SetSwitch(ctx, lostSwitch, "")
+		case ChangeCarried:
+			l.carried, err = nil, p.options.Store.SetSwitch(ctx, narrowedSwitch, "")
+		default:
+			l.updated, err = nil, p.readUpdated(ctx)
 		}
-		if err := p.options.Store.SetSwitch(ctx, name, ""); err != nil {
+		if err != nil {
 			return err
 		}
-		t := p.rules.Load()
-		if kind == ChangeLost {
-			l.lost = nil
-			p.looks.Store(&l)
+		p.looks.Store(&l)
+		if t := p.rules.Load(); kind == ChangeLost {
 			p.putInEffect(t.with(t.personal, t.paused))
-		} else {
-			l.carried = nil
-			p.looks.Store(&l)
 		}
 		if d.By == ByPanel { // what was confirmed at a terminal is recorded already
 			p.Confirmed(person(d.By), c, "looked at", d.By)

@@ -30,6 +30,8 @@ type Options struct {
 	Lost   string // why rules of the person may be missing, as the store knows it; empty: none are
 	Used   bool   // an earlier program has used the store
 
+	Version string // of this program
+
 	// What exists.
 	Clients    interface{ Load() *[]config.Client }                 // that have a token; another pointer after a change
 	Tools      func() []call.Access                                 // every tool there is, as rules see it

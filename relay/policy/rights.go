@@ -111,8 +111,12 @@ func (p *Policy) lookAround(ctx context.Context, upgraded bool) error {
 	if err != nil {
 		return err
 	}
+	updated, err := p.tellUpdated(ctx)
+	if err != nil {
+		return err
+	}
 	l := *p.look()
-	l.carried = carried
+	l.carried, l.updated = carried, updated
 	p.looks.Store(&l)
 	p.tellLooks()
 	return nil
@@ -128,7 +132,7 @@ func (p *Policy) compareStarts(v *rights, inEffect config.Rights) {
 	if !v.known {
 		return
 	}
-	v.started = p.grown("Since the last start, the configuration lets agents do more", before, inEffect)
+	v.started = p.grown("Since the last start, agents may do more", before, inEffect)
 	if v.started == nil {
 		v.Before = nil
 		return
@@ -370,7 +374,7 @@ func (v *rights) shown() (list []PendingChange) {
 	}
 	if c := v.started; c != nil {
 		list = append(list, PendingChange{
-			ID: ChangeStart, Kind: ChangeStart, Change: c, Digest: c.Digest(), From: "config.json, or the environment",
+			ID: ChangeStart, Kind: ChangeStart, Change: c, Digest: c.Digest(), From: "config.json, the environment, or an update of tabrelay",
 			Asked: v.began.UTC(),
 		})
 	}

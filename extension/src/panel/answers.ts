@@ -73,7 +73,7 @@ export type Question = Guarded<typeof isQuestion>;
 const isDifferences = listOf(shape({ what: isText, before: isText, after: isText }));
 const isChange = shape({
   id: isText,
-  kind: exactly('asked', 'config', 'start', 'lost', 'carried'),
+  kind: exactly('asked', 'config', 'start', 'lost', 'carried', 'updated'),
   title: isText,
   command: text,
   differences: isDifferences,

@@ -25,6 +25,7 @@ const words: Record<Change['kind'], Words> = {
   start: { badge: 'In effect', allow: 'Keep', deny: 'Undo' },
   lost: { badge: 'Everything asks', allow: 'Use these rules', deny: 'Keep asking' },
   carried: { badge: 'Forbids more', allow: 'I have read it', deny: undefined },
+  updated: { badge: 'New version', allow: 'I have read it', deny: undefined },
 };
 
 const headline = ({ kind, command, title }: Change): string =>
@@ -33,6 +34,7 @@ const headline = ({ kind, command, title }: Change): string =>
 const origin = ({ kind, from, command, title }: Change): string => {
   const why = kind === 'asked' && command ? ` ${visibleLine(title)}.` : '';
   if (kind === 'lost') return 'Until you use these rules, agents ask about everything that is not off.';
+  if (kind === 'updated') return 'Your rules apply to the new tools.';
   if (kind === 'carried') return 'Changed by an update of tabrelay.';
   return `${kind === 'asked' ? 'Asked' : 'Changed'} by ${visibleLine(from)}.${why}`;
 };
@@ -88,7 +90,9 @@ function Card({ of, now, quiet }: { of: Change; now: number; quiet: boolean }) {
       aria-busy={sent}
     >
       <header>
-        <Badge tone={kind === 'start' || kind === 'carried' ? 'plain' : 'wait'}>{words[kind].badge}</Badge>
+        <Badge tone={kind === 'start' || kind === 'carried' || kind === 'updated' ? 'plain' : 'wait'}>
+          {words[kind].badge}
+        </Badge>
         {until !== undefined && (
           <span class="quiet">{until <= now ? 'time is up' : `${span(until - now)} left`}</span>
         )}

@@ -144,7 +144,10 @@ function Disconnected({ state }: { state: PanelState }) {
 /** What the relay finds wrong with itself and around it: the same as `tabrelay doctor`. */
 function Health() {
   const { value } = useAnswer('doctor', isDiagnosis);
-  const findings = (value?.findings ?? []).filter(({ severity }) => severity !== 'ok');
+  // A profile whose window is closed is in the settings, with a button to forget it.
+  const findings = (value?.findings ?? []).filter(
+    ({ id, severity }) => severity !== 'ok' && id !== 'profile-away',
+  );
   if (findings.length === 0) return null;
   return (
     <details class="health">

@@ -4,7 +4,7 @@ import { isAudit, type LogEntry } from './answers.ts';
 import { Export } from './export.tsx';
 import { useAnswer, useNow } from './hooks.ts';
 import { Badge, Choice, Empty, Loaded, Part, type Tone } from './pieces.tsx';
-import { actor, clock, duration, moment, visible, visibleLine } from './words.ts';
+import { actor, clock, duration, endingText, moment, visible, visibleLine } from './words.ts';
 
 const pageSize = 50;
 const most = 1000; // entries that the relay answers with at once
@@ -31,7 +31,7 @@ const outcomes = [
 const endOf = (entry: LogEntry): { tone: Tone; text: string } | undefined => {
   if (entry.kind !== 'call') return undefined;
   if (entry.outcome === 'returned') return { tone: 'good', text: 'done' };
-  return { tone: 'bad', text: entry.code || entry.outcome || 'failed' };
+  return { tone: 'bad', text: endingText(entry.code) };
 };
 
 function Facts({ entry }: { entry: LogEntry }) {
@@ -47,6 +47,7 @@ function Facts({ entry }: { entry: LogEntry }) {
     ['Site', entry.origin],
     ['Profile', entry.profile],
     ['Took', entry.durationMs ? duration(entry.durationMs) : undefined],
+    ['Code', entry.code],
     ['Outcome', entry.outcome?.replaceAll('_', ' ')],
     ['Id', entry.callId],
   ];

@@ -157,6 +157,10 @@ export function Questions() {
     setNotes((all) => [one, ...all.filter(({ id }) => id !== one.id)].slice(0, notesKept));
     announce(one.text);
   };
+  // A relay that starts again has ended what was allowed for a session.
+  useEffect(() => {
+    if (!connected) setNotes([]);
+  }, [connected]);
   const { sent, problems, decide, given, over } = useVerdicts(note);
   const open = value?.approvals.filter(({ id }) => !over.includes(id));
   const questions = connected ? open?.toSorted(byAge) : undefined;

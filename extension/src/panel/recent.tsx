@@ -9,6 +9,7 @@ import {
   ago,
   clock,
   duration,
+  endingText,
   moment,
   outcomeText,
   toolTitle,
@@ -43,7 +44,7 @@ function Finished({ entry, title, color, here, now }: CallProps) {
       <span class="what">
         <span class="line">
           <span class="tool">{toolTitle(entry.tool ?? '', title)}</span>
-          <Badge tone={done ? 'good' : 'bad'}>{done ? 'Done' : visibleLine(entry.code || 'Failed')}</Badge>
+          <Badge tone={done ? 'good' : 'bad'}>{done ? 'Done' : endingText(entry.code)}</Badge>
         </span>
         <span class="quiet">{facts.filter(Boolean).join(' · ')}</span>
       </span>
@@ -57,7 +58,14 @@ function Finished({ entry, title, color, here, now }: CallProps) {
         <div class="told">
           <p>{visible(entry.detail || 'The call failed without a message.')}</p>
           <p class="quiet">
-            <code>{visibleLine(entry.tool ?? '')}</code> · {outcomeText(entry.outcome)} · {clock(at, now)}
+            <code>{visibleLine(entry.tool ?? '')}</code>
+            {entry.code && (
+              <>
+                {' '}
+                · <code>{visibleLine(entry.code)}</code>
+              </>
+            )}{' '}
+            · {outcomeText(entry.outcome)} · {clock(at, now)}
             {entry.durationMs != null && ` · ${duration(entry.durationMs)}`}
           </p>
         </div>

@@ -86,6 +86,22 @@ export function outcomeText(outcome: string | null | undefined): string {
   return 'unknown outcome: it may have been done';
 }
 
+// How calls ended, where the person had a hand in it or may do something about it; the rest is a failure.
+const endings: Record<string, string> = {
+  APPROVAL_DENIED: 'You denied it',
+  APPROVAL_TIMEOUT: 'Nobody answered',
+  AUTH_ERROR: 'Not signed in',
+  CANCELLED: 'Cancelled',
+  PERMISSION_DENIED: 'Not allowed',
+  PLUGIN_NOT_REVIEWED: 'Plugin not reviewed',
+  RATE_LIMITED: 'Too many requests',
+  TAB_OWNED: 'Another agent has the tab',
+  TIMEOUT: 'Took too long',
+};
+
+/** How a call that did not return ended, in a few words. */
+export const endingText = (code: string | null | undefined): string => endings[code ?? ''] ?? 'Failed';
+
 /** An amount of US dollars. What is less than a cent is not nothing. */
 export function dollars(usd: number): string {
   if (usd > 0 && usd < 0.01) return 'less than $0.01';
