@@ -1,13 +1,14 @@
 // Records a first errand: an agent calls, the panel asks, a person allows it, the page changes. All of it is real;
 // the panel, which Playwright cannot open beside a page, is drawn beside it afterwards.
 
-import { writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { expect, type Page } from '@playwright/test';
 import gifenc from 'gifenc';
+import { z } from 'zod';
 import { stdioAgent } from '../stage/agent.ts';
 import { Closing } from '../stage/closing.ts';
-import { repository } from '../stage/paths.ts';
+import { repository, temporaryFolder } from '../stage/paths.ts';
 import { openPanel, questions } from '../stage/side-panel.ts';
 import { openStage } from '../stage/test.ts';
 
@@ -24,8 +25,10 @@ try {
 }
 
 async function record(): Promise<Uint8Array> {
+  process.env.HOME = await temporaryFolder('person', closing); // where clients have their configuration
   const { relay, browser, page } = await openStage(closing, { guarded: true }); // as it is for a newcomer
-  const agent = await stdioAgent(relay, closing, ['--client', 'claude-code']);
+  await relay.tabrelay('connect', 'claude-code');
+  const agent = await stdioAgent(relay, closing, ['--client', 'claude-code'], await written());
   await page.setViewportSize({ width: widths.page, height });
   const panel = await openPanel(browser);
   await panel.setViewportSize({ width: widths.panel, height });
@@ -42,6 +45,7 @@ async function record(): Promise<Uint8Array> {
   };
 
   await expect(panel.getByRole('status')).toHaveText('Connected');
+  await expect(panel.getByText(/attention$/)).toHaveCount(0);
   await frame(1500);
   const answer = agent.call('demo__counter_increment', { name: 'demo', by: 3 });
   const allow = questions(panel).getByRole('button', { name: 'Allow for this session' });
@@ -57,6 +61,15 @@ async function record(): Promise<Uint8Array> {
   await frame(3500);
   gif.finish();
   return gif.bytes();
+}
+
+/** What tabrelay connect has written into the configuration of Claude Code for the server's environment. */
+async function written(): Promise<Record<string, string>> {
+  const text = await readFile(path.join(process.env.HOME ?? '', '.claude.json'), 'utf8');
+  const servers = z.object({
+    mcpServers: z.record(z.string(), z.object({ env: z.record(z.string(), z.string()) })),
+  });
+  return servers.parse(JSON.parse(text)).mcpServers.tabrelay?.env ?? {};
 }
 
 /** The pixels of two pictures side by side. */
