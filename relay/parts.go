@@ -31,7 +31,8 @@ import (
 // openPolicy reads the rules, and bounds the configuration by what a person took back.
 func (r *Relay) openPolicy(ctx context.Context) (err error) {
 	r.policy, err = policy.New(ctx, policy.Options{
-		Version: Version, Store: r.store, Config: r.config, Log: r.part("policy"), Audit: r.audit.Record, Events: r.tellApproval,
+		Version: Version, Store: r.store, Config: r.config, Log: r.part("policy"),
+		Audit: r.audit.Record, Events: r.tellApproval,
 		Clients: r.secrets.Known(), Lost: cmp.Or(r.store.Lost(), r.audit.Gone()), Used: r.store.Used(),
 		Tools: func() []call.Access { return policy.Accesses(r.tools.Snapshot().Tools) },
 		Known: func(name string) (exists bool, suggestion string) {

@@ -796,7 +796,6 @@ export const updated = {
       differences: [
         { what: 'new tools', before: 'none', after: 'browser__drag, browser__upload, wordpress__publish' },
       ],
-      text: 'Your rules apply to them: tabrelay permit list',
     },
   ],
 };

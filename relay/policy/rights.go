@@ -374,7 +374,8 @@ func (v *rights) shown() (list []PendingChange) {
 	}
 	if c := v.started; c != nil {
 		list = append(list, PendingChange{
-			ID: ChangeStart, Kind: ChangeStart, Change: c, Digest: c.Digest(), From: "config.json, the environment, or an update of tabrelay",
+			ID: ChangeStart, Kind: ChangeStart, Change: c, Digest: c.Digest(),
+			From:  "config.json, the environment, or an update of tabrelay",
 			Asked: v.began.UTC(),
 		})
 	}

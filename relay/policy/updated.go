@@ -75,8 +75,7 @@ func (is *program) change() *Change {
 		return nil
 	}
 	return NewChange("tabrelay was updated from version "+is.From+" to "+is.Version, "", call.Difference{
-		What: "new tools", Before: "none", After: strings.Join(is.New, ", ")}).
-		Reading("Your rules apply to them: tabrelay permit list")
+		What: "new tools", Before: "none", After: strings.Join(is.New, ", ")})
 }
 
 // Updated lists the tools that an update brought, until the person has read of them.
