@@ -35,7 +35,7 @@ test('a tab belongs to who changes something there; others are told who, since w
   expect(await desks.relay.tabrelay('status')).toContain(`codex has tab ${tabId} of`);
   expect(await desks.relay.tabrelay('tabs')).toMatch(new RegExp(`^${tabId} .*codex`, 'm'));
 
-  expect(await desks.relay.person('tabs', 'release', String(tabId))).toContain("is not codex's any more");
+  expect(await desks.relay.person('tabs', 'release', String(tabId))).toContain("is no longer codex's");
   expect((await claude.call('desk__write', { tabId, note: 'c' })).failed).toBe(false);
   expect((await codex.call('desk__write', { tabId, note: 'd' })).text).toContain('"claude-code"');
   expect(desks.site.notes.map(({ note }) => note)).toEqual(['a', 'c']);
