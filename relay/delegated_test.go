@@ -15,6 +15,7 @@ import (
 	"tabrelay/relay/agent/provider/providertest"
 	"tabrelay/relay/config"
 	"tabrelay/relay/hub/hubtest"
+	"tabrelay/relay/join"
 	"tabrelay/relay/registry"
 )
 
@@ -264,5 +265,61 @@ func TestAModelWithASmallContext(t *testing.T) {
 	defer mu.Unlock()
 	if len(sizes) != pages+1 || sizes[0] > 4_000 || slices.Max(sizes) > window {
 		t.Errorf("the requests have %d tokens", sizes)
+	}
+}
+
+// An agent asks whoever delegated: on models or a program, through a client that has forms or one that has none and
+// answers with the next prompt.
+func TestAnAgentAsksItsCaller(t *testing.T) {
+	binary, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := newErrands(t)
+	e.model = providertest.NewFunc(t, provider.OpenAI, func(r providertest.Request) providertest.Step {
+		switch last := r.Last(); {
+		case len(last.Results) > 0:
+			return providertest.Step{Text: "answered " + last.Results[0].Text}
+		case last.Text == "blue":
+			return providertest.Step{Text: "It is painted blue."}
+		}
+		return providertest.Step{Calls: []provider.ToolCall{{ID: "1", Name: "ask_caller",
+			Arguments: json.RawMessage(`{"message":"Which colour?"}`)}}}
+	})
+	e.alsoHas = map[string]config.Worker{"tester": {Command: binary, Protocol: "acp",
+		Env: map[string]string{"RELAY_TEST_WORKER": "http"}}}
+	e.start()
+	for i, agent := range []string{"assistant", "tester"} {
+		t.Run(agent, func(t *testing.T) {
+			a := e.agent(nobodyStarts)
+			a.call(60, "tasks_delegate", `{"prompt":"ask","agentId":"`+agent+`"}`)
+			answer, _ := a.hearsUntil(`"id":60`)
+			a.expects(answer, `"success":false`, `"stopReason":"needs_input"`,
+				`"needsInput":{"message":"Which colour?"`)
+			_, rest, found := strings.Cut(answer, `"structuredContent":{"success":false,"sessionId":"`)
+			if !found {
+				t.Fatal(answer)
+			}
+			a.call(61, "sessions_prompt", `{"sessionId":"`+rest[:32]+`","prompt":"blue"}`)
+			answer, _ = a.hearsUntil(`"id":61`)
+			a.expects(answer, "It is painted blue.", `"stopReason":"end_turn"`)
+			a.call(63, "sessions_close", `{"sessionId":"`+rest[:32]+`"}`)
+			answer, _ = a.hearsUntil(`"id":63`)
+			a.expects(answer, `"closed":true`)
+		})
+		t.Run(agent+" by a form", func(t *testing.T) {
+			a := e.agentThatCan(nobodyStarts, &join.Proxy{Client: "ann"}, `{"elicitation":{}}`)
+			a.call(62, "tasks_delegate", `{"prompt":"ask","agentId":"`+agent+`"}`)
+			question, _ := a.hearsUntil("elicitation/create")
+			a.expects(question, "The delegated agent "+agent+" asks: Which colour?")
+			var asked struct{ ID json.RawMessage }
+			if err := json.Unmarshal([]byte(question), &asked); err != nil {
+				t.Fatal(err)
+			}
+			a.say(`{"jsonrpc":"2.0","id":` + string(asked.ID) + `,"result":{"action":"accept","content":{"` +
+				[]string{"answer", "colour"}[i] + `":"blue"}}}`)
+			answer, _ := a.hearsUntil(`"id":62`)
+			a.expects(answer, `"success":true`, "answered ", "accept", "blue")
+		})
 	}
 }

@@ -160,6 +160,13 @@ func (w *world) agent(start func(context.Context) (join.State, error)) *mcpClien
 // agentWith is agent behind a stdio proxy that says who it is.
 func (w *world) agentWith(start func(context.Context) (join.State, error), proxy *join.Proxy) *mcpClient {
 	w.t.Helper()
+	return w.agentThatCan(start, proxy, `{}`)
+}
+
+// agentThatCan is agentWith that has capabilities.
+func (w *world) agentThatCan(start func(context.Context) (join.State, error), proxy *join.Proxy,
+	capabilities string) *mcpClient {
+	w.t.Helper()
 	inReader, in := io.Pipe()
 	outReader, out := io.Pipe()
 	proxy.Home, proxy.Version, proxy.Start, proxy.In, proxy.Out, proxy.Log = w.home, Version, start, inReader, out,
@@ -176,7 +183,7 @@ func (w *world) agentWith(start func(context.Context) (join.State, error), proxy
 	w.t.Cleanup(a.leave)
 	a.out.Buffer(nil, 32<<20)
 	a.say(`{"jsonrpc":"2.0","id":"init","method":"initialize","params":{"protocolVersion":"2025-06-18",` +
-		`"capabilities":{},"clientInfo":{"name":"ann","version":"1"}}}`)
+		`"capabilities":` + capabilities + `,"clientInfo":{"name":"ann","version":"1"}}}`)
 	a.hears(`"id":"init"`)
 	a.say(`{"jsonrpc":"2.0","method":"notifications/initialized"}`)
 	return a

@@ -82,6 +82,12 @@ func playWorker(overHTTP bool) {
 			switch text := m.Params.Prompt[0].Text; text {
 			case "die":
 				os.Exit(9)
+			case "ask":
+				say(map[string]any{"id": "q", "method": "elicitation/create", "params": map[string]any{
+					"sessionId": "s1", "mode": "form", "message": "Which colour?", "requestedSchema": map[string]any{
+						"type": "object", "properties": map[string]any{"colour": map[string]any{"type": "string"}}}}})
+			case "blue":
+				done("It is painted blue.")
 			case "hang":
 			case "babble":
 				say(map[string]any{"id": m.ID, "result": "It is done."})
@@ -97,7 +103,7 @@ func playWorker(overHTTP bool) {
 				done(ask(text))
 			}
 		case "": // the answer to our question
-			done("permission " + string(m.Result))
+			done("answered " + string(m.Result))
 		}
 	}
 }

@@ -89,8 +89,9 @@ type Answer struct {
 
 // StopReasons of this package's own, besides those of package provider.
 const (
-	StopCancelled = "cancelled"
-	StopBudget    = "budget_exceeded"
+	StopCancelled  = "cancelled"
+	StopBudget     = "budget_exceeded"
+	StopNeedsInput = "needs_input" // the agent asks its caller something
 )
 
 // Action is one call of a tool that an agent made, in the order in which they began.

@@ -65,6 +65,9 @@ func (l *loop) run(ctx context.Context) (Answer, *fault.Error) {
 		answers := provider.Message{Role: provider.User, Results: l.carryOut(ctx, calls)}
 		l.turn.note(answers)
 		l.history.add(answers)
+		if l.turn.waitsFor() != nil {
+			return l.waits()
+		}
 	}
 }
 
@@ -184,6 +187,9 @@ func (l *loop) reads(c provider.ToolCall) bool {
 
 // carryOutOne makes one call.
 func (l *loop) carryOutOne(ctx context.Context, c provider.ToolCall) provider.ToolResult {
+	if put, off := l.asksFirst(c); off {
+		return put
+	}
 	arguments := bytes.TrimSpace(c.Arguments)
 	if len(arguments) == 0 || string(arguments) == "null" {
 		arguments = noArguments
@@ -193,6 +199,9 @@ func (l *loop) carryOutOne(ctx context.Context, c provider.ToolCall) provider.To
 			fault.Excerpt(c.Name)), fault.WithHint("Call it again with a JSON object that fits its input schema."))
 		l.session.RecordRefusal(fault.Excerpt(c.Name), why)
 		return failed(c, why)
+	}
+	if c.Name == askCaller {
+		return l.askItsCaller(ctx, c, arguments)
 	}
 	tool := c.Name
 	if l.gateway && isGateway(tool) {

@@ -462,7 +462,7 @@ func TestManyToolsAreSearched(t *testing.T) {
 	if failure != nil {
 		t.Fatal(failure)
 	}
-	if len(b.last().Tools) != 3 || b.tools.most != 1 {
+	if len(b.last().Tools) != 4 || b.tools.most != 1 {
 		t.Errorf("%d tools, %d at once", len(b.last().Tools), b.tools.most)
 	}
 	results := b.last().Messages[2].Results
@@ -482,9 +482,9 @@ func TestOpenSitesAreOffered(t *testing.T) {
 		tokens int
 		want   string
 	}{
-		{false, 100, "relay__call_tool relay__describe_tool relay__search_tools"},
-		{true, 100, "wiki__read wiki__edit relay__call_tool relay__describe_tool relay__search_tools"},
-		{true, 10, "relay__call_tool relay__describe_tool relay__search_tools"},
+		{false, 100, "relay__call_tool relay__describe_tool relay__search_tools ask_caller"},
+		{true, 100, "wiki__read wiki__edit relay__call_tool relay__describe_tool relay__search_tools ask_caller"},
+		{true, 10, "relay__call_tool relay__describe_tool relay__search_tools ask_caller"},
 	} {
 		b := newBench(t, func(o *ModelOptions) { o.ToolTokens = test.tokens }, says("x"))
 		b.tools.open = map[string]bool{"wiki": test.open}

@@ -26,7 +26,7 @@ func (l *loop) offer() {
 	l.session.reads(slices.ContainsFunc(tools, func(t *registry.Tool) bool { return t.Page != nil }))
 	room := min(l.options.ToolTokens, l.history.most/3)
 	if list, size := listed(tools, math.MaxInt); size <= room {
-		l.request.Tools = list
+		l.request.Tools = append(list, askTool)
 		return
 	}
 	l.gateway = true
@@ -34,7 +34,7 @@ func (l *loop) offer() {
 	useful := slices.DeleteFunc(slices.Clone(tools), func(t *registry.Tool) bool { return !offer.Shows(t) })
 	slices.SortStableFunc(useful, func(a, b *registry.Tool) int { return cmp.Compare(rank(a), rank(b)) })
 	list, _ := listed(useful, room)
-	l.request.Tools = append(list, gatewayTools()...)
+	l.request.Tools = append(append(list, gatewayTools()...), askTool)
 }
 
 // rank is how soon a tool is listed: those of the sites that are open, then what every page needs, then the rest.

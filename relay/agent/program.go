@@ -115,6 +115,16 @@ func (p *Program) Prompt(ctx context.Context, s *Session, one Prompt) (Answer, *
 	reply, failure := v.session.Prompt(ctx, worker.Turn{
 		Text: v.words(s, one), Tell: func(step string) { t.tell(step) },
 		Permit: func(ctx context.Context, wanted worker.Permission) bool { return p.permit(ctx, s, t, wanted) },
+		Ask: func(ctx context.Context, q call.Question) (call.Answer, error) {
+			a, later, failure := t.question(ctx, q)
+			if failure != nil {
+				return a, failure
+			}
+			if later {
+				t.Cancel(errNeedsInput)
+			}
+			return a, nil
+		},
 	})
 	if failure != nil {
 		return Answer{}, failure

@@ -36,7 +36,8 @@ type Reply struct {
 	AgentID   string
 	On        *Thinks // nil: a program
 	Summary   Summary
-	Ended     bool // by the agent itself; false: it was stopped, or its budget was used up
+	Needs     *NeedsInput // what the agent asks before it goes on; nil: nothing
+	Ended     bool        // by the agent itself; false: it asks something, was stopped, or its budget was used up
 }
 
 // Prompt has the agent of a session carry an errand out.
@@ -56,7 +57,7 @@ func (s *Sessions) Prompt(ctx context.Context, asker call.Session, id string, er
 	return s.prompt(ctx, e, errand)
 }
 
-// Delegate opens a session, has its agent carry an errand out, and closes it.
+// Delegate opens a session, has its agent carry an errand out, and closes it, unless the agent asks something first.
 func (s *Sessions) Delegate(ctx context.Context, asked Asked, errand Errand) (Reply, *fault.Error) {
 	if failure := s.checkPrompt(errand.Text); failure != nil {
 		return Reply{}, failure
@@ -78,6 +79,10 @@ func (s *Sessions) Delegate(ctx context.Context, asked Asked, errand Errand) (Re
 	if failure != nil {
 		s.end(e, Failed, nil)
 		return reply, inSession(failure, e, false)
+	}
+	if reply.Needs != nil {
+		s.lastsOn(e)
+		return reply, nil
 	}
 	s.end(e, Completed, nil)
 	return reply, nil
@@ -273,11 +278,14 @@ func (s *Sessions) conclude(e *entry, turn *Turn, got returned, cause error) (Re
 	reply := Reply{Answer: got.answer, SessionID: e.ID, AgentID: e.AgentID, On: e.on.Load(), Summary: summary}
 	failure := got.failure
 	stopped, isFailure := errors.AsType[*fault.Error](cause)
-	switch {
+	switch needs := turn.waitsFor(); {
+	case needs != nil && failure == nil:
+		reply.StopReason, reply.Needs = StopNeedsInput, needs
+		return reply, nil
 	case cause == nil && failure == nil:
 		reply.Ended = reply.StopReason != StopCancelled && reply.StopReason != StopBudget
 		return reply, nil
-	case cause == nil:
+	case cause == nil, errors.Is(cause, errNeedsInput):
 	case errors.Is(cause, errCancelled):
 		reply.StopReason = StopCancelled
 		return reply, nil

@@ -23,6 +23,7 @@ type shown struct {
 	Fallback   string          `json:"fallback,omitempty"` // why it was not the provider that comes first
 	Error      string          `json:"error,omitempty"`
 	Code       int             `json:"code,omitempty"`
+	NeedsInput *NeedsInput     `json:"needsInput,omitempty"`
 	Text       string          `json:"text"`
 	Value      json.RawMessage `json:"value,omitempty"` // of the form that was asked for
 	StopReason string          `json:"stopReason"`
@@ -46,13 +47,15 @@ type rest struct {
 func (s *Sessions) answer(asker call.Session, r Reply, task bool) answer {
 	shown := shown{
 		Text: r.Text, Value: r.Value, StopReason: r.StopReason, RequestID: r.RequestID, Usage: r.Usage,
-		ToolCalls: r.Summary.Actions, SessionID: r.SessionID, AgentID: r.AgentID,
+		ToolCalls: r.Summary.Actions, SessionID: r.SessionID, AgentID: r.AgentID, NeedsInput: r.Needs,
 	}
 	if r.On != nil {
 		shown.Provider, shown.Model, shown.Fallback = r.On.Provider, r.On.Model, r.On.Fallback
 	}
 	why := r.lacks()
-	if task && why == nil {
+	if task && r.Needs != nil {
+		shown.Success, shown.Error = &no, "The agent asks for input before it goes on: see needsInput"
+	} else if task && why == nil {
 		shown.Success = &yes
 	} else if task {
 		shown.Success, shown.Error, shown.Code = &no, why.Message, why.RPC()
@@ -78,7 +81,7 @@ func (r Reply) lacks() *fault.Error {
 		return fault.New(fault.BudgetExceeded, "The budget of the errand was used up before it was done")
 	case r.StopReason == StopCancelled:
 		return fault.New(fault.Cancelled, "The errand was cancelled before it was done")
-	case strings.TrimSpace(r.Text) == "":
+	case r.Needs == nil && strings.TrimSpace(r.Text) == "":
 		return fault.New(fault.ProviderUnknown, "The agent ended without an answer (stop reason: "+
 			fault.Excerpt(r.StopReason)+")")
 	}

@@ -77,6 +77,9 @@ func (d *Delegation) testAgent(_ http.ResponseWriter, req *http.Request) (any, *
 	if failure != nil {
 		return nil, httpapi.NewRefusal(statusOfAgent(failure), failure)
 	}
+	if reply.Needs != nil { // nobody will answer
+		d.Sessions.Close(asked.Asker, reply.SessionID, Closed)
+	}
 	answer := AgentTest{Text: reply.Text, StopReason: reply.StopReason, Ms: time.Since(began).Milliseconds()}
 	if u := reply.Usage; u != nil {
 		answer.InputTokens, answer.OutputTokens = u.InputTokens, u.OutputTokens

@@ -22,13 +22,15 @@ type Turn struct {
 	asking  chan struct{} // holds one while a person is asked
 	running sync.WaitGroup
 
-	mu       lock.Mutex
-	ended    bool
-	actions  []*action
-	calls    int // that were let in
-	refused  int
-	exceeded bool  // the budget
-	said     *said // nil: nothing is written down
+	mu        lock.Mutex
+	ended     bool
+	actions   []*action
+	calls     int // that were let in
+	refused   int
+	questions int
+	exceeded  bool // the budget
+	needs     *NeedsInput
+	said      *said // nil: nothing is written down
 
 	telling chan struct{} // holds one while the client is told; it guards the rest
 	steps   int

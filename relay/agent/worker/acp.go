@@ -11,6 +11,7 @@ import (
 
 	acp "github.com/coder/acp-go-sdk"
 
+	"tabrelay/relay/call"
 	"tabrelay/relay/clip"
 	"tabrelay/relay/fault"
 )
@@ -30,8 +31,9 @@ func (w *Worker) shakeHands(ctx context.Context, p *program) *fault.Error {
 	answer, err := p.conn.request(ctx, acp.AgentMethodInitialize, acp.InitializeRequest{
 		ProtocolVersion: acp.ProtocolVersionNumber,
 		ClientInfo:      &acp.Implementation{Name: "tabrelay", Version: w.options.Version},
-		// A program says then how a person signs in to it in a terminal.
-		ClientCapabilities: acp.ClientCapabilities{Auth: acp.AuthCapabilities{Terminal: true}},
+		// A program says then how a person signs in to it in a terminal, and asks questions.
+		ClientCapabilities: acp.ClientCapabilities{Auth: acp.AuthCapabilities{Terminal: true},
+			Elicitation: &acp.ElicitationCapabilities{Form: &acp.ElicitationFormCapabilities{}}},
 	})
 	var refused *acp.RequestError
 	if errors.As(err, &refused) && refused.Code == methodNotFound && w.options.Protocol != ACP {
@@ -225,6 +227,38 @@ func permit(ctx context.Context, t *turn, r *acp.RequestPermissionRequest) acp.R
 		}
 	}
 	return acp.NewRequestPermissionOutcomeCancelled()
+}
+
+// question is what a program asks whoever prompted it. The types of acp have no sessionId for it.
+type question struct {
+	SessionID acp.SessionId   `json:"sessionId"`
+	Mode      string          `json:"mode"`
+	Message   string          `json:"message"`
+	Schema    json.RawMessage `json:"requestedSchema"`
+}
+
+// formAnswer is the answer to a question.
+type formAnswer struct {
+	Action  string          `json:"action"`
+	Content json.RawMessage `json:"content,omitempty"`
+}
+
+// elicit asks whoever prompted. Only forms were announced: nobody is sent to an address that a program names.
+func elicit(ctx context.Context, t *turn, q *question) (formAnswer, *acp.RequestError) {
+	if q.Mode != "form" && q.Mode != "" {
+		return formAnswer{}, acp.NewInvalidParams(map[string]string{"error": "only the mode form is supported"})
+	}
+	answer := call.Answer{Action: "cancel"}
+	var err error
+	if t != nil && t.ask != nil {
+		t.asking(ctx, func(ctx context.Context) {
+			answer, err = t.ask(ctx, call.Question{Message: q.Message, Schema: q.Schema})
+		})
+	}
+	if err != nil {
+		return formAnswer{}, acp.NewInvalidParams(map[string]string{"error": err.Error()})
+	}
+	return formAnswer{answer.Action, answer.Content}, nil
 }
 
 // wanted is what a program wants to do, for the person.

@@ -113,6 +113,16 @@ func (p *program) hear(ctx context.Context, method string, params json.RawMessag
 			return nil, acp.NewInvalidParams(nil)
 		}
 		return acp.RequestPermissionResponse{Outcome: permit(ctx, p.turnOf(r.SessionId), &r)}, nil
+	case acp.ClientMethodElicitationCreate:
+		var q question
+		if err := json.Unmarshal(params, &q); err != nil {
+			return nil, acp.NewInvalidParams(nil)
+		}
+		answer, refused := elicit(ctx, p.turnOf(q.SessionID), &q)
+		if refused != nil {
+			return nil, refused
+		}
+		return answer, nil
 	}
 	return nil, acp.NewMethodNotFound(method)
 }

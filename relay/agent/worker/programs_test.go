@@ -65,6 +65,7 @@ type said struct {
 		Capabilities    json.RawMessage `json:"clientCapabilities"`
 	} `json:"params"`
 	Result json.RawMessage `json:"result"`
+	Error  json.RawMessage `json:"error"`
 }
 
 // text is what a prompt says, in either dialect.
@@ -83,6 +84,7 @@ type player struct {
 	turns    map[string]int
 	prompt   said            // the one that is not answered yet
 	asked    json.RawMessage // what session/new was told
+	asks     bool            // it was told that it can ask questions
 }
 
 // play is a program, by what its mode says.
@@ -164,6 +166,9 @@ func (p *player) hear(m said) {
 		p.answer(m.ID, map[string]any{})
 	case m.Method == "session/cancel":
 		p.cancel(m)
+	case m.Method == "" && m.Error != nil:
+		p.chunk(p.prompt.Params.SessionID, "refused: "+string(m.Error))
+		p.end("end_turn")
 	case m.Method == "" && m.Result != nil: // to our question for permission
 		p.chunk(p.prompt.Params.SessionID, "permission: "+string(m.Result))
 		p.end("end_turn")
@@ -176,8 +181,13 @@ func (p *player) initialize(m said) {
 		version = 2
 	}
 	ways := []any{}
-	var can struct{ Auth struct{ Terminal bool } }
-	switch _ = json.Unmarshal(m.Params.Capabilities, &can); {
+	var can struct {
+		Auth        struct{ Terminal bool }
+		Elicitation struct{ Form *struct{} }
+	}
+	_ = json.Unmarshal(m.Params.Capabilities, &can)
+	p.asks = can.Elicitation.Form != nil
+	switch {
 	case p.mode == "signed-out":
 		ways = append(ways, map[string]any{"id": "key", "name": "API key", "description": "Set THE_KEY"})
 	case p.mode == "signed-out-terminal" && can.Auth.Terminal:
@@ -252,6 +262,21 @@ func (p *player) acpPrompt(m said) {
 				"options": []any{map[string]any{"kind": "allow_always", "name": "Always", "optionId": "always"},
 					map[string]any{"kind": "allow_once", "name": "Yes", "optionId": "yes"},
 					map[string]any{"kind": "reject_once", "name": "No", "optionId": "no"}}}})
+	case "question", "question by address":
+		if !p.asks {
+			p.chunk(id, "nobody can be asked")
+			p.end("end_turn")
+			return
+		}
+		mode := "form"
+		if what != "question" {
+			mode = "url"
+		}
+		p.say(map[string]any{"jsonrpc": "2.0", "id": "q1", "method": "elicitation/create",
+			"params": map[string]any{"sessionId": id, "mode": mode, "message": "Which colour?",
+				"url": "http://127.0.0.1:1/", "elicitationId": "e1",
+				"requestedSchema": map[string]any{"type": "object", "properties": map[string]any{
+					"colour": map[string]any{"type": "string"}}}}})
 	case "garbage":
 		for range 3 {
 			fmt.Println("loading the model…")

@@ -8,6 +8,7 @@ import (
 
 	acp "github.com/coder/acp-go-sdk"
 
+	"tabrelay/relay/call"
 	"tabrelay/relay/fault"
 )
 
@@ -42,6 +43,9 @@ type Turn struct {
 	Text   string
 	Tell   func(step string)                                 // hears what the program does; nil: nobody does
 	Permit func(ctx context.Context, wanted Permission) bool // asks the person; nil: nothing is permitted
+
+	// Ask asks whoever prompts; its error is for the program. nil: every question is cancelled.
+	Ask func(ctx context.Context, q call.Question) (call.Answer, error)
 }
 
 // Reply is how a turn ended.
@@ -74,7 +78,7 @@ func (s *Session) Prompt(ctx context.Context, one Turn) (Reply, *fault.Error) {
 		s.free <- struct{}{}
 		return Reply{}, failure
 	}
-	t := newTurn(ctx, one.Permit)
+	t := newTurn(ctx, one)
 	s.turn.Store(t)
 	ended := make(chan ending, 1)
 	working, abandon := context.WithCancel(context.Background())

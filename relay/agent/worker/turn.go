@@ -7,6 +7,7 @@ import (
 
 	acp "github.com/coder/acp-go-sdk"
 
+	"tabrelay/relay/call"
 	"tabrelay/relay/clip"
 	"tabrelay/relay/fault"
 	"tabrelay/relay/lock"
@@ -23,8 +24,9 @@ type turn struct {
 	ctx    context.Context // of who prompted
 	stop   context.CancelFunc
 	permit func(context.Context, Permission) bool
+	ask    func(context.Context, call.Question) (call.Answer, error)
 	steps  chan string
-	asking sync.WaitGroup
+	open   sync.WaitGroup // questions
 
 	mu     lock.Mutex // guards the rest
 	answer strings.Builder
@@ -35,8 +37,9 @@ type turn struct {
 	titles map[acp.ToolCallId]string
 }
 
-func newTurn(ctx context.Context, permit func(context.Context, Permission) bool) *turn {
-	t := &turn{permit: permit, steps: make(chan string, maxSteps), titles: map[acp.ToolCallId]string{}}
+func newTurn(ctx context.Context, one Turn) *turn {
+	t := &turn{permit: one.Permit, ask: one.Ask, steps: make(chan string, maxSteps),
+		titles: map[acp.ToolCallId]string{}}
 	t.ctx, t.stop = context.WithCancel(ctx)
 	return t
 }
@@ -47,7 +50,7 @@ func (t *turn) end() {
 	t.over = true
 	t.mu.Unlock()
 	t.stop()
-	t.asking.Wait()
+	t.open.Wait()
 }
 
 // outcome is what is known of a turn that did not end well. A program of the Agent Client Protocol tells of the tools
@@ -162,17 +165,29 @@ func (t *turn) tooLong() bool {
 
 // permitted asks the person for what the program wants to do, unless the turn is over.
 func (t *turn) permitted(ctx context.Context, p Permission) bool {
-	t.mu.Lock()
-	if t.over || t.permit == nil {
-		t.mu.Unlock()
+	if t.permit == nil {
 		return false
 	}
-	t.acted = true
-	t.asking.Add(1)
+	t.mu.Lock()
+	t.acted = t.acted || !t.over
 	t.mu.Unlock()
-	defer t.asking.Done()
-	asking, done := context.WithCancel(ctx)
+	allowed := false
+	t.asking(ctx, func(ctx context.Context) { allowed = t.permit(ctx, p) })
+	return allowed && t.ctx.Err() == nil
+}
+
+// asking asks something, unless the turn is over: with that the context of ask ends, which end waits for.
+func (t *turn) asking(ctx context.Context, ask func(context.Context)) {
+	t.mu.Lock()
+	if t.over {
+		t.mu.Unlock()
+		return
+	}
+	t.open.Add(1)
+	t.mu.Unlock()
+	defer t.open.Done()
+	ctx, done := context.WithCancel(ctx)
 	defer done()
 	defer context.AfterFunc(t.ctx, done)()
-	return t.permit(asking, p) && t.ctx.Err() == nil
+	ask(ctx)
 }

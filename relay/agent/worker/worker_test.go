@@ -3,6 +3,7 @@ package worker
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -16,6 +17,7 @@ import (
 
 	"github.com/rs/zerolog"
 
+	"tabrelay/relay/call"
 	"tabrelay/relay/fault"
 )
 
@@ -394,4 +396,46 @@ func TestSignedOut(t *testing.T) {
 			}
 		})
 	}
+}
+
+// A program asks whoever prompts it, by a form; an address to open is refused, as nobody has announced it.
+func TestQuestions(t *testing.T) {
+	answers := func(a call.Answer, err error) func(context.Context, call.Question) (call.Answer, error) {
+		return func(_ context.Context, q call.Question) (call.Answer, error) {
+			if q.Message != "Which colour?" || !strings.Contains(string(q.Schema), `"colour"`) {
+				t.Errorf("the question is %s %s", q.Message, q.Schema)
+			}
+			return a, err
+		}
+	}
+	accepted := call.Answer{Action: "accept", Content: json.RawMessage(`{"colour":"blue"}`)}
+	for _, c := range []struct {
+		prompt string
+		ask    func(context.Context, call.Question) (call.Answer, error)
+		want   string
+	}{
+		{"question", answers(accepted, nil), `{"action":"accept","content":{"colour":"blue"}}`},
+		{"question", answers(call.Answer{Action: "decline"}, nil), `{"action":"decline"}`},
+		{"question", answers(call.Answer{}, errors.New("it is too long")), "it is too long"},
+		{"question", nil, `{"action":"cancel"}`},
+		{"question by address", answers(accepted, nil), "only the mode form"},
+	} {
+		l := newLab(t, "acp", ACP)
+		reply, failure := l.open(Tools{}).Prompt(t.Context(), Turn{Text: c.prompt, Ask: c.ask})
+		if failure != nil || !strings.Contains(reply.Text, c.want) {
+			t.Errorf("%s: reply %+v, failure %v, without %s", c.prompt, reply, failure, c.want)
+		}
+	}
+	t.Run("the turn ends meanwhile", func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		reply, failure := newLab(t, "acp", ACP).open(Tools{}).Prompt(ctx, Turn{Text: "question",
+			Ask: func(asking context.Context, _ call.Question) (call.Answer, error) {
+				cancel()
+				<-asking.Done()
+				return call.Answer{Action: "cancel"}, nil
+			}})
+		if failure != nil {
+			t.Errorf("reply %+v, failure %v", reply, failure)
+		}
+	})
 }
