@@ -38,7 +38,8 @@ test('with a panel open, what a program asks for is a question there', async ({ 
   const question = card(panel, 'Allow “tabrelay permit set default auto”?');
   await expect(question).toContainText('Asked by a program on this computer.');
   await expect(question).toContainText('default');
-  await expect(question.getByRole('listitem')).toContainText('auto');
+  await expect(question.getByRole('listitem')).toContainText('no rule (Ask me)');
+  await expect(question.getByRole('listitem')).toContainText('Allow');
   expect(denied.output()).toContain("Answer in tabrelay's panel.");
   await question.getByRole('button', { name: 'Deny' }).click();
   expect(await denied.ended).toBe(1);

@@ -41,7 +41,9 @@ const origin = ({ kind, from, command, title }: Change): string => {
 
 // The relay's words for modes in those of the panel.
 const said = (text: string): string =>
-  text.replace(/^(off|ask|auto)(?= for |$)/, (mode) => (isMode(mode) ? modeNames[mode] : mode));
+  text.replace(/^(off|ask|auto)(?= for |$)|(?<=^no rule \()(off|ask|auto)(?=\))/, (mode) =>
+    isMode(mode) ? modeNames[mode] : mode,
+  );
 const saidInLines = (text: string): string =>
   text.replace(/(?<=: |→ )(off|ask|auto)(?= →|$)/gm, (mode) => (isMode(mode) ? modeNames[mode] : mode));
 
