@@ -151,3 +151,37 @@ addEventListener('message', ({ data: kind }) => {
   expect(told).toContain('Words forum');
   expect(told).not.toContain('Words bank');
 });
+
+test('what a site that is off puts in place of a page of another site is closed as well', async ({
+  sharedStage: stage,
+  closing,
+}) => {
+  const shop = await openSite(closing, { page: '<!doctype html><p>Words shop' });
+  const ways = ['location', 'src'] as const;
+  const bank = await openSite(closing, {
+    page: `<!doctype html><p>Words bank itself</p>${ways
+      .map((way) => `<iframe name="${way}" title="${way}" src="${shop}/page"></iframe>`)
+      .join('')}<script>
+addEventListener('message', ({ data: way }) => {
+  const address = 'data:text/html,' + encodeURIComponent('<!doctype html><p>Words bank by ' + way + '</p>');
+  if (way === 'src') document.querySelector('iframe[name=src]').src = address;
+  else window.frames[way].location = address;
+});
+</script>`,
+  });
+  const forum = await openSite(closing, {
+    page: `<!doctype html><p>Words forum</p><iframe name="maker" src="${bank}/page"></iframe>`,
+  });
+  await visit(stage, `${forum}/page`);
+  const agent = new Acting(stage.agent);
+  const look = () => agent.look({ full: true });
+  await expect.poll(look, { message: 'the shop is there' }).toContain('Words shop');
+  await stage.page.evaluate((kinds) => {
+    for (const kind of kinds) window.frames[0]?.postMessage(kind, '*');
+  }, ways);
+  for (const way of ways) await expect.poll(look, { message: way }).toContain(`Words bank by ${way}`);
+  await stage.relay.tabrelay('permit', 'set', bank, 'off');
+  const told = await look();
+  expect(told).toContain('Words forum');
+  expect(told).not.toContain('Words bank');
+});

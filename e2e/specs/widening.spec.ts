@@ -147,7 +147,7 @@ test('what a start lets agents do more is in effect, shown, and taken back', asy
   await expect.poll(() => relay.browsers()).toBe(1);
   expect(await rules(relay)).toContain('tools without a rule run');
   const panel = await openPanel(browser);
-  const shown = card(panel, 'Since the last start, the configuration lets agents do more');
+  const shown = card(panel, 'Since the last start, agents may do more');
   await expect(shown).toContainText('permissions.default');
   await shown.getByRole('button', { name: 'Undo' }).click();
   await expect(shown).toHaveCount(0);
