@@ -157,14 +157,14 @@ test('what a site that is off puts in place of a page of another site is closed 
   closing,
 }) => {
   const shop = await openSite(closing, { page: '<!doctype html><p>Words shop' });
-  const ways = ['location', 'src'] as const;
+  const ways = ['assigned', 'attribute'] as const;
   const bank = await openSite(closing, {
     page: `<!doctype html><p>Words bank itself</p>${ways
       .map((way) => `<iframe name="${way}" title="${way}" src="${shop}/page"></iframe>`)
       .join('')}<script>
 addEventListener('message', ({ data: way }) => {
   const address = 'data:text/html,' + encodeURIComponent('<!doctype html><p>Words bank by ' + way + '</p>');
-  if (way === 'src') document.querySelector('iframe[name=src]').src = address;
+  if (way === 'attribute') document.querySelector('iframe[name=attribute]').src = address;
   else window.frames[way].location = address;
 });
 </script>`,

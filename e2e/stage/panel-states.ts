@@ -205,7 +205,7 @@ export const states: readonly State[] = [
   },
   {
     ...state('now', 'now', 'Page 17 of 60', { answers: { ...busy, audit: ok(data.recent) } }),
-    first: open('RATE_LIMITED'),
+    first: open('Too many requests'),
   },
   state('now-empty', 'now', 'No agent is doing anything.'),
   ...troubled('now', 'running', 'calls'),
@@ -374,7 +374,7 @@ export const states: readonly State[] = [
   state('question-delegated', 'now', /the agent reader for/, {
     answers: { ...quiet, approvals: ok(data.waiting(data.delegating)) },
   }),
-  { ...state('log', 'log', 'RATE_LIMITED', { answers: busy }), first: open('shop__send_message') },
+  { ...state('log', 'log', 'Too many requests', { answers: busy }), first: open('shop__send_message') },
   state('log-empty', 'log', 'Nothing has happened yet.'),
   ...troubled('log', 'audit', 'the log'),
 ];
