@@ -240,7 +240,8 @@ func TestAPI(t *testing.T) {
 		{"shop__read", `{"what":"x"}`, 400, `unknown field \"what\"`},
 		{"shop__read", `{"timeoutMs":-1}`, 400, `timeoutMs is not a whole number`},
 		{"shop__read", `{"timeoutMs":"1s"}`, 400, `timeoutMs is not a whole number`},
-		{"shop__steal", `{}`, 404, `There is no tool shop__steal`},
+		{"shop__steal", `{}`, 404, `There is no tool named \"shop__steal\"","`},
+		{"shop__raed", `{}`, 404, `There is no tool named \"shop__raed\"; did you mean shop__read?`},
 	} {
 		res, err := join.HTTP(w.home).Post("http://127.0.0.1/api/v1/tools/"+test.tool+"/call", "application/json",
 			strings.NewReader(test.body))

@@ -92,9 +92,14 @@ func (a *API) callTool(w http.ResponseWriter, req *http.Request) {
 		return
 	}
 	name := req.PathValue("name")
-	if _, ok := a.Tools.Snapshot().Find(name); !ok && a.Tools.Snapshot().Withheld(name) == nil {
-		Refuse(w, http.StatusNotFound, fault.New(fault.UnknownTool, "There is no tool "+fault.Excerpt(name),
-			fault.WithHint("run: tabrelay tools")))
+	tools := a.Tools.Snapshot()
+	if _, ok := tools.Find(name); !ok && tools.Withheld(name) == nil {
+		view := a.Policy.View(Sender(req.Context()))
+		problem := tools.Meant(name, func(t *registry.Tool) bool { return view.Shows == nil || view.Shows(t) }, nil)
+		if problem.Code == fault.UnknownTool {
+			problem.Hint = "run: tabrelay tools"
+		}
+		Refuse(w, http.StatusNotFound, problem)
 		return
 	}
 	id := call.ID(random.Hex(16))
