@@ -1,5 +1,6 @@
-// Where our names and roles differ from those of dom-accessibility-api 0.7.1, over all pages that tests have, and who is
-// right. Specifications: accname 1.2, ARIA 1.2, HTML-AAM 1.0, ARIA in HTML. Where no side is wrong, ours is a choice.
+// Where our names and roles differ from those of dom-accessibility-api 0.7.1, over all pages that tests have, and who
+// is right. Specifications: accname 1.2, ARIA 1.2, HTML-AAM 1.0, ARIA in HTML. Where no side is wrong, ours is a
+// choice.
 
 /** A role: ours, theirs ('' for none), who is right, and why. */
 export type RoleDifference = readonly [ours: string, theirs: string, right: 'ours' | 'choice', why: string];

@@ -1,6 +1,7 @@
 // The mark on a page while an agent acts in it: a line of text in a corner, for the person. It is in a closed shadow
 // root, lets every click through, takes no focus and is not read aloud; it is no part of the text of the page, and
-// readers of its HTML leave it out (capabilities/resources/page). The page can see that an element is there, not what it says.
+// readers of its HTML leave it out (capabilities/resources/page). The page can see that an element is there, not what
+// it says.
 import type { Acting } from '../shared/bridge-messages.ts';
 
 declare global {

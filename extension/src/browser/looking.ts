@@ -1,4 +1,5 @@
-// One document's part of a look at a page. The worker puts the parts of all frames together (capabilities/browser/looking.ts).
+// One document's part of a look at a page. The worker puts the parts of all frames together
+// (capabilities/browser/looking.ts).
 
 import { changes } from './changes.ts';
 import { line } from './dom.ts';

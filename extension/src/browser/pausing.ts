@@ -1,4 +1,5 @@
-// Waits for a moment. Timers of hidden pages are slow, so that the worker is asked to measure it (capabilities/browser/bridge).
+// Waits for a moment. Timers of hidden pages are slow, so that the worker is asked to measure it
+// (capabilities/browser/bridge).
 export const pause = (ms: number): Promise<void> =>
   globalThis.tabrelayBridge?.pause?.(ms) ?? new Promise((resolve) => setTimeout(resolve, ms));
 

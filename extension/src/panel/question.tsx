@@ -128,8 +128,8 @@ function Effects({ question: { risk, effects, elsewhere } }: { question: Questio
 }
 
 /**
- * Whether the end of what is asked has been in view, since it was as long as it is now: what stands there is read before
- * anything is allowed. undefined: that is being found out.
+ * Whether the end of what is asked has been in view, since it was as long as it is now: what stands there is read
+ * before anything is allowed. undefined: that is being found out.
  */
 function useReadToEnd(end: { current: HTMLElement | null }, shown: boolean): boolean | undefined {
   const [read, setRead] = useState<boolean>();

@@ -25,7 +25,7 @@ declare global {
   var tabrelayDocument: number | undefined;
 }
 
-/** This document, told apart from every other one of the tab, also from one that a javascript: address put in its place. */
+/** This document, told apart from every other of the tab, also one that a javascript: address put in its place. */
 export const documentNow = (): number => {
   globalThis.tabrelayDocument ??= crypto.getRandomValues(new Uint32Array(1))[0] ?? 0;
   return globalThis.tabrelayDocument;
@@ -41,8 +41,8 @@ const changed = (message: string, data: Record<string, unknown>): NotDone =>
   });
 
 /**
- * A step begins, whose targets are these: null where nothing has the focus, undefined for what is gone. agreed says what
- * the person was shown of them.
+ * A step begins, whose targets are these: null where nothing has the focus, undefined for what is gone. agreed says
+ * what the person was shown of them.
  */
 export function agreedOn(
   by: string,
@@ -76,8 +76,8 @@ function slotsOf(agreed: unknown, step: number): readonly (Slot | null)[] | unde
   return Array.isArray(slots) ? slots.map(slotOf) : [];
 }
 
-// Before the first step, the forms that are sent hold what the person was shown, and nothing more. What a page puts there
-// because of earlier steps is its answer to these.
+// Before the first step, the forms that are sent hold what the person was shown, and nothing more. What a page puts
+// there because of earlier steps is its answer to these.
 function stillHeld(agreed: unknown): void {
   const steps: unknown = isObject(agreed) ? Reflect.get(agreed, 'steps') : undefined;
   for (const slot of Array.isArray(steps) ? steps.flat().filter(isObject) : []) {

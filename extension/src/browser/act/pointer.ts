@@ -148,8 +148,8 @@ function* way(from: { x: number; y: number }, to: Place): Generator<{ x: number;
   yield { x: to.x, y: to.y }; // pages often act on the second move in one place
 }
 
-// What a page lays over the goal, or puts in its place, once the drag has begun. Lists make room for what is dragged: then
-// another one of their items is there.
+// What a page lays over the goal, or puts in its place, once the drag has begun. Lists make room for what is dragged:
+// then another one of their items is there.
 function cameBetween(start: Spot, { x, y, over }: Place): Element | undefined {
   if (over === undefined || !isConnected(over)) return undefined;
   const hit = elementAt(documentFor(over), x, y);

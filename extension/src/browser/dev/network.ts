@@ -1,5 +1,5 @@
-// Requests of the tab. The worker sees them (capabilities/devtools/network.ts); this document has the bodies that the page's own
-// functions got, where those were asked for.
+// Requests of the tab. The worker sees them (capabilities/devtools/network.ts); this document has the bodies that the
+// page's own functions got, where those were asked for.
 import { defineTool } from '@tabrelay/plugin-sdk';
 import * as s from '@tabrelay/plugin-sdk/schema';
 import { thePage } from './page.ts';
