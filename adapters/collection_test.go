@@ -10,9 +10,9 @@ import (
 	"strings"
 	"testing"
 
-	"tabrelay/relay/match"
+	"tabrelay/relay/lib/match"
 	"tabrelay/relay/plugin"
-	"tabrelay/relay/schema"
+	"tabrelay/relay/road/schema"
 )
 
 // What a shipped adapter is held to. docs/mediawiki.md, e2e/specs/mediawiki.spec.ts and adapters/mediawiki are the

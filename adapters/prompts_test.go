@@ -12,7 +12,7 @@ import (
 	"testing"
 
 	"tabrelay/relay/plugin"
-	"tabrelay/relay/schema"
+	"tabrelay/relay/road/schema"
 )
 
 // TestRecipesNameToolsThatExist holds the recipes to the tools they tell a model to call.

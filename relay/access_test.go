@@ -13,9 +13,9 @@ import (
 
 	"github.com/rs/zerolog"
 
-	"tabrelay/relay/config"
-	"tabrelay/relay/httpapi/apitest"
-	"tabrelay/relay/join"
+	"tabrelay/relay/agent/join"
+	"tabrelay/relay/program/httpapi/apitest"
+	"tabrelay/relay/state/config"
 )
 
 // outsider sends requests as a program, or a page in a browser, could.

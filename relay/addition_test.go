@@ -9,10 +9,10 @@ import (
 	"strings"
 	"testing"
 
-	"tabrelay/relay/call"
-	"tabrelay/relay/config"
-	"tabrelay/relay/httpapi"
-	"tabrelay/relay/review"
+	"tabrelay/relay/plugin/review"
+	"tabrelay/relay/program/httpapi"
+	"tabrelay/relay/road/call"
+	"tabrelay/relay/state/config"
 )
 
 const teaSource = `import { definePlugin, defineTool } from '@tabrelay/plugin-sdk';

@@ -5,23 +5,28 @@ import (
 	"encoding/json"
 	"testing"
 
-	"tabrelay/relay/agent"
-	"tabrelay/relay/call"
-	"tabrelay/relay/config"
-	"tabrelay/relay/fault"
-	"tabrelay/relay/httpapi"
-	"tabrelay/relay/hub/hubtest"
+	"tabrelay/relay/browser/hub/hubtest"
+	"tabrelay/relay/capability/delegation"
+	"tabrelay/relay/program/httpapi"
+	"tabrelay/relay/road/call"
+	"tabrelay/relay/road/fault"
+	"tabrelay/relay/state/config"
 )
 
 // paying is an agent that pays whatever it is asked.
 type paying struct{}
 
-func (paying) Info() agent.Info                                  { return agent.Info{ID: "payer", Status: agent.Ready} }
-func (paying) Open(context.Context, *agent.Session) *fault.Error { return nil }
-func (paying) Close(*agent.Session, agent.Reason)                {}
-func (paying) Prompt(ctx context.Context, s *agent.Session, _ agent.Prompt) (agent.Answer, *fault.Error) {
+func (paying) Info() delegation.Info {
+	return delegation.Info{ID: "payer", Status: delegation.Ready}
+}
+
+func (paying) Open(context.Context, *delegation.Session) *fault.Error { return nil }
+func (paying) Close(*delegation.Session, delegation.Reason)           {}
+func (paying) Prompt(
+	ctx context.Context, s *delegation.Session, _ delegation.Prompt,
+) (delegation.Answer, *fault.Error) {
 	_, failure := s.Do(ctx, call.Call{Tool: "shop__pay", Arguments: json.RawMessage(`{}`)})
-	return agent.Answer{}, failure
+	return delegation.Answer{}, failure
 }
 
 // read asks for something as the person.
@@ -39,19 +44,19 @@ func TestThePersonSeesAndStopsADelegatedAgent(t *testing.T) {
 	r, _ := w.relay()
 	begun := make(chan *hubtest.Call, 1)
 	w.browser(func(c *hubtest.Call) { c.Started(); begun <- c })
-	delegationOf(r).Sessions.Configure([]*agent.Member{{Agent: paying{}, Program: "/bin/payer"}},
+	delegationOf(r).Sessions.Configure([]*delegation.Member{{Agent: paying{}, Program: "/bin/payer"}},
 		config.Default().Delegation)
 	asker := call.Session{ID: "stdio:1", Client: "ann", Via: call.ViaStdio}
-	var opened [2]agent.View
+	var opened [2]delegation.View
 	for i := range opened {
 		var failure *fault.Error
-		if opened[i], failure = delegationOf(r).Create(t.Context(), agent.Asked{Asker: asker}); failure != nil {
+		if opened[i], failure = delegationOf(r).Create(t.Context(), delegation.Asked{Asker: asker}); failure != nil {
 			t.Fatal(failure)
 		}
 	}
 	failures := make(chan *fault.Error, 1)
 	go func() {
-		_, failure := delegationOf(r).Prompt(t.Context(), asker, opened[0].ID, agent.Errand{Text: "Pay."})
+		_, failure := delegationOf(r).Prompt(t.Context(), asker, opened[0].ID, delegation.Errand{Text: "Pay."})
 		failures <- failure
 	}()
 	<-begun
@@ -62,14 +67,14 @@ func TestThePersonSeesAndStopsADelegatedAgent(t *testing.T) {
 		running.Calls[0].AgentSession != opened[0].ID {
 		t.Errorf("running: %+v", running)
 	}
-	var agents agent.Configured
+	var agents delegation.Configured
 	w.read(t, "/api/v1/agents", &agents)
 	if len(agents.Agents) != 1 || agents.Agents[0].Program != "/bin/payer" || agents.Sessions != 2 {
 		t.Errorf("agents: %+v", agents)
 	}
-	var sessions agent.OpenSessions
+	var sessions delegation.OpenSessions
 	w.read(t, "/api/v1/agents/sessions", &sessions)
-	if len(sessions.Sessions) != 2 || sessions.Sessions[0].State != agent.StateBusy ||
+	if len(sessions.Sessions) != 2 || sessions.Sessions[0].State != delegation.StateBusy ||
 		sessions.Sessions[0].Doing.Turn != 1 || sessions.Sessions[0].Color == sessions.Sessions[1].Color {
 		t.Errorf("sessions: %+v", sessions)
 	}

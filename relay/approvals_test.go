@@ -10,12 +10,12 @@ import (
 
 	"github.com/rs/zerolog"
 
-	"tabrelay/relay/fault"
-	"tabrelay/relay/fault/faulttest"
-	"tabrelay/relay/httpapi/apitest"
-	"tabrelay/relay/hub/hubtest"
-	"tabrelay/relay/policy"
-	"tabrelay/relay/wire"
+	"tabrelay/relay/browser/hub/hubtest"
+	"tabrelay/relay/browser/wire"
+	"tabrelay/relay/program/httpapi/apitest"
+	"tabrelay/relay/road/fault"
+	"tabrelay/relay/road/fault/faulttest"
+	"tabrelay/relay/road/policy"
 )
 
 // Everything stops: what runs is cancelled, what is asked is refused, what comes too, also after a restart.

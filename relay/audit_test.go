@@ -12,11 +12,11 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"tabrelay/relay/audit"
-	"tabrelay/relay/call"
-	"tabrelay/relay/httpapi"
-	"tabrelay/relay/hub/hubtest"
-	"tabrelay/relay/store"
+	"tabrelay/relay/browser/hub/hubtest"
+	"tabrelay/relay/program/httpapi"
+	"tabrelay/relay/road/call"
+	"tabrelay/relay/state/audit"
+	"tabrelay/relay/state/store"
 )
 
 // asks reads a path with a token.

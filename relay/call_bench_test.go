@@ -9,7 +9,7 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"tabrelay/relay/hub/hubtest"
+	"tabrelay/relay/browser/hub/hubtest"
 )
 
 // BenchmarkCall is one tools/call over HTTP to a browser that answers at once, both ends in this process.

@@ -4,23 +4,23 @@ import (
 	"context"
 	"slices"
 
-	"tabrelay/relay/agent"
-	"tabrelay/relay/call"
+	"tabrelay/relay/agent/front"
 	"tabrelay/relay/capability"
-	"tabrelay/relay/config"
-	"tabrelay/relay/doctor"
-	"tabrelay/relay/fault"
-	"tabrelay/relay/front"
-	"tabrelay/relay/httpapi"
-	"tabrelay/relay/policy"
-	"tabrelay/relay/registry"
+	"tabrelay/relay/capability/delegation"
+	"tabrelay/relay/program/doctor"
+	"tabrelay/relay/program/httpapi"
+	"tabrelay/relay/road/call"
+	"tabrelay/relay/road/fault"
+	"tabrelay/relay/road/policy"
+	"tabrelay/relay/road/registry"
+	"tabrelay/relay/state/config"
 )
 
 //go:generate go test -run TestDocumentedMetricsAreReal -update .
 
 // capabilities are what this program has besides its core. Taking a line out takes a capability out.
 var capabilities = []capability.Capability{
-	agent.Capability,
+	delegation.Capability,
 }
 
 func init() {

@@ -12,13 +12,13 @@ import (
 	"testing"
 	"time"
 
-	"tabrelay/relay/call"
-	"tabrelay/relay/config"
-	"tabrelay/relay/fault/faulttest"
-	"tabrelay/relay/httpapi"
-	"tabrelay/relay/hub/hubtest"
-	"tabrelay/relay/join"
-	"tabrelay/relay/store"
+	"tabrelay/relay/agent/join"
+	"tabrelay/relay/browser/hub/hubtest"
+	"tabrelay/relay/program/httpapi"
+	"tabrelay/relay/road/call"
+	"tabrelay/relay/road/fault/faulttest"
+	"tabrelay/relay/state/config"
+	"tabrelay/relay/state/store"
 )
 
 // confirming sends what a person does at a terminal, who confirms everything.

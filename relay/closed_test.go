@@ -16,8 +16,8 @@ import (
 	"time"
 
 	"tabrelay/extension"
-	"tabrelay/relay/hub/hubtest"
-	"tabrelay/relay/join"
+	"tabrelay/relay/agent/join"
+	"tabrelay/relay/browser/hub/hubtest"
 )
 
 // What is for the person alone: the secrets, the files, the socket.

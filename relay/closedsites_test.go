@@ -7,9 +7,9 @@ import (
 	"strings"
 	"testing"
 
-	"tabrelay/relay/call"
-	"tabrelay/relay/hub/hubtest"
-	"tabrelay/relay/wire"
+	"tabrelay/relay/browser/hub/hubtest"
+	"tabrelay/relay/browser/wire"
+	"tabrelay/relay/road/call"
 )
 
 // A relay for which the sale's site is off, with a tab there, and a browser that says what became of each address.

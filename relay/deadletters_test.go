@@ -10,13 +10,13 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"tabrelay/relay/call"
-	"tabrelay/relay/event"
-	"tabrelay/relay/fault"
-	"tabrelay/relay/hub/hubtest"
-	"tabrelay/relay/join"
-	"tabrelay/relay/random"
-	"tabrelay/relay/wire"
+	"tabrelay/relay/agent/join"
+	"tabrelay/relay/browser/hub/hubtest"
+	"tabrelay/relay/browser/wire"
+	"tabrelay/relay/lib/random"
+	"tabrelay/relay/road/call"
+	"tabrelay/relay/road/event"
+	"tabrelay/relay/road/fault"
 )
 
 // ann and bob are two clients.

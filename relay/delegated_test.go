@@ -10,13 +10,13 @@ import (
 	"sync"
 	"testing"
 
-	"tabrelay/relay/agent"
-	"tabrelay/relay/agent/provider"
-	"tabrelay/relay/agent/provider/providertest"
-	"tabrelay/relay/config"
-	"tabrelay/relay/hub/hubtest"
-	"tabrelay/relay/join"
-	"tabrelay/relay/registry"
+	"tabrelay/relay/agent/join"
+	"tabrelay/relay/browser/hub/hubtest"
+	"tabrelay/relay/capability/delegation"
+	"tabrelay/relay/capability/delegation/provider"
+	"tabrelay/relay/capability/delegation/provider/providertest"
+	"tabrelay/relay/road/registry"
+	"tabrelay/relay/state/config"
 )
 
 // hearsUntil reads lines until one has the word, and returns it and those before it.
@@ -82,7 +82,7 @@ func TestAPromptIsCancelledOverMCP(t *testing.T) {
 	a.expects(answer, `"stopReason":"cancelled"`, `"toolCalls":[{`, `"outcome":{"executed":[{`)
 
 	status, text := e.person(t, http.MethodGet, "/api/v1/agents/sessions", "")
-	var list agent.OpenSessions
+	var list delegation.OpenSessions
 	if err := json.Unmarshal([]byte(text), &list); err != nil || status != http.StatusOK || len(list.Sessions) != 1 ||
 		list.Sessions[0].ID != id || list.Sessions[0].Agent != "assistant" || list.Sessions[0].Client != "ann" {
 		t.Errorf("%d %s %v", status, text, err)
@@ -100,7 +100,7 @@ func TestAPromptIsCancelledOverMCP(t *testing.T) {
 func (e *errands) stopOnly(t *testing.T) {
 	t.Helper()
 	_, text := e.person(t, http.MethodGet, "/api/v1/agents/sessions", "")
-	var list agent.OpenSessions
+	var list delegation.OpenSessions
 	if err := json.Unmarshal([]byte(text), &list); err != nil || len(list.Sessions) != 1 {
 		t.Fatal(text, err)
 	}

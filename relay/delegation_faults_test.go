@@ -10,12 +10,12 @@ import (
 	"testing"
 	"time"
 
-	"tabrelay/relay/agent"
-	"tabrelay/relay/agent/provider"
-	"tabrelay/relay/agent/provider/providertest"
-	"tabrelay/relay/config"
-	"tabrelay/relay/fault"
-	"tabrelay/relay/fault/faulttest"
+	"tabrelay/relay/capability/delegation"
+	"tabrelay/relay/capability/delegation/provider"
+	"tabrelay/relay/capability/delegation/provider/providertest"
+	"tabrelay/relay/road/fault"
+	"tabrelay/relay/road/fault/faulttest"
+	"tabrelay/relay/state/config"
 )
 
 // failing are the steps of the providers whose agents fail in TestFailuresOfDelegation, by the agent's name.
@@ -188,7 +188,7 @@ func TestASessionThatIsTaken(t *testing.T) {
 // broken is an agent with a bug.
 type broken struct{ paying }
 
-func (broken) Prompt(context.Context, *agent.Session, agent.Prompt) (agent.Answer, *fault.Error) {
+func (broken) Prompt(context.Context, *delegation.Session, delegation.Prompt) (delegation.Answer, *fault.Error) {
 	panic("/home/ann/secret")
 }
 
@@ -196,7 +196,7 @@ func (broken) Prompt(context.Context, *agent.Session, agent.Prompt) (agent.Answe
 func TestAnAgentWithABug(t *testing.T) {
 	w := newWorld(t)
 	r, _ := w.relayAs(func(c *config.Config) { delegating(t, c) })
-	delegationOf(r).Sessions.Configure([]*agent.Member{{Agent: broken{}, Timeout: time.Minute}},
+	delegationOf(r).Sessions.Configure([]*delegation.Member{{Agent: broken{}, Timeout: time.Minute}},
 		config.Default().Delegation)
 	a := w.agent(nobodyStarts)
 	a.call(1, "tasks_delegate", `{"prompt":"x"}`)

@@ -3,8 +3,8 @@ package relay
 import (
 	"sync"
 
-	"tabrelay/relay/agent"
 	"tabrelay/relay/capability"
+	"tabrelay/relay/capability/delegation"
 )
 
 // delegations are those of the relays that tests have made, by the relay's store.
@@ -12,9 +12,9 @@ var delegations sync.Map
 
 func init() {
 	for i, one := range capabilities {
-		if one.Name == agent.Capability.Name {
+		if one.Name == delegation.Capability.Name {
 			capabilities[i].New = func(core capability.Core) capability.Running {
-				d := agent.New(core)
+				d := delegation.New(core)
 				delegations.Store(core.Store, d)
 				return d.Running()
 			}
@@ -23,7 +23,7 @@ func init() {
 }
 
 // delegationOf is the delegation of a relay.
-func delegationOf(r *Relay) *agent.Delegation {
+func delegationOf(r *Relay) *delegation.Delegation {
 	d, _ := delegations.Load(r.store)
-	return d.(*agent.Delegation)
+	return d.(*delegation.Delegation)
 }

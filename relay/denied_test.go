@@ -6,8 +6,8 @@ import (
 	"os"
 	"testing"
 
-	"tabrelay/relay/call"
-	"tabrelay/relay/policy"
+	"tabrelay/relay/road/call"
+	"tabrelay/relay/road/policy"
 )
 
 // What a person denied of a configuration is not in effect after a restart either, until they allow it or it is taken

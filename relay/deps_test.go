@@ -15,158 +15,96 @@ import (
 // module is the prefix of our own import paths.
 const module = "tabrelay/"
 
-// may lists which of our packages a package may import. A package that is not here may not exist. Tests may import
-// more: they are not what others depend on.
-var may = map[string][]string{
-	"cmd/tabrelay": {"relay", "relay/agent", "relay/audit", "relay/config", "relay/plugin", "relay/registry",
-		"relay/join",
-		"relay/connect", "relay/browser", "relay/bench", "relay/call", "relay/draft", "relay/fault", "relay/policy",
-		"relay/doctor",
-		"relay/install", "relay/review", "relay/trial", "relay/autostart", "relay/builtin", "relay/catalog",
-		"relay/client", "relay/httpapi", "relay/logfile", "relay/store", "extension", "adapters"},
-
-	"relay": {"*"}, // the only place where everything meets
-	"relay/agent": {"relay/agent/provider", "relay/agent/worker", "relay/breaker", "relay/builtin", "relay/call",
-		"relay/capability", "relay/config", "relay/doctor", "relay/event", "relay/httpapi",
-		"relay/fault", "relay/match", "relay/plugin", "relay/registry", "relay/schema",
-		"relay/suggest", "relay/untrusted"},
-	"relay/agent/provider":              {"relay/fault"},
-	"relay/agent/provider/providertest": {"relay/agent/provider"},
-	"relay/agent/worker":                {"relay/call", "relay/fault"},
-
-	"relay/capability": {"relay/builtin", "relay/call", "relay/config", "relay/doctor", "relay/event", "relay/fault",
-		"relay/front", "relay/httpapi", "relay/registry", "relay/store"},
-
-	"relay/bench": {"relay", "relay/call", "relay/config", "relay/plugin", "relay/hub/hubtest", "relay/wire",
-		"relay/fault", "relay/join", "extension"},
-
-	"relay/builtin": {"relay/audit", "relay/call", "relay/catalog", "relay/dispatch", "relay/doctor", "relay/event",
-		"relay/fault", "relay/hub", "relay/match", "relay/metrics", "relay/plugin", "relay/policy", "relay/random",
-		"relay/registry", "relay/result", "relay/schedule", "relay/store"},
-	"relay/client": {"relay/audit", "relay/builtin", "relay/catalog", "relay/call", "relay/config",
-		"relay/dispatch",
-		"relay/event", "relay/fault", "relay/front", "relay/hub", "relay/join", "relay/lock", "relay/metrics",
-		"relay/pause", "relay/policy", "relay/registry", "relay/serial", "relay/store"},
-	"relay/catalog": {"relay/call", "relay/config", "relay/event", "relay/fault", "relay/hub", "relay/lock",
-		"relay/install", "relay/match", "relay/plugin", "relay/policy", "relay/registry", "relay/review",
-		"relay/serial", "relay/store", "relay/suggest", "relay/wire", "adapters"},
-	"relay/webmcp": {"relay/clip", "relay/fault", "relay/lock", "relay/plugin", "relay/rawjson", "relay/registry",
-		"relay/schema"},
-	"relay/httpapi": {"relay/access", "relay/audit", "relay/builtin", "relay/call",
-		"relay/catalog", "relay/client",
-		"relay/clip", "relay/config", "relay/dispatch", "relay/doctor", "relay/event", "relay/fault", "relay/front",
-		"relay/hub", "relay/lock", "relay/logfile", "relay/metrics", "relay/plugin", "relay/policy", "relay/random",
-		"relay/registry", "relay/review", "relay/schedule", "relay/store", "relay/wire", "adapters/demo", "extension"},
-	"relay/logfile": {},
-	"relay/front":   {"relay/access", "relay/call", "relay/fault", "relay/registry"},
-	"relay/deed":    {"relay/call", "relay/untrusted"},
-	"relay/dispatch": {"relay/breaker", "relay/call", "relay/deed", "relay/event", "relay/fault", "relay/registry",
-		"relay/result",
-		"relay/schedule", "relay/schema", "relay/untrusted"},
-	"relay/hub":      {"relay/call", "relay/fault", "relay/wire", "relay/match", "relay/access"},
-	"relay/registry": {"relay/call", "relay/fault", "relay/plugin", "relay/schema", "relay/match"},
-	"relay/plugin":   {"relay/sandbox", "relay/schema", "relay/fault", "relay/match", "plugin-sdk"},
-	"relay/install":  {"relay/clip", "relay/fault", "relay/plugin"},
-	"relay/draft":    {"relay/fault", "relay/plugin"},
-	"relay/review":   {"relay/plugin", "relay/match"},
-	"relay/trial":    {"relay/plugin", "relay/schema"},
-	"relay/resource": {"relay/call", "relay/config", "relay/event", "relay/fault", "relay/hub", "relay/match",
-		"relay/policy", "relay/untrusted"},
-	"relay/policy": {"relay/call", "relay/config", "relay/fault", "relay/lock", "relay/match", "relay/plugin",
-		"relay/registry", "relay/untrusted"},
-	"relay/prompt": {"relay/call", "relay/fault", "relay/front", "relay/hub", "relay/match", "relay/plugin",
-		"relay/registry"},
-	"relay/store":     {"relay/audit", "relay/call", "relay/config", "relay/fault"},
-	"relay/audit":     {"relay/call", "relay/fault"},
-	"relay/metrics":   {"relay/fault"},
-	"relay/schema":    {},
-	"relay/wire":      {"relay/call", "relay/fault"},
-	"relay/fault":     {},
-	"relay/call":      {},
-	"relay/lock":      {},
-	"relay/serial":    {"relay/lock"},
-	"relay/untrusted": {"relay/fault"},
-	"relay/event":     {"relay/call", "relay/lock"},
-	"relay/doctor": {"relay/browser", "relay/config", "relay/connect", "relay/fault", "relay/store", "adapters",
-		"extension"},
-	"relay/sandbox":   {},
-	"relay/breaker":   {},
-	"relay/schedule":  {"relay/call"},
-	"relay/rawjson":   {},
-	"relay/clip":      {},
-	"relay/hint":      {},
-	"relay/random":    {},
-	"relay/pause":     {},
-	"relay/suggest":   {},
-	"relay/access":    {},
-	"relay/result":    {"relay/sandbox", "relay/call", "relay/fault"},
-	"relay/match":     {},
-	"relay/config":    {"relay/call", "relay/match"},
-	"relay/join":      {"relay/config", "relay/fault"},
-	"relay/connect":   {},
-	"relay/autostart": {},
-	"relay/browser":   {},
-
-	"relay/httpapi/apitest":   {},
-	"relay/hub/hubtest":       {"relay/call", "relay/fault", "relay/hub", "relay/wire"},
-	"relay/front/conformance": {"relay/call", "relay/fault", "relay/front", "relay/registry", "relay/plugin"},
-	"relay/fault/generate":    {"relay/fault", "relay/fault/situation"},
-	"relay/fault/faulttest":   {"relay/fault", "relay/fault/situation"},
-	"relay/fault/situation":   {"relay/fault"},
-	"adapters":                {},
-	"adapters/demo":           {},
-	"adapters/generate":       {"relay/plugin"},
-	"extension":               {},
-	"extension/bundle":        {},
-	"plugin-sdk":              {},
+// room is a folder whose packages belong together. They stand from the bottom up: each may import those before it, its
+// own sub-packages, and what the rooms hold that its own may import. A package that is not here may not exist.
+type room struct {
+	name     string
+	packages []string
+	imports  []string // other rooms
+	why      string   // what an import of another room would break
 }
 
-// anywhere are packages that every other may import: they know nothing of ours.
-var anywhere = []string{"relay/clip", "relay/hint", "relay/lock", "relay/pause", "relay/random", "relay/rawjson",
-	"relay/suggest"}
+var rooms = []room{
+	{name: "relay/lib", packages: []string{"lock", "async", "access", "clip", "match", "random", "rawjson", "sandbox",
+		"suggest"}, why: "small helpers know nothing of ours"},
+	{name: "relay/road", packages: []string{"call", "fault", "schema", "registry", "untrusted", "deed", "event",
+		"breaker", "schedule", "result", "policy", "dispatch"}, imports: []string{"relay/lib"},
+		why: "a call's life knows nothing of MCP, WebSockets, frames or files"},
+	{name: "relay/browser", packages: []string{"wire", "hub", "launch"}, imports: []string{"relay/lib", "relay/road"},
+		why: "browsers know nothing of MCP, permissions or what a tool means"},
+	{name: "relay/state", packages: []string{"audit", "config", "logfile", "metrics", "store"},
+		imports: []string{"relay/lib", "relay/road"}, why: "what is kept does not depend on who keeps it"},
+	{name: "relay/plugin", packages: []string{"", "install", "review", "trial", "catalog"},
+		imports: []string{"relay/lib", "relay/road", "relay/browser", "relay/state", "plugin-sdk", "adapters"},
+		why:     "plugins know nothing of agents and of the program around them"},
+	{name: "relay/agent", packages: []string{"front", "join", "prompt", "client"},
+		imports: []string{"relay/lib", "relay/road", "relay/browser", "relay/state", "relay/plugin"},
+		why:     "the agent side knows nothing of the program around it"},
+	{name: "relay/program", packages: []string{"autostart", "connect", "doctor", "builtin", "httpapi", "bench"},
+		imports: []string{"relay/lib", "relay/road", "relay/browser", "relay/state", "relay/plugin", "relay/agent",
+			"extension", "adapters"},
+		why: "what is attached to the core is named in relay/capabilities.go only"},
+	{name: "relay/capability", packages: []string{""}, imports: []string{"relay/lib", "relay/road", "relay/browser",
+		"relay/state", "relay/agent", "relay/program"}, why: "a capability may be taken out"},
+	{name: "relay/capability/delegation", packages: []string{"provider", "worker", ""}, imports: ports,
+		why: "a capability may be taken out"},
+	{name: "relay/capability/recording", packages: []string{""}, imports: ports, why: "a capability may be taken out"},
+	{name: "relay/capability/resource", packages: []string{""}, imports: ports, why: "a capability may be taken out"},
+	{name: "relay/capability/webmcp", packages: []string{""}, imports: ports, why: "a capability may be taken out"},
+	{name: "relay", packages: []string{""}, imports: []string{"*"}}, // the only place where everything meets
+	{name: "cmd", packages: []string{"tabrelay"}, imports: []string{"*"}},
+	{name: "adapters", packages: []string{"", "demo", "generate"}, imports: []string{"relay/plugin"}},
+	{name: "extension", packages: []string{"", "bundle"}},
+	{name: "plugin-sdk", packages: []string{""}},
+}
 
-// why says what an import that is not in the table would break.
-var why = map[string]string{
-	"relay/wire":     "frames know nothing of connections, tools, MCP or who is asking",
-	"relay/fault":    "a failure does not know how it travels",
-	"relay/call":     "nouns that cross package borders have no behaviour",
-	"relay/schema":   "a schema knows neither tools nor frames",
-	"relay/registry": "tools know neither sessions nor browsers",
-	"relay/hub":      "browsers know nothing of MCP, JSON Schema, permissions or what a tool means",
-	"relay/dispatch": "a call's life knows nothing of MCP, WebSockets, frames or files",
-	"relay/front":    "MCP knows nothing of WebSockets, frames, tabs, or how a call is carried out",
-	"cmd/tabrelay":   "a command line holds nothing that a test could not drive through arguments and streams",
+// ports is what a capability may import besides itself: never another capability.
+var ports = []string{"relay/lib", "relay/road", "relay/browser", "relay/state", "relay/plugin", "relay/agent",
+	"relay/program", "relay/capability"}
+
+// debts are imports that the table does not allow, and that are to go.
+var debts = map[string][]string{
+	"relay/road/registry": {"relay/plugin"}, // what a plugin is stands beside how one is built
+	// the same, and what widens rights is read from the configuration
+	"relay/road/policy":  {"relay/plugin", "relay/state/config"},
+	"relay/agent/client": {"relay/program/builtin"}, // tabs of clients
 }
 
 // only lists who may import a dependency, so that replacing it stays a small change. A name with .go is one file.
 var only = map[string][]string{
-	"nhooyr.io/websocket":         {"relay/hub/socket.go", "relay/hub/hubtest", "relay/bench/bare.go"},
-	"github.com/mark3labs/mcp-go": {"relay/front"},
+	"nhooyr.io/websocket": {
+		"relay/browser/hub/socket.go", "relay/browser/hub/hubtest", "relay/program/bench/bare.go",
+	},
+	"github.com/mark3labs/mcp-go": {"relay/agent/front"},
 	"encoding/json/jsontext":      {}, // a plain go build has no GOEXPERIMENT: the module does the same
 	"encoding/json/v2":            {},
-	"github.com/go-json-experiment/json": {"relay/rawjson", "relay/policy", "relay/audit",
+	"github.com/go-json-experiment/json": {"relay/lib/rawjson", "relay/road/policy", "relay/state/audit",
 		"relay/plugin/dist.go"},
-	"golang.org/x/net/idna":                      {"relay/policy/targets.go"},
-	"golang.org/x/text":                          {"relay/config/lookalike.go"},
-	"github.com/agext/levenshtein":               {"relay/suggest"},
-	"modernc.org/sqlite":                         {"relay/store"},
-	"github.com/sasha-s/go-deadlock":             {"relay/lock"},
-	"github.com/petermattis/goid":                {"relay/lock"},
-	"github.com/evanw/esbuild":                   {"relay/plugin", "extension/bundle"},
-	"github.com/grafana/sobek":                   {"relay/plugin", "relay/trial"},
-	"github.com/santhosh-tekuri/jsonschema":      {"relay/schema", "relay/fault"},
-	"github.com/prometheus/client_golang":        {"relay/metrics", "relay/capability", "relay/agent/meters.go"},
-	"github.com/spf13/cobra":                     {"cmd/tabrelay"},
-	"go.yaml.in/yaml":                            {"relay/plugin/promptfile.go"},
-	"github.com/itchyny/gojq":                    {"relay/result"},
-	"github.com/gofrs/flock":                     {"relay/join", "relay/config", "relay/plugin", "relay/install"},
-	"github.com/tailscale/hujson":                {"relay/config", "relay/connect", "relay/plugin"},
-	"github.com/pelletier/go-toml":               {"relay/connect"},
+	"golang.org/x/net/idna":                 {"relay/road/policy/targets.go"},
+	"golang.org/x/text":                     {"relay/state/config/lookalike.go"},
+	"github.com/agext/levenshtein":          {"relay/lib/suggest"},
+	"modernc.org/sqlite":                    {"relay/state/store"},
+	"github.com/sasha-s/go-deadlock":        {"relay/lib/lock"},
+	"github.com/petermattis/goid":           {"relay/lib/lock"},
+	"github.com/evanw/esbuild":              {"relay/plugin", "extension/bundle"},
+	"github.com/grafana/sobek":              {"relay/plugin", "relay/plugin/trial"},
+	"github.com/santhosh-tekuri/jsonschema": {"relay/road/schema", "relay/road/fault"},
+	"github.com/prometheus/client_golang": {
+		"relay/state/metrics", "relay/capability", "relay/capability/delegation/meters.go",
+	},
+	"github.com/spf13/cobra":  {"cmd/tabrelay"},
+	"go.yaml.in/yaml":         {"relay/plugin/promptfile.go"},
+	"github.com/itchyny/gojq": {"relay/road/result"},
+	"github.com/gofrs/flock": {
+		"relay/agent/join", "relay/state/config", "relay/plugin", "relay/plugin/install",
+	},
+	"github.com/tailscale/hujson":                {"relay/state/config", "relay/program/connect", "relay/plugin"},
+	"github.com/pelletier/go-toml":               {"relay/program/connect"},
 	"github.com/rogpeppe/go-internal/testscript": {"cmd/tabrelay"},
-	"github.com/sony/gobreaker":                  {"relay/breaker"},
-	"github.com/zalando/go-keyring":              {"relay/config/key.go"},
-	"github.com/rogpeppe/go-internal/diff":       {"relay/review"},
-	"github.com/coder/acp-go-sdk":                {"relay/agent/worker"},
+	"github.com/sony/gobreaker":                  {"relay/road/breaker"},
+	"github.com/zalando/go-keyring":              {"relay/state/config/key.go"},
+	"github.com/rogpeppe/go-internal/diff":       {"relay/plugin/review"},
+	"github.com/coder/acp-go-sdk":                {"relay/capability/delegation/worker"},
 }
 
 // source is one Go file.
@@ -221,22 +159,64 @@ func sources(t *testing.T) (list []source) {
 
 func TestImports(t *testing.T) {
 	for _, s := range sources(t) {
-		allowed, known := may[s.pkg]
-		if !known {
-			t.Errorf("%s: the package %s is not in the table of imports; add it there, and say in doc.go what it is "+
-				"for", s.name, s.pkg)
+		own, rank := place(s.pkg)
+		if own == nil {
+			t.Errorf("%s: the package %s is in no room; add it to one, and say in doc.go what it is for", s.name, s.pkg)
 			continue
 		}
 		if s.test {
 			continue
 		}
 		for _, i := range s.imports {
-			ours, isOurs := strings.CutPrefix(i, module)
-			if isOurs && !slices.Contains(slices.Concat(allowed, anywhere), ours) && !slices.Contains(allowed, "*") {
-				t.Errorf("%s imports %s, and %s may import %s of ours only: %s", s.name, ours, s.pkg,
-					strings.Join(allowed, ", "), why[s.pkg])
+			if ours, isOurs := strings.CutPrefix(i, module); isOurs && !own.mayImport(rank, s.pkg, ours) {
+				t.Errorf("%s imports %s, which is above it, or in a room that %s may not import (%s): %s",
+					s.name, ours, own.name, strings.Join(own.imports, ", "), own.why)
 			}
 			checkDependency(t, s, i)
+		}
+	}
+}
+
+// place returns the room of a package, and how high in it the package stands. A folder below a package is on its level.
+func place(pkg string) (own *room, rank int) {
+	for i := range rooms {
+		rest, ok := strings.CutPrefix(pkg+"/", rooms[i].name+"/")
+		if !ok {
+			continue
+		}
+		first, _, _ := strings.Cut(rest, "/")
+		if at := slices.Index(rooms[i].packages, first); at >= 0 {
+			own, rank = &rooms[i], at
+		}
+	}
+	return own, rank
+}
+
+func (r *room) mayImport(rank int, pkg, imported string) bool {
+	if slices.Contains(r.imports, "*") || slices.Contains(debts[pkg], imported) {
+		return true
+	}
+	if other, below := place(imported); other == r {
+		return below <= rank
+	}
+	return slices.ContainsFunc(r.imports, func(name string) bool {
+		return imported == name || strings.HasPrefix(imported, name+"/")
+	})
+}
+
+// What is not imported any more is no debt.
+func TestDebtsAreOwed(t *testing.T) {
+	owed := map[string]bool{}
+	for _, s := range sources(t) {
+		for _, i := range s.imports {
+			owed[s.pkg+" "+strings.TrimPrefix(i, module)] = owed[s.pkg+" "+strings.TrimPrefix(i, module)] || !s.test
+		}
+	}
+	for pkg, list := range debts {
+		for _, imported := range list {
+			if !owed[pkg+" "+imported] {
+				t.Errorf("%s does not import %s any more: take it out of debts", pkg, imported)
+			}
 		}
 	}
 }

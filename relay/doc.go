@@ -3,23 +3,23 @@
 //
 // # The way of one call
 //
-//	agent                              a shell                      a delegated agent
+//	agent                              a shell                     a delegated agent
 //	  | tools/call                       | tabrelay call,             | a model or a program
 //	  | (stdio, streamable HTTP)         | /api/v1/tools/{name}/call  | carries out an errand
 //	  v                                  v                            v
-//	relay/join -> relay/client         relay/httpapi                relay/agent
+//	agent/join -> agent/client         program/httpapi              capability/delegation
 //	  | who it is, and its session       |                            |
 //	  v                                  |                            |
-//	relay/front: request -> call.Call    |                            |
+//	agent/front: request -> call.Call    |                            |
 //	  |                                  |                            |
 //	  +----------------------------------+----------------------------+
 //	                                     v
-//	relay/dispatch   find -> check arguments -> policy (off?) -> deadline
+//	road/dispatch    find -> check arguments -> policy (off?) -> deadline
 //	                   -> [resolve -> policy (ask?) -> queue -> send]*   repeated by retry.go
 //	                   -> check result -> record
 //	                                     v
-//	relay/hub        Resolve: which profile, which tab; Send: journal (relay/store) -> connection -> calls in flight
-//	                                     | frame (relay/wire) over WebSocket
+//	browser/hub      Resolve: which profile, which tab; Send: journal (state/store) -> connection -> calls in flight
+//	                                     | frame (browser/wire) over WebSocket
 //	                                     v
 //	extension        worker: link -> frames -> invoke -> inject if needed; then bridge: main -> calls -> adapter
 //	                                     v
@@ -28,71 +28,33 @@
 // The result takes this way back: page/runtime -> bridge/calls -> worker/inflight -> records -> hub/conn -> hub/outcome
 // (a failure becomes a fault.Error) -> hub/send -> dispatch/retry -> front/result.
 //
-// An agent on stdio does not speak to the relay itself: `tabrelay mcp` (relay/join) is a pipe between its stdin and
+// An agent on stdio does not speak to the relay itself: `tabrelay mcp` (agent/join) is a pipe between its stdin and
 // the relay's socket, and finds or starts the one relay of the home folder.
 //
-// # From the bottom up
+// # Rooms, from the bottom up
 //
-//   - call: the nouns that cross borders. No behaviour.
-//   - lock: mutexes; in tests their order is checked, and that none is held over a file or the database.
-//   - event: what the relay tells about itself while it runs.
-//   - clip, hint, pause, random, suggest: the beginning of a long text; the next step of an error; waiting for a while;
-//     ids and secrets; the name that was probably meant.
-//   - rawjson: reads JSON, and finds members of it without decoding the rest.
-//   - match: URL match patterns.
-//   - access: requests of this machine; slows down who keeps failing to prove who they are.
-//   - fault: the error value, the one table of codes, what a page may say, and how it is rendered.
-//   - schema: compile and check JSON Schema within limits; one sentence for what is wrong.
-//   - wire: frames between relay and extension. PROTOCOL.md there is the specification.
-//   - sandbox: this program once more, as a process with limits of memory and time, for code that is not trusted.
-//   - result: make large results small enough for an answer; read kept ones in pieces.
-//   - config: settings, secrets and the home folder.
-//   - plugin: build a plugin without Node, load it, compose the file that is injected. install: fetch those of others,
-//     and pack one for others. draft: make one of a recording. trial: run its tools against fixtures.
-//   - registry: the tools that exist now, as immutable snapshots.
-//   - prompt: the recipes of plugins, listed, rendered and completed.
-//   - policy: what agents may do: the scope of a client, rules, what was allowed for a while, and pending approvals:
-//     calls, and changes that let agents do more, which wait for the person.
-//   - review: what a person reads of a plugin before it may run, and what changed since they did.
-//   - store: everything that outlives the relay, in one SQLite file: journal, results, dead letters, rules, reviews,
-//     audit log, and which profiles, clients and tabs it has seen.
-//   - metrics: what Prometheus reads.
-//   - breaker: holds back calls to a place that keeps failing.
-//   - schedule: the one place where calls wait: for the calls that their client made before them, for a browser that is
-//     reconnecting, for their turn in a tab, for a slot to run in. Ticket.Why says for what.
-//   - hub: connections to browsers, tabs, routing, calls in flight, reconciliation.
-//   - dispatch: one call's life; the owner of deadlines and retries.
-//   - front: MCP and nothing but MCP; mcp-go stays inside. front/conformance serves the fixtures of the official suite.
-//   - untrusted: prose of pages, between markers, and names between quotation marks. deed: what an act of the browser's
-//     tools will do, in sentences.
-//   - audit: rows of the audit log, their chain, their export, and who writes them behind the calls.
-//   - resource: what agents can read by URI, one provider for each scheme, and the guard for what leaves this machine.
-//   - capability: how something that the relay can do besides is attached to it: what it may bring, what it may ask of
-//     the core. capabilities.go has the list.
-//   - agent: delegates errands of clients to agents on models and to programs: their sessions, the tools by which
-//     clients ask them, and the way in which they call tools themselves. agent/worker runs the programs.
-//   - agent/provider: asks the models of AI providers, over HTTP; agent/provider/providertest plays these in tests.
-//   - join: one relay for many processes: instance lock, socket, stdio proxy. autostart: have the system start it.
-//   - connect, browser: configuration files of MCP clients; finding and starting a browser.
-//   - logfile: the relay's log. httpapi: everything that is served over HTTP: one table of routes and their handlers,
-//     the access guard before them, the connection limiter.
-//   - catalog: which plugins there are: on disk, reviewed, offered to browsers; the extension's folder; reload.
-//   - webmcp: the tools that pages register: which tab has which, their names, what of a page's words is listed.
-//   - builtin: the relay's own tools: health, doctor, kept results, dead letters, tabs.
-//   - serial: changes that are made one after the other. client: the MCP clients that have a token or are connected.
-//   - relay: this package, which makes the parts and ends them.
-//   - doctor: what can be wrong around a relay, how it is found, and the next step for each.
-//   - bench: the load driver behind `tabrelay bench`.
-//   - hub/hubtest, httpapi/apitest, fault/faulttest: a browser, requests and checks of failures, for tests; bench has
-//     the browser, too. fault/situation: when each code is raised, of which fault/generate writes docs/errors.md.
-//   - cmd/tabrelay: flags, terminal, exit codes.
+// What each package is for stands in its own comment. Who may import whom is a table, and a test: deps_test.go.
 //
-// Four questions have one answer each. A timeout is decided in dispatch/deadline.go and enforced first in the page
-// (extension/src/page/clock.ts). A ToolError is validated by fault.FromPage in fault/validate.go. A tab is chosen in
-// hub/resolve.go (ranking in hub/tabs.go, ownership in hub/lease.go). The approval of a call is bound by bind in
+//   - lib: small helpers that know nothing of ours: locks whose order is checked in tests, JSON that is not decoded
+//     whole, match patterns, processes with limits for code that is not trusted.
+//   - road: the way of a call. call has the nouns, fault the failures, dispatch carries a call out; schedule is the one
+//     place where calls wait; registry has the tools, policy what agents may do; result makes answers small enough.
+//   - browser: wire has the frames (PROTOCOL.md there is the specification), hub the connections, tabs and calls in
+//     flight; launch finds and starts a browser.
+//   - state: what outlives the relay, or is told of it: store (one SQLite file), config, audit, metrics, logfile.
+//   - plugin: builds a plugin without Node and loads it; install, review, trial; catalog says which plugins there are.
+//   - agent: front speaks MCP, and mcp-go stays inside; join is the stdio proxy and the instance lock; client has who
+//     has a token or is connected; prompt the recipes of plugins.
+//   - program: what stands around: httpapi (one table of routes), builtin (the relay's own tools), doctor, connect,
+//     autostart, bench.
+//   - capability: what the relay can do besides, each attached by one line in capabilities.go: delegation, recording,
+//     resource, webmcp.
+//   - relay: this package, which makes the parts and ends them. cmd/tabrelay: flags, terminal, exit codes.
+//
+// Four questions have one answer each. A timeout is decided in road/dispatch/deadline.go and enforced first in the page
+// (extension/src/page/clock.ts). A ToolError is validated by fault.FromPage in road/fault/validate.go. A tab is chosen
+// in hub/resolve.go (ranking in hub/tabs.go, ownership in hub/lease.go). The approval of a call is bound by bind in
 // policy/binding.go, that of a change by Change.Digest.
-//
-// The table of who may import whom is a test: deps_test.go.
 //
 // # Words
 //

@@ -9,14 +9,14 @@ import (
 	"sync"
 	"testing"
 
-	"tabrelay/relay/agent"
-	"tabrelay/relay/agent/provider"
-	"tabrelay/relay/audit"
-	"tabrelay/relay/call"
-	"tabrelay/relay/fault"
-	"tabrelay/relay/hub/hubtest"
-	"tabrelay/relay/registry"
-	"tabrelay/relay/wire"
+	"tabrelay/relay/browser/hub/hubtest"
+	"tabrelay/relay/browser/wire"
+	"tabrelay/relay/capability/delegation"
+	"tabrelay/relay/capability/delegation/provider"
+	"tabrelay/relay/road/call"
+	"tabrelay/relay/road/fault"
+	"tabrelay/relay/road/registry"
+	"tabrelay/relay/state/audit"
 )
 
 // shownTools are the tools of a relay, as a session may see them.
@@ -90,9 +90,9 @@ func TestAPageThatGivesOrders(t *testing.T) {
 	for range 20 {
 		order("shop__read", `{}`)
 	}
-	a := agent.NewModel(agent.ModelOptions{ID: "reader", Providers: []agent.ModelProvider{
+	a := delegation.NewModel(delegation.ModelOptions{ID: "reader", Providers: []delegation.ModelProvider{
 		{ID: "x", Provider: model, Models: []string{"m"}}}})
-	s := &agent.Session{
+	s := &delegation.Session{
 		ID: "0123", AgentID: "reader", Tools: shownTools{relayTools{r}},
 		Asker: call.Session{ID: "stdio:1", Client: "ann", Via: call.ViaStdio},
 		Acts: call.Session{ID: "stdio:1/session:agent-0123", Client: "ann", Via: call.ViaStdio,
@@ -102,8 +102,8 @@ func TestAPageThatGivesOrders(t *testing.T) {
 	if failure := a.Open(t.Context(), s); failure != nil {
 		t.Fatal(failure)
 	}
-	p := agent.Prompt{Text: "What is in the cart?"}
-	turn := s.Begin(t.Context(), p, agent.Budget{MaxToolCalls: 10})
+	p := delegation.Prompt{Text: "What is in the cart?"}
+	turn := s.Begin(t.Context(), p, delegation.Budget{MaxToolCalls: 10})
 	answer, failure := a.Prompt(turn.Context(), s, p)
 	did := turn.End()
 	if failure != nil || answer.Text != "I paid." {

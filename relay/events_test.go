@@ -10,9 +10,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"tabrelay/relay/event"
-	"tabrelay/relay/hub/hubtest"
-	"tabrelay/relay/join"
+	"tabrelay/relay/agent/join"
+	"tabrelay/relay/browser/hub/hubtest"
+	"tabrelay/relay/road/event"
 )
 
 // listener reads the stream of events.

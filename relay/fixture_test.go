@@ -1,6 +1,6 @@
 package relay
 
-import "tabrelay/relay/config"
+import "tabrelay/relay/state/config"
 
 // openConfig is a configuration for tests that are about neither permissions nor reviews: every tool may be called.
 func openConfig() config.Config {

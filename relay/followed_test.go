@@ -3,7 +3,7 @@ package relay
 import (
 	"testing"
 
-	"tabrelay/relay/wire"
+	"tabrelay/relay/browser/wire"
 )
 
 func TestUncaughtSaysWhen(t *testing.T) {

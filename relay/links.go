@@ -4,15 +4,15 @@ import (
 	"fmt"
 	"time"
 
-	"tabrelay/relay/browser"
-	"tabrelay/relay/call"
-	"tabrelay/relay/catalog"
-	"tabrelay/relay/event"
-	"tabrelay/relay/fault"
-	"tabrelay/relay/hub"
-	"tabrelay/relay/policy"
-	"tabrelay/relay/registry"
-	"tabrelay/relay/wire"
+	"tabrelay/relay/browser/hub"
+	"tabrelay/relay/browser/launch"
+	"tabrelay/relay/browser/wire"
+	"tabrelay/relay/plugin/catalog"
+	"tabrelay/relay/road/call"
+	"tabrelay/relay/road/event"
+	"tabrelay/relay/road/fault"
+	"tabrelay/relay/road/policy"
+	"tabrelay/relay/road/registry"
 )
 
 // linkChanged hears what happens to connections, and passes it on: to the list of known profiles, to the notices of
@@ -26,7 +26,7 @@ func (r *Relay) linkChanged(e hub.Event) {
 		}
 		// `tabrelay up` starts a browser only where none is connected, so the first one to come is that one.
 		if e.Alone {
-			if err := browser.Claim(r.Home.Browser(), e.ProfileID); err != nil {
+			if err := launch.Claim(r.Home.Browser(), e.ProfileID); err != nil {
 				r.Log.Warn().Err(err).Msg("cannot note which profile the managed browser has; its end will be " +
 					"noticed late")
 			}

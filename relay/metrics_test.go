@@ -12,13 +12,13 @@ import (
 	"github.com/rs/zerolog"
 
 	"tabrelay/extension"
-	"tabrelay/relay/call"
-	"tabrelay/relay/event"
-	"tabrelay/relay/hub/hubtest"
-	"tabrelay/relay/join"
+	"tabrelay/relay/agent/join"
+	"tabrelay/relay/browser/hub/hubtest"
+	"tabrelay/relay/browser/wire"
+	"tabrelay/relay/lib/random"
 	"tabrelay/relay/plugin"
-	"tabrelay/relay/random"
-	"tabrelay/relay/wire"
+	"tabrelay/relay/road/call"
+	"tabrelay/relay/road/event"
 )
 
 // metric waits until a line of /metrics is there. Counting happens beside the call, so it may be a moment later.

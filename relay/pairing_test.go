@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"tabrelay/extension"
-	"tabrelay/relay/httpapi"
-	"tabrelay/relay/hub/hubtest"
+	"tabrelay/relay/browser/hub/hubtest"
+	"tabrelay/relay/program/httpapi"
 )
 
 func TestPairingOverTheAPI(t *testing.T) {

@@ -8,10 +8,10 @@ import (
 	"testing"
 
 	"tabrelay/extension"
-	"tabrelay/relay/event"
-	"tabrelay/relay/hub"
-	"tabrelay/relay/hub/hubtest"
-	"tabrelay/relay/wire"
+	"tabrelay/relay/browser/hub"
+	"tabrelay/relay/browser/hub/hubtest"
+	"tabrelay/relay/browser/wire"
+	"tabrelay/relay/road/event"
 )
 
 // dialIn connects a browser to a relay, and returns when the relay knows its tabs: before that no call goes there.

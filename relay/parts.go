@@ -5,27 +5,27 @@ import (
 	"context"
 
 	"tabrelay/extension"
-	"tabrelay/relay/breaker"
-	"tabrelay/relay/browser"
-	"tabrelay/relay/builtin"
-	"tabrelay/relay/call"
-	"tabrelay/relay/catalog"
-	"tabrelay/relay/client"
-	"tabrelay/relay/config"
-	"tabrelay/relay/dispatch"
-	"tabrelay/relay/doctor"
-	"tabrelay/relay/event"
-	"tabrelay/relay/fault"
-	"tabrelay/relay/front"
-	"tabrelay/relay/hub"
-	"tabrelay/relay/metrics"
+	"tabrelay/relay/agent/client"
+	"tabrelay/relay/agent/front"
+	"tabrelay/relay/agent/prompt"
+	"tabrelay/relay/browser/hub"
+	"tabrelay/relay/browser/launch"
+	"tabrelay/relay/capability/resource"
+	"tabrelay/relay/capability/webmcp"
 	"tabrelay/relay/plugin"
-	"tabrelay/relay/policy"
-	"tabrelay/relay/prompt"
-	"tabrelay/relay/registry"
-	"tabrelay/relay/resource"
-	"tabrelay/relay/schedule"
-	"tabrelay/relay/webmcp"
+	"tabrelay/relay/plugin/catalog"
+	"tabrelay/relay/program/builtin"
+	"tabrelay/relay/program/doctor"
+	"tabrelay/relay/road/breaker"
+	"tabrelay/relay/road/call"
+	"tabrelay/relay/road/dispatch"
+	"tabrelay/relay/road/event"
+	"tabrelay/relay/road/fault"
+	"tabrelay/relay/road/policy"
+	"tabrelay/relay/road/registry"
+	"tabrelay/relay/road/schedule"
+	"tabrelay/relay/state/config"
+	"tabrelay/relay/state/metrics"
 )
 
 // openPolicy reads the rules, and bounds the configuration by what a person took back.
@@ -74,7 +74,7 @@ func (r *Relay) makeParts(ctx context.Context) error {
 	r.hub = hub.New(hub.Config{
 		Secret: r.secrets.Pairing, Pairings: &r.pairings, ExtensionIDs: append([]string{extension.ID},
 			c.ExtensionIDs...), RelayVersion: Version, BundleHash: extension.FlavourOf(c.TrustedInput).Hash,
-		Known: known, Ended: func(profile string) bool { return browser.Ended(r.Home.Browser(), profile) },
+		Known: known, Ended: func(profile string) bool { return launch.Ended(r.Home.Browser(), profile) },
 		ReconnectWait: c.ReconnectWait, PingEvery: c.PingEvery, StartTime: c.StartTimeout, FrameBytes: c.FrameBytes,
 		Handshakes: min(r.limiter.Most()/4, 64),
 		Log:        r.part("hub"), Journal: r.store, Meter: r.meter,

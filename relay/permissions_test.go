@@ -13,17 +13,17 @@ import (
 
 	"github.com/rs/zerolog"
 
-	"tabrelay/relay/call"
-	"tabrelay/relay/config"
-	"tabrelay/relay/event"
-	"tabrelay/relay/fault"
-	"tabrelay/relay/httpapi/apitest"
-	"tabrelay/relay/hub"
-	"tabrelay/relay/hub/hubtest"
-	"tabrelay/relay/join"
+	"tabrelay/relay/agent/join"
+	"tabrelay/relay/browser/hub"
+	"tabrelay/relay/browser/hub/hubtest"
+	"tabrelay/relay/browser/wire"
+	"tabrelay/relay/lib/random"
 	"tabrelay/relay/plugin"
-	"tabrelay/relay/random"
-	"tabrelay/relay/wire"
+	"tabrelay/relay/program/httpapi/apitest"
+	"tabrelay/relay/road/call"
+	"tabrelay/relay/road/event"
+	"tabrelay/relay/road/fault"
+	"tabrelay/relay/state/config"
 )
 
 const (

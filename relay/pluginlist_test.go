@@ -6,11 +6,11 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"tabrelay/relay/call"
-	"tabrelay/relay/catalog"
-	"tabrelay/relay/httpapi"
-	"tabrelay/relay/hub/hubtest"
-	"tabrelay/relay/join"
+	"tabrelay/relay/agent/join"
+	"tabrelay/relay/browser/hub/hubtest"
+	"tabrelay/relay/plugin/catalog"
+	"tabrelay/relay/program/httpapi"
+	"tabrelay/relay/road/call"
 )
 
 // A plugin goes through its states as its web app and the rules about it do.

@@ -14,12 +14,12 @@ import (
 
 	"github.com/rs/zerolog"
 
-	"tabrelay/relay/fault"
-	"tabrelay/relay/fault/faulttest"
-	"tabrelay/relay/hub/hubtest"
-	"tabrelay/relay/join"
+	"tabrelay/relay/agent/join"
+	"tabrelay/relay/browser/hub/hubtest"
+	"tabrelay/relay/browser/wire"
 	"tabrelay/relay/plugin"
-	"tabrelay/relay/wire"
+	"tabrelay/relay/road/fault"
+	"tabrelay/relay/road/fault/faulttest"
 )
 
 // relayWith starts a relay with plugins of its own.

@@ -20,11 +20,11 @@ import (
 	"github.com/rs/zerolog"
 
 	"tabrelay/extension"
-	"tabrelay/relay/config"
-	"tabrelay/relay/hub/hubtest"
-	"tabrelay/relay/join"
+	"tabrelay/relay/agent/join"
+	"tabrelay/relay/browser/hub/hubtest"
+	"tabrelay/relay/browser/wire"
 	"tabrelay/relay/plugin"
-	"tabrelay/relay/wire"
+	"tabrelay/relay/state/config"
 )
 
 const shopPage = "https://shop.example/cart"

@@ -17,13 +17,13 @@ import (
 	"github.com/google/renameio/v2/maybe"
 	"github.com/rs/zerolog"
 
-	"tabrelay/relay/call"
-	"tabrelay/relay/catalog"
-	"tabrelay/relay/config"
-	"tabrelay/relay/event"
-	"tabrelay/relay/fault"
-	"tabrelay/relay/join"
-	"tabrelay/relay/registry"
+	"tabrelay/relay/agent/join"
+	"tabrelay/relay/plugin/catalog"
+	"tabrelay/relay/road/call"
+	"tabrelay/relay/road/event"
+	"tabrelay/relay/road/fault"
+	"tabrelay/relay/road/registry"
+	"tabrelay/relay/state/config"
 )
 
 // runOwn runs one of the relay's own tools, past the rules.

@@ -9,10 +9,10 @@ import (
 	"testing"
 	"time"
 
-	"tabrelay/relay/call"
-	"tabrelay/relay/hub/hubtest"
-	"tabrelay/relay/store"
-	"tabrelay/relay/wire"
+	"tabrelay/relay/browser/hub/hubtest"
+	"tabrelay/relay/browser/wire"
+	"tabrelay/relay/road/call"
+	"tabrelay/relay/state/store"
 )
 
 // An agent goes on with the next relay where it worked with the last one, however good another profile's tab is.

@@ -15,12 +15,12 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/rs/zerolog"
 
-	"tabrelay/relay/config"
-	"tabrelay/relay/httpapi"
+	"tabrelay/relay/agent/prompt"
+	"tabrelay/relay/browser/wire"
 	"tabrelay/relay/plugin"
-	"tabrelay/relay/prompt"
-	"tabrelay/relay/review"
-	"tabrelay/relay/wire"
+	"tabrelay/relay/plugin/review"
+	"tabrelay/relay/program/httpapi"
+	"tabrelay/relay/state/config"
 )
 
 // reviewer is a relay whose plugins are reviewed, and the person at its terminal.

@@ -7,9 +7,9 @@ import (
 	"strings"
 	"testing"
 
-	"tabrelay/relay/httpapi"
-	"tabrelay/relay/hub"
-	"tabrelay/relay/review"
+	"tabrelay/relay/browser/hub"
+	"tabrelay/relay/plugin/review"
+	"tabrelay/relay/program/httpapi"
 )
 
 // The side panel reviews like the terminal, is told so in the log, and is not sent more than it can show.

@@ -12,13 +12,13 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"tabrelay/relay/call"
-	"tabrelay/relay/fault/faulttest"
-	"tabrelay/relay/httpapi"
+	"tabrelay/relay/browser/wire"
 	"tabrelay/relay/plugin"
-	"tabrelay/relay/registry"
-	"tabrelay/relay/review"
-	"tabrelay/relay/wire"
+	"tabrelay/relay/plugin/review"
+	"tabrelay/relay/program/httpapi"
+	"tabrelay/relay/road/call"
+	"tabrelay/relay/road/fault/faulttest"
+	"tabrelay/relay/road/registry"
 )
 
 // The whole story of one plugin: new, accepted, changed, changed back, changed and refused, over a restart.

@@ -12,11 +12,11 @@ import (
 
 	"github.com/rs/zerolog"
 
-	"tabrelay/relay/call"
-	"tabrelay/relay/httpapi/apitest"
-	"tabrelay/relay/hub/hubtest"
-	"tabrelay/relay/join"
+	"tabrelay/relay/agent/join"
+	"tabrelay/relay/browser/hub/hubtest"
 	"tabrelay/relay/plugin"
+	"tabrelay/relay/program/httpapi/apitest"
+	"tabrelay/relay/road/call"
 )
 
 // TestLogKeepsSecrets has a conversation full of secrets, and looks for each of them in a log of the finest level.

@@ -9,11 +9,11 @@ import (
 	"strings"
 	"testing"
 
-	"tabrelay/relay/catalog"
-	"tabrelay/relay/httpapi"
-	"tabrelay/relay/hub"
-	"tabrelay/relay/join"
+	"tabrelay/relay/agent/join"
+	"tabrelay/relay/browser/hub"
 	"tabrelay/relay/plugin"
+	"tabrelay/relay/plugin/catalog"
+	"tabrelay/relay/program/httpapi"
 )
 
 const teaSettings = `{

@@ -10,8 +10,8 @@ import (
 	"sync"
 	"testing"
 
-	"tabrelay/relay/hub/hubtest"
-	"tabrelay/relay/join"
+	"tabrelay/relay/agent/join"
+	"tabrelay/relay/browser/hub/hubtest"
 )
 
 // A relay that starts, serves a browser and an agent, and stops looks up no name and connects to nobody: there is no

@@ -12,7 +12,7 @@ import (
 	"strings"
 	"testing"
 
-	"tabrelay/relay/fault/situation"
+	"tabrelay/relay/road/fault/situation"
 )
 
 // TestEverySituationIsProvoked walks the table of situations. A test provokes a situation when it hands what came out

@@ -17,15 +17,15 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
-	"tabrelay/relay/call"
-	"tabrelay/relay/catalog"
-	"tabrelay/relay/event"
-	"tabrelay/relay/fault"
-	"tabrelay/relay/httpapi"
-	"tabrelay/relay/hub"
-	"tabrelay/relay/hub/hubtest"
-	"tabrelay/relay/join"
-	"tabrelay/relay/wire"
+	"tabrelay/relay/agent/join"
+	"tabrelay/relay/browser/hub"
+	"tabrelay/relay/browser/hub/hubtest"
+	"tabrelay/relay/browser/wire"
+	"tabrelay/relay/plugin/catalog"
+	"tabrelay/relay/program/httpapi"
+	"tabrelay/relay/road/call"
+	"tabrelay/relay/road/event"
+	"tabrelay/relay/road/fault"
 )
 
 // What an agent reads of the relay names no tab, no folder and nothing that other clients do.
@@ -192,7 +192,7 @@ func eventsSeen(t *testing.T, r *Relay, token string) []event.Event {
 // kindsOfEvents are those the source of package event names.
 func kindsOfEvents(t *testing.T) map[event.Kind]bool {
 	t.Helper()
-	file, err := parser.ParseFile(token.NewFileSet(), "event/event.go", nil, 0)
+	file, err := parser.ParseFile(token.NewFileSet(), "road/event/event.go", nil, 0)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,13 +9,13 @@ import (
 	"strings"
 	"testing"
 
-	"tabrelay/relay/builtin"
-	"tabrelay/relay/call"
-	"tabrelay/relay/fault/faulttest"
-	"tabrelay/relay/httpapi"
-	"tabrelay/relay/hub/hubtest"
-	"tabrelay/relay/join"
-	"tabrelay/relay/wire"
+	"tabrelay/relay/agent/join"
+	"tabrelay/relay/browser/hub/hubtest"
+	"tabrelay/relay/browser/wire"
+	"tabrelay/relay/program/builtin"
+	"tabrelay/relay/program/httpapi"
+	"tabrelay/relay/road/call"
+	"tabrelay/relay/road/fault/faulttest"
 )
 
 // tabs are the tabs as the panel gets them.

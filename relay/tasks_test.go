@@ -8,13 +8,13 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"tabrelay/relay/agent/provider"
-	"tabrelay/relay/agent/provider/providertest"
-	"tabrelay/relay/config"
-	"tabrelay/relay/dispatch"
-	"tabrelay/relay/front"
-	"tabrelay/relay/hub/hubtest"
-	"tabrelay/relay/join"
+	"tabrelay/relay/agent/front"
+	"tabrelay/relay/agent/join"
+	"tabrelay/relay/browser/hub/hubtest"
+	"tabrelay/relay/capability/delegation/provider"
+	"tabrelay/relay/capability/delegation/provider/providertest"
+	"tabrelay/relay/road/dispatch"
+	"tabrelay/relay/state/config"
 )
 
 // errands is a relay with an agent whose model pays and then thinks until it is let go on.

@@ -7,10 +7,10 @@ import (
 
 	"github.com/rs/zerolog"
 
-	"tabrelay/relay/call"
-	"tabrelay/relay/config"
 	"tabrelay/relay/plugin"
-	"tabrelay/relay/registry"
+	"tabrelay/relay/road/call"
+	"tabrelay/relay/road/registry"
+	"tabrelay/relay/state/config"
 )
 
 // BenchmarkView is what it takes to know whether the list of a client that was made before still holds ("kept"), and to

@@ -4,7 +4,7 @@ import (
 	"encoding/json"
 	"testing"
 
-	"tabrelay/relay/hub/hubtest"
+	"tabrelay/relay/browser/hub/hubtest"
 )
 
 // What had to be repaired of a page's error is said to the agent with the error, not only in the log.

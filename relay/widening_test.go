@@ -11,14 +11,14 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"tabrelay/relay/call"
-	"tabrelay/relay/catalog"
-	"tabrelay/relay/httpapi"
-	"tabrelay/relay/hub/hubtest"
-	"tabrelay/relay/join"
-	"tabrelay/relay/policy"
-	"tabrelay/relay/review"
-	"tabrelay/relay/wire"
+	"tabrelay/relay/agent/join"
+	"tabrelay/relay/browser/hub/hubtest"
+	"tabrelay/relay/browser/wire"
+	"tabrelay/relay/plugin/catalog"
+	"tabrelay/relay/plugin/review"
+	"tabrelay/relay/program/httpapi"
+	"tabrelay/relay/road/call"
+	"tabrelay/relay/road/policy"
 )
 
 // openPanels makes a browser say that so many side panels are open, and waits until the relay knows.

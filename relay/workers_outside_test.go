@@ -10,9 +10,9 @@ import (
 	"testing"
 	"time"
 
-	"tabrelay/relay/agent"
-	"tabrelay/relay/config"
-	"tabrelay/relay/hub/hubtest"
+	"tabrelay/relay/browser/hub/hubtest"
+	"tabrelay/relay/capability/delegation"
+	"tabrelay/relay/state/config"
 )
 
 // scripted is a model that calls the reading tool of the shop once, and then says what that answered.
@@ -77,7 +77,7 @@ func TestOpencodeAsWorker(t *testing.T) {
 			"XDG_STATE_HOME":          home,
 			"OPENCODE_CONFIG_CONTENT": string(settings), "OPENCODE_DISABLE_MODELS_FETCH": "1",
 		}})
-	defer e.program.Close(e.session, agent.Closed)
+	defer e.program.Close(e.session, delegation.Closed)
 	answer, did, failure := e.prompt("What is in the cart?")
 	if failure != nil {
 		t.Fatal(failure, string(failure.Data))

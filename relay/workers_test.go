@@ -16,13 +16,13 @@ import (
 
 	"github.com/rs/zerolog"
 
-	"tabrelay/relay/agent"
-	"tabrelay/relay/call"
-	"tabrelay/relay/config"
-	"tabrelay/relay/fault"
-	"tabrelay/relay/hub/hubtest"
-	"tabrelay/relay/join"
-	"tabrelay/relay/registry"
+	"tabrelay/relay/agent/join"
+	"tabrelay/relay/browser/hub/hubtest"
+	"tabrelay/relay/capability/delegation"
+	"tabrelay/relay/road/call"
+	"tabrelay/relay/road/fault"
+	"tabrelay/relay/road/registry"
+	"tabrelay/relay/state/config"
 )
 
 // TestMain makes the test binary a worker's program, or the stdio proxy that such a program starts.
@@ -192,8 +192,8 @@ func (t relayTools) Do(ctx context.Context, c call.Call) (*call.Result, *fault.E
 // errand is a session with an agent that is a program.
 type errand struct {
 	t       *testing.T
-	program *agent.Program
-	session *agent.Session
+	program *delegation.Program
+	session *delegation.Session
 	told    []string
 }
 
@@ -212,7 +212,7 @@ func newErrandOf(t *testing.T, r *Relay, c config.Worker) *errand {
 	t.Helper()
 	w, program := delegationOf(r).NewWorker("tester", c)
 	t.Cleanup(w.Close)
-	s := &agent.Session{
+	s := &delegation.Session{
 		ID: "0123456789abcdef0123456789abcdef", AgentID: "tester", Tools: relayTools{r},
 		Asker: call.Session{ID: "stdio:1", Client: "ann", Via: call.ViaStdio},
 		Acts: call.Session{ID: "stdio:1/session:agent-01234567", Client: "ann", Via: call.ViaStdio,
@@ -231,9 +231,9 @@ func (e *errand) open() {
 	}
 }
 
-func (e *errand) prompt(text string) (agent.Answer, agent.Summary, *fault.Error) {
-	p := agent.Prompt{Text: text, Tell: func(p call.Progress) { e.told = append(e.told, p.Message) }}
-	turn := e.session.Begin(e.t.Context(), p, agent.Budget{MaxToolCalls: 2})
+func (e *errand) prompt(text string) (delegation.Answer, delegation.Summary, *fault.Error) {
+	p := delegation.Prompt{Text: text, Tell: func(p call.Progress) { e.told = append(e.told, p.Message) }}
+	turn := e.session.Begin(e.t.Context(), p, delegation.Budget{MaxToolCalls: 2})
 	answer, failure := e.program.Prompt(turn.Context(), e.session, p)
 	return answer, turn.End(), failure
 }
@@ -259,7 +259,7 @@ func TestProgramsUseTools(t *testing.T) {
 				c.Return(json.RawMessage(`{"ok":true}`))
 			})
 			e := newErrand(t, r, mode)
-			defer e.program.Close(e.session, agent.Closed)
+			defer e.program.Close(e.session, delegation.Closed)
 			answer, did, failure := e.prompt(toolCall("shop__pay", `{}`, `{"tabrelay/session":"somebody"}`))
 			if failure != nil || !strings.Contains(answer.Text, `{\"ok\":true}`) || answer.StopReason != "end_turn" {
 				t.Fatalf("answer %+v, failure %v", answer, failure)
@@ -343,9 +343,9 @@ func TestProgramThatEnds(t *testing.T) {
 	if failure == nil || failure.Code != fault.WorkerFailed || *failure.SessionValid {
 		t.Fatalf("failure %+v", failure)
 	}
-	e.program.Close(e.session, agent.Failed)
+	e.program.Close(e.session, delegation.Failed)
 	e.open()
-	defer e.program.Close(e.session, agent.Closed)
+	defer e.program.Close(e.session, delegation.Closed)
 	answer, _, failure := e.prompt(`{"jsonrpc":"2.0","id":8,"method":"ping"}`)
 	if failure != nil || !strings.Contains(answer.Text, `"result":{}`) {
 		t.Errorf("answer %+v, failure %v", answer, failure)
@@ -358,7 +358,7 @@ func TestProgramsAskThePerson(t *testing.T) {
 		t.Run(fmt.Sprint(allow), func(t *testing.T) {
 			r, _ := newWorld(t).relay()
 			e := newErrand(t, r, "http")
-			defer e.program.Close(e.session, agent.Closed)
+			defer e.program.Close(e.session, delegation.Closed)
 			asked := make(chan call.Approval, 1)
 			go func() {
 				list := r.policy.Pending("")

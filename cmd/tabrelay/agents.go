@@ -11,11 +11,11 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"tabrelay/relay/agent"
-	"tabrelay/relay/call"
-	"tabrelay/relay/fault"
-	"tabrelay/relay/join"
-	"tabrelay/relay/store"
+	"tabrelay/relay/agent/join"
+	"tabrelay/relay/capability/delegation"
+	"tabrelay/relay/road/call"
+	"tabrelay/relay/road/fault"
+	"tabrelay/relay/state/store"
 )
 
 const agentsPath = "/api/v1/agents"
@@ -30,7 +30,7 @@ func (a *app) agentsList() *cobra.Command {
 	return a.withJSON(&cobra.Command{
 		Use: "list", Short: "List the agents that are configured, and what each of them lacks", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			var list agent.Configured
+			var list delegation.Configured
 			if err := a.get(cmd.Context(), agentsPath, &list); err != nil {
 				return err
 			}
@@ -65,7 +65,7 @@ func (a *app) agentsList() *cobra.Command {
 }
 
 // unpricedOf is how many requests count as 0 USD, since the relay started.
-func unpricedOf(list agent.Configured) (n int) {
+func unpricedOf(list delegation.Configured) (n int) {
 	for _, one := range list.Spent {
 		n += one.Unpriced
 	}
@@ -79,7 +79,7 @@ func bound(usd float64) string {
 	return fmt.Sprintf("$%.2f", usd)
 }
 
-func agentName(one agent.AgentView) string {
+func agentName(one delegation.AgentView) string {
 	if one.Default {
 		return one.ID + " (default)"
 	}
@@ -87,7 +87,7 @@ func agentName(one agent.AgentView) string {
 }
 
 // runsOn is the program that an agent is, or the models that it uses.
-func runsOn(one agent.AgentView) string {
+func runsOn(one delegation.AgentView) string {
 	if one.Program != "" {
 		return one.Program
 	}
@@ -111,7 +111,7 @@ func (a *app) agentsTranscript() *cobra.Command {
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if _, ok := join.Running(cmd.Context(), a.home); ok { // which says whether this is for the person
-				if err := a.get(cmd.Context(), agentsPath, &agent.Configured{}); err != nil {
+				if err := a.get(cmd.Context(), agentsPath, &delegation.Configured{}); err != nil {
 					return err
 				}
 			}

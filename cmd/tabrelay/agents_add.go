@@ -15,12 +15,12 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"tabrelay/relay/agent"
-	"tabrelay/relay/config"
-	"tabrelay/relay/fault"
-	"tabrelay/relay/httpapi"
-	"tabrelay/relay/join"
-	"tabrelay/relay/rawjson"
+	"tabrelay/relay/agent/join"
+	"tabrelay/relay/capability/delegation"
+	"tabrelay/relay/lib/rawjson"
+	"tabrelay/relay/program/httpapi"
+	"tabrelay/relay/road/fault"
+	"tabrelay/relay/state/config"
 )
 
 // preset is a program that is known to speak the Agent Client Protocol.
@@ -270,7 +270,7 @@ func (a *app) agentsTest() *cobra.Command {
 }
 
 func (a *app) testAgent(ctx context.Context, name string) error {
-	var test agent.AgentTest
+	var test delegation.AgentTest
 	err := a.request(ctx, http.MethodPost, agentsPath+"/"+url.PathEscape(name)+"/test", nil, &test)
 	switch {
 	case err != nil:

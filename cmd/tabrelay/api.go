@@ -12,10 +12,10 @@ import (
 	"net/textproto"
 	"time"
 
-	"tabrelay/relay/fault"
-	"tabrelay/relay/httpapi"
-	"tabrelay/relay/join"
-	"tabrelay/relay/policy"
+	"tabrelay/relay/agent/join"
+	"tabrelay/relay/program/httpapi"
+	"tabrelay/relay/road/fault"
+	"tabrelay/relay/road/policy"
 )
 
 // exitTimeout is how long a process that was killed may take to be gone.

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"tabrelay/relay/config"
-	"tabrelay/relay/join"
+	"tabrelay/relay/agent/join"
+	"tabrelay/relay/state/config"
 )
 
 // A relay that is killed between the knock and the request does not run, like one that was killed before.

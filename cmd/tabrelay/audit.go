@@ -15,9 +15,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"tabrelay/relay/audit"
-	"tabrelay/relay/httpapi"
-	"tabrelay/relay/join"
+	"tabrelay/relay/agent/join"
+	"tabrelay/relay/program/httpapi"
+	"tabrelay/relay/state/audit"
 )
 
 // auditOptions are the flags of `tabrelay audit`.

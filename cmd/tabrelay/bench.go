@@ -6,8 +6,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"tabrelay/relay/bench"
-	"tabrelay/relay/join"
+	"tabrelay/relay/agent/join"
+	"tabrelay/relay/program/bench"
 )
 
 func (a *app) bench() *cobra.Command {

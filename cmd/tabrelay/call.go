@@ -17,9 +17,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"tabrelay/relay/call"
-	"tabrelay/relay/fault"
-	"tabrelay/relay/httpapi"
+	"tabrelay/relay/program/httpapi"
+	"tabrelay/relay/road/call"
+	"tabrelay/relay/road/fault"
 )
 
 // maxArguments bounds what is read from stdin.

@@ -14,15 +14,15 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"tabrelay/relay/call"
-	"tabrelay/relay/catalog"
-	"tabrelay/relay/client"
-	"tabrelay/relay/config"
-	"tabrelay/relay/connect"
-	"tabrelay/relay/httpapi"
-	"tabrelay/relay/join"
-	"tabrelay/relay/policy"
-	"tabrelay/relay/suggest"
+	"tabrelay/relay/agent/client"
+	"tabrelay/relay/agent/join"
+	"tabrelay/relay/lib/suggest"
+	"tabrelay/relay/plugin/catalog"
+	"tabrelay/relay/program/connect"
+	"tabrelay/relay/program/httpapi"
+	"tabrelay/relay/road/call"
+	"tabrelay/relay/road/policy"
+	"tabrelay/relay/state/config"
 )
 
 const clientsPath = "/api/v1/clients"

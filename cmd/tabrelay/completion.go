@@ -13,7 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"tabrelay/relay/config"
+	"tabrelay/relay/state/config"
 )
 
 // completionTime is how long a shell waits for words that only the relay knows.

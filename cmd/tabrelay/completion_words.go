@@ -8,13 +8,13 @@ import (
 	"strings"
 	"time"
 
-	"tabrelay/relay/agent"
-	"tabrelay/relay/builtin"
-	"tabrelay/relay/clip"
-	"tabrelay/relay/config"
-	"tabrelay/relay/httpapi"
+	"tabrelay/relay/capability/delegation"
+	"tabrelay/relay/lib/clip"
 	"tabrelay/relay/plugin"
-	"tabrelay/relay/store"
+	"tabrelay/relay/program/builtin"
+	"tabrelay/relay/program/httpapi"
+	"tabrelay/relay/state/config"
+	"tabrelay/relay/state/store"
 )
 
 // fixed are words that never change.
@@ -140,7 +140,7 @@ func (a *app) letterWords(ctx context.Context) (list []string) {
 }
 
 func (a *app) transcriptWords(ctx context.Context) (list []string) {
-	if a.get(ctx, agentsPath, &agent.Configured{}) != nil { // it says whether this is for the person
+	if a.get(ctx, agentsPath, &delegation.Configured{}) != nil { // it says whether this is for the person
 		return nil
 	}
 	kept, err := store.Transcripts(ctx, a.home)

@@ -8,9 +8,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"tabrelay/relay/config"
-	"tabrelay/relay/httpapi"
-	"tabrelay/relay/join"
+	"tabrelay/relay/agent/join"
+	"tabrelay/relay/program/httpapi"
+	"tabrelay/relay/state/config"
 )
 
 func (a *app) configShow() *cobra.Command {

@@ -11,11 +11,11 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"tabrelay/relay/config"
-	"tabrelay/relay/connect"
-	"tabrelay/relay/httpapi"
-	"tabrelay/relay/join"
-	"tabrelay/relay/registry"
+	"tabrelay/relay/agent/join"
+	"tabrelay/relay/program/connect"
+	"tabrelay/relay/program/httpapi"
+	"tabrelay/relay/road/registry"
+	"tabrelay/relay/state/config"
 )
 
 // connection is an MCP client whose configuration is read or changed.

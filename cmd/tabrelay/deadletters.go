@@ -7,8 +7,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"tabrelay/relay/builtin"
-	"tabrelay/relay/httpapi"
+	"tabrelay/relay/program/builtin"
+	"tabrelay/relay/program/httpapi"
 )
 
 func (a *app) deadLetters() *cobra.Command {

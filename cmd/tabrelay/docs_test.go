@@ -32,7 +32,7 @@ var (
 // docPages are the pages that people read. A plugin's recipes are for agents, and named after their arguments.
 func docPages(t *testing.T) map[string]*docPage {
 	t.Helper()
-	names := []string{"README.md", "CHANGELOG.md", "plugin-sdk/README.md", "relay/wire/PROTOCOL.md"}
+	names := []string{"README.md", "CHANGELOG.md", "plugin-sdk/README.md", "relay/browser/wire/PROTOCOL.md"}
 	err := fs.WalkDir(repository, "docs", func(name string, entry fs.DirEntry, err error) error {
 		if entry != nil && entry.Name() == "node_modules" {
 			return fs.SkipDir

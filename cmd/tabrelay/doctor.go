@@ -13,10 +13,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"tabrelay/relay"
-	"tabrelay/relay/config"
-	"tabrelay/relay/connect"
-	"tabrelay/relay/doctor"
-	"tabrelay/relay/httpapi"
+	"tabrelay/relay/program/connect"
+	"tabrelay/relay/program/doctor"
+	"tabrelay/relay/program/httpapi"
+	"tabrelay/relay/state/config"
 )
 
 func (a *app) doctor() *cobra.Command {

@@ -3,7 +3,7 @@ package main
 import (
 	"testing"
 
-	"tabrelay/relay/doctor"
+	"tabrelay/relay/program/doctor"
 )
 
 // What a finding says that --fix does is done.

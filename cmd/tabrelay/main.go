@@ -16,8 +16,8 @@ import (
 	"github.com/spf13/pflag"
 
 	"tabrelay/relay"
-	"tabrelay/relay/config"
-	"tabrelay/relay/suggest"
+	"tabrelay/relay/lib/suggest"
+	"tabrelay/relay/state/config"
 )
 
 func main() { os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) }

@@ -26,8 +26,8 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 	"golang.org/x/sys/unix"
 
-	"tabrelay/relay/config"
-	"tabrelay/relay/join"
+	"tabrelay/relay/agent/join"
+	"tabrelay/relay/state/config"
 )
 
 var update = flag.Bool("update", false, "rewrite the expected output in testdata/script")

@@ -10,8 +10,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"tabrelay/relay"
-	"tabrelay/relay/config"
-	"tabrelay/relay/join"
+	"tabrelay/relay/agent/join"
+	"tabrelay/relay/state/config"
 )
 
 // maxLogLines is how many log lines are buffered for the reader of stderr; a client need not read it at all.

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"sync"
 
-	"tabrelay/relay/join"
+	"tabrelay/relay/agent/join"
 )
 
 // programName is the name of this program in hints, until it is known how it can be called here.

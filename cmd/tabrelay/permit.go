@@ -13,12 +13,12 @@ import (
 	"github.com/spf13/cobra"
 
 	"tabrelay/relay"
-	"tabrelay/relay/call"
-	"tabrelay/relay/client"
-	"tabrelay/relay/config"
-	"tabrelay/relay/httpapi"
-	"tabrelay/relay/join"
-	"tabrelay/relay/policy"
+	"tabrelay/relay/agent/client"
+	"tabrelay/relay/agent/join"
+	"tabrelay/relay/program/httpapi"
+	"tabrelay/relay/road/call"
+	"tabrelay/relay/road/policy"
+	"tabrelay/relay/state/config"
 )
 
 func (a *app) permit() *cobra.Command {

@@ -12,9 +12,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"tabrelay/relay/call"
-	"tabrelay/relay/httpapi"
-	"tabrelay/relay/policy"
+	"tabrelay/relay/program/httpapi"
+	"tabrelay/relay/road/call"
+	"tabrelay/relay/road/policy"
 )
 
 func (a *app) permitPending() *cobra.Command {

@@ -14,12 +14,12 @@ import (
 	"github.com/spf13/cobra"
 
 	"tabrelay/adapters"
-	"tabrelay/relay/config"
-	"tabrelay/relay/httpapi"
-	"tabrelay/relay/join"
+	"tabrelay/relay/agent/join"
 	"tabrelay/relay/plugin"
-	"tabrelay/relay/registry"
-	"tabrelay/relay/review"
+	"tabrelay/relay/plugin/review"
+	"tabrelay/relay/program/httpapi"
+	"tabrelay/relay/road/registry"
+	"tabrelay/relay/state/config"
 )
 
 func (a *app) plugin() *cobra.Command {

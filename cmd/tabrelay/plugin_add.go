@@ -16,12 +16,12 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/sync/errgroup"
 
-	"tabrelay/relay/catalog"
-	"tabrelay/relay/config"
-	"tabrelay/relay/install"
-	"tabrelay/relay/join"
+	"tabrelay/relay/agent/join"
 	"tabrelay/relay/plugin"
-	"tabrelay/relay/policy"
+	"tabrelay/relay/plugin/catalog"
+	"tabrelay/relay/plugin/install"
+	"tabrelay/relay/road/policy"
+	"tabrelay/relay/state/config"
 )
 
 func (a *app) pluginAdd() *cobra.Command {

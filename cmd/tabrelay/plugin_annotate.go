@@ -11,8 +11,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"tabrelay/relay/catalog"
-	"tabrelay/relay/httpapi"
+	"tabrelay/relay/plugin/catalog"
+	"tabrelay/relay/program/httpapi"
 )
 
 func (a *app) pluginAnnotate() *cobra.Command {

@@ -11,10 +11,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"tabrelay/relay/browser"
-	"tabrelay/relay/config"
+	"tabrelay/relay/browser/launch"
 	"tabrelay/relay/plugin"
-	"tabrelay/relay/trial"
+	"tabrelay/relay/plugin/trial"
+	"tabrelay/relay/state/config"
 )
 
 func (a *app) pluginBuild() *cobra.Command {
@@ -225,7 +225,7 @@ func (a *app) runFixtures(ctx context.Context, p *plugin.Plugin, fixtures []tria
 	if err != nil {
 		return nil, err
 	}
-	path, err := browser.Find(cfg.Browser.Path)
+	path, err := launch.Find(cfg.Browser.Path)
 	if err != nil {
 		return nil, err
 	}

@@ -17,11 +17,11 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"tabrelay/relay/httpapi"
-	"tabrelay/relay/join"
-	"tabrelay/relay/pause"
+	"tabrelay/relay/agent/join"
+	"tabrelay/relay/lib/async"
 	"tabrelay/relay/plugin"
-	"tabrelay/relay/review"
+	"tabrelay/relay/plugin/review"
+	"tabrelay/relay/program/httpapi"
 )
 
 // reconnectInterval is the pause before a session tries again to reach a relay.
@@ -181,7 +181,7 @@ func (d *devSession) followCalls(ctx context.Context) {
 		if ctx.Err() == nil && running {
 			d.notef("problem: calls are not shown: %v\n", err)
 		}
-		if !pause.For(ctx, reconnectInterval) {
+		if !async.Sleep(ctx, reconnectInterval) {
 			return
 		}
 		if _, running = join.Running(ctx, d.home); running {
@@ -292,7 +292,7 @@ func (d *devSession) holdApproval(ctx context.Context, p *plugin.Plugin, begun c
 		} else if first {
 			return
 		}
-		pause.For(ctx, reconnectInterval)
+		async.Sleep(ctx, reconnectInterval)
 	}
 }
 

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"tabrelay/relay/config"
 	"tabrelay/relay/plugin"
+	"tabrelay/relay/state/config"
 )
 
 // Ctrl-C can come while a build is about to be approved: nobody may wait then for an answer that never comes.

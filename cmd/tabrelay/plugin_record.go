@@ -18,11 +18,11 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"tabrelay/relay/draft"
-	"tabrelay/relay/httpapi"
-	"tabrelay/relay/join"
+	"tabrelay/relay/agent/join"
+	"tabrelay/relay/capability/recording"
 	"tabrelay/relay/plugin"
-	"tabrelay/relay/trial"
+	"tabrelay/relay/plugin/trial"
+	"tabrelay/relay/program/httpapi"
 )
 
 const (

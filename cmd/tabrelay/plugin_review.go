@@ -14,11 +14,11 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"tabrelay/relay/catalog"
-	"tabrelay/relay/config"
-	"tabrelay/relay/httpapi"
-	"tabrelay/relay/join"
-	"tabrelay/relay/review"
+	"tabrelay/relay/agent/join"
+	"tabrelay/relay/plugin/catalog"
+	"tabrelay/relay/plugin/review"
+	"tabrelay/relay/program/httpapi"
+	"tabrelay/relay/state/config"
 )
 
 func (a *app) pluginReview() *cobra.Command {

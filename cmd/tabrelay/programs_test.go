@@ -22,11 +22,11 @@ import (
 	"syscall"
 
 	"tabrelay/extension"
-	"tabrelay/relay/config"
-	"tabrelay/relay/httpapi"
-	"tabrelay/relay/hub/hubtest"
-	"tabrelay/relay/join"
-	"tabrelay/relay/wire"
+	"tabrelay/relay/agent/join"
+	"tabrelay/relay/browser/hub/hubtest"
+	"tabrelay/relay/browser/wire"
+	"tabrelay/relay/program/httpapi"
+	"tabrelay/relay/state/config"
 )
 
 // The programs that a session needs besides tabrelay.

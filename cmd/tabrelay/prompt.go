@@ -10,9 +10,9 @@ import (
 	"strings"
 	"sync/atomic"
 
-	"tabrelay/relay/call"
-	"tabrelay/relay/httpapi"
-	"tabrelay/relay/policy"
+	"tabrelay/relay/program/httpapi"
+	"tabrelay/relay/road/call"
+	"tabrelay/relay/road/policy"
 )
 
 // panelKeys open the side panel, unless the person chose others (extension/manifest.json).

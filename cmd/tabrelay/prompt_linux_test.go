@@ -9,7 +9,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"tabrelay/relay/call"
+	"tabrelay/relay/road/call"
 )
 
 // pseudoTerminal is a terminal whose person the test is.

@@ -15,10 +15,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"tabrelay/relay"
-	"tabrelay/relay/browser"
-	"tabrelay/relay/config"
-	"tabrelay/relay/join"
-	"tabrelay/relay/logfile"
+	"tabrelay/relay/agent/join"
+	"tabrelay/relay/browser/launch"
+	"tabrelay/relay/state/config"
+	"tabrelay/relay/state/logfile"
 )
 
 // stopTimeout is how long a relay may take to end: the calls in flight are finished first.
@@ -149,10 +149,10 @@ func (a *app) stopEverything(ctx context.Context, force bool) error {
 	ctx, cancel := context.WithTimeout(ctx, stopTimeout)
 	defer cancel()
 	var browserErr error
-	if m, ok := browser.Running(a.home.Browser()); ok {
+	if m, ok := launch.Running(a.home.Browser()); ok {
 		browserErr = m.Stop(ctx)
 		a.notef("The browser is closed.\n")
-	} else if m, ok := browser.Died(a.home.Browser()); ok {
+	} else if m, ok := launch.Died(a.home.Browser()); ok {
 		browserErr = m.Stop(ctx) // what is left of it
 	}
 	state, ok := join.Running(ctx, a.home)

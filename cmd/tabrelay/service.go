@@ -11,10 +11,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"tabrelay/relay/autostart"
-	"tabrelay/relay/config"
-	"tabrelay/relay/join"
-	"tabrelay/relay/pause"
+	"tabrelay/relay/agent/join"
+	"tabrelay/relay/lib/async"
+	"tabrelay/relay/program/autostart"
+	"tabrelay/relay/state/config"
 )
 
 func (a *app) service() *cobra.Command {
@@ -144,7 +144,7 @@ func (a *app) awaitService(ctx context.Context, s autostart.System) error {
 			a.notef("The relay runs at http://%s.\n", state.Address)
 			return nil
 		}
-		if !pause.For(late, 100*time.Millisecond) {
+		if !async.Sleep(late, 100*time.Millisecond) {
 			return failed("%s was told to start the relay, but the relay does not answer", s.Name).
 				hinting("tabrelay logs shows why; tabrelay service status shows what " + s.Name + " says")
 		}

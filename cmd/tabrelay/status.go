@@ -10,9 +10,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"tabrelay/relay"
-	"tabrelay/relay/fault"
-	"tabrelay/relay/httpapi"
-	"tabrelay/relay/review"
+	"tabrelay/relay/plugin/review"
+	"tabrelay/relay/program/httpapi"
+	"tabrelay/relay/road/fault"
 )
 
 func (a *app) status() *cobra.Command {

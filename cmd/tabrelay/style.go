@@ -16,7 +16,7 @@ import (
 	"github.com/spf13/pflag"
 	"golang.org/x/term"
 
-	"tabrelay/relay/fault"
+	"tabrelay/relay/road/fault"
 )
 
 // style is how text looks on a terminal: a parameter of ECMA-48, SGR.

@@ -14,12 +14,12 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"tabrelay/relay/call"
-	"tabrelay/relay/clip"
-	"tabrelay/relay/fault"
-	"tabrelay/relay/httpapi"
-	"tabrelay/relay/join"
-	"tabrelay/relay/store"
+	"tabrelay/relay/agent/join"
+	"tabrelay/relay/lib/clip"
+	"tabrelay/relay/program/httpapi"
+	"tabrelay/relay/road/call"
+	"tabrelay/relay/road/fault"
+	"tabrelay/relay/state/store"
 )
 
 const tabsPath = "/api/v1/tabs"

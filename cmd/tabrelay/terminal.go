@@ -17,13 +17,12 @@ import (
 	"github.com/spf13/pflag"
 	"golang.org/x/term"
 
-	"tabrelay/relay/config"
-	"tabrelay/relay/fault"
-	"tabrelay/relay/hint"
-	"tabrelay/relay/httpapi"
-	"tabrelay/relay/join"
+	"tabrelay/relay/agent/join"
 	"tabrelay/relay/plugin"
-	"tabrelay/relay/policy"
+	"tabrelay/relay/program/httpapi"
+	"tabrelay/relay/road/fault"
+	"tabrelay/relay/road/policy"
+	"tabrelay/relay/state/config"
 )
 
 // The rules are:
@@ -275,7 +274,7 @@ func explain(err error) (message, next string) {
 	if refused, ok := errors.AsType[*join.Refused](err); ok {
 		return refused.Message, refused.Hint
 	}
-	if next = hint.Of(err); next == "" && errors.Is(err, syscall.ENOSPC) {
+	if next = fault.HintOf(err); next == "" && errors.Is(err, syscall.ENOSPC) {
 		next = "free some disk space, then do it again"
 	}
 	return err.Error(), next

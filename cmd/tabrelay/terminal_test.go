@@ -9,9 +9,9 @@ import (
 	"syscall"
 	"testing"
 
-	"tabrelay/relay/call"
-	"tabrelay/relay/httpapi"
-	"tabrelay/relay/rawjson"
+	"tabrelay/relay/lib/rawjson"
+	"tabrelay/relay/program/httpapi"
+	"tabrelay/relay/road/call"
 )
 
 func TestFullDiskIsExplained(t *testing.T) {

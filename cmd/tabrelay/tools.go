@@ -7,8 +7,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"tabrelay/relay/httpapi"
-	"tabrelay/relay/registry"
+	"tabrelay/relay/program/httpapi"
+	"tabrelay/relay/road/registry"
 )
 
 // toolEntry is what the command line shows of a tool.

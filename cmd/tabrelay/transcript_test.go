@@ -8,9 +8,9 @@ import (
 
 	"github.com/rs/zerolog"
 
-	"tabrelay/relay/call"
-	"tabrelay/relay/config"
-	"tabrelay/relay/store"
+	"tabrelay/relay/road/call"
+	"tabrelay/relay/state/config"
+	"tabrelay/relay/state/store"
 )
 
 // A transcript is shown without control characters, every line of a page's text under the one that returned it.

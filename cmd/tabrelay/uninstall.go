@@ -10,10 +10,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"tabrelay/relay/browser"
-	"tabrelay/relay/config"
-	"tabrelay/relay/connect"
-	"tabrelay/relay/join"
+	"tabrelay/relay/agent/join"
+	"tabrelay/relay/browser/launch"
+	"tabrelay/relay/program/connect"
+	"tabrelay/relay/state/config"
 )
 
 func (a *app) uninstall() *cobra.Command {
@@ -90,7 +90,7 @@ func (r *removal) addService() {
 
 func (r *removal) addProcesses(ctx context.Context) {
 	state, runs := join.Running(ctx, r.home)
-	_, managed := browser.Running(r.home.Browser())
+	_, managed := launch.Running(r.home.Browser())
 	what := ""
 	switch {
 	case runs && managed:

@@ -14,14 +14,14 @@ import (
 
 	"tabrelay/extension"
 	"tabrelay/relay"
-	"tabrelay/relay/browser"
-	"tabrelay/relay/builtin"
-	"tabrelay/relay/call"
-	"tabrelay/relay/config"
-	"tabrelay/relay/httpapi"
-	"tabrelay/relay/join"
-	"tabrelay/relay/policy"
-	"tabrelay/relay/store"
+	"tabrelay/relay/agent/join"
+	"tabrelay/relay/browser/launch"
+	"tabrelay/relay/program/builtin"
+	"tabrelay/relay/program/httpapi"
+	"tabrelay/relay/road/call"
+	"tabrelay/relay/road/policy"
+	"tabrelay/relay/state/config"
+	"tabrelay/relay/state/store"
 )
 
 // Waits of up.
@@ -247,7 +247,7 @@ func (u *upCommand) connectBrowser(ctx context.Context, mode string) error {
 	}
 	_, managedBefore := os.Stat(filepath.Join(u.home.Browser(), "profile"))
 	switch {
-	case mode == "managed", managedBefore == nil, len(known) == 0 && !browser.HasDisplay():
+	case mode == "managed", managedBefore == nil, len(known) == 0 && !launch.HasDisplay():
 		return u.startManaged(ctx)
 	case len(known) > 0:
 		u.notef("Start your browser, with the profile %q that was paired before …\n", known[0].Label)
@@ -261,33 +261,33 @@ func (u *upCommand) connectBrowser(ctx context.Context, mode string) error {
 
 // startManaged starts a browser with a profile of its own.
 func (u *upCommand) startManaged(ctx context.Context) error {
-	path, err := browser.Find(u.config.Browser.Path)
+	path, err := launch.Find(u.config.Browser.Path)
 	if err != nil {
 		return err
 	}
 	if err := refuseBranded(ctx, path, u.config.Browser.Path); err != nil {
 		return err
 	}
-	launch := browser.Launch{
+	managed := launch.Launch{
 		Path: path, Folder: u.home.Browser(), Extension: u.status.Extension.Folder,
-		Headless: u.config.Browser.Headless || !browser.HasDisplay(),
+		Headless: u.config.Browser.Headless || !launch.HasDisplay(),
 		Root:     os.Geteuid() == 0, Args: u.config.Browser.Args,
 	}
-	if browser.Sandboxed(path) && strings.Contains(launch.Extension, "/.") {
-		return failed("%s cannot read folders whose names begin with a dot, such as %s", path, launch.Extension).
+	if launch.Sandboxed(path) && strings.Contains(managed.Extension, "/.") {
+		return failed("%s cannot read folders whose names begin with a dot, such as %s", path, managed.Extension).
 			hinting("set TABRELAY_HOME to a folder without a dot in its path, or browser.path to another Chromium")
 	}
-	if _, err := launch.Start(); err != nil {
+	if _, err := managed.Start(); err != nil {
 		return err
 	}
 	u.notef("Started %s; waiting for its extension …\n", path)
-	err = u.awaitBrowser(ctx, managedWait, nil, func() bool { _, runs := browser.Running(launch.Folder); return runs })
+	err = u.awaitBrowser(ctx, managedWait, nil, func() bool { _, runs := launch.Running(managed.Folder); return runs })
 	if err != nil && ctx.Err() == nil {
-		words := launch.OutputEnd()
+		words := managed.OutputEnd()
 		if words != "" {
 			words = "\nit wrote last: " + strings.ReplaceAll(words, "\n", "\n  ")
 		}
-		return failed("%w%s", err, words).hinting("everything it wrote is in " + launch.Output() +
+		return failed("%w%s", err, words).hinting("everything it wrote is in " + managed.Output() +
 			"; tabrelay doctor looks at the rest")
 	}
 	return err
@@ -298,7 +298,7 @@ func refuseBranded(ctx context.Context, path, configured string) error {
 	if configured == "" {
 		return nil
 	}
-	version, err := browser.Version(ctx, path)
+	version, err := launch.Version(ctx, path)
 	if err != nil {
 		return err
 	}
@@ -344,7 +344,7 @@ func always() bool { return true }
 
 // guide leads a person through the installation. Each step waits for Enter; a connected extension ends it at any step.
 func (u *upCommand) guide(ctx context.Context) error {
-	steps := browser.Guide(u.status.Extension.Folder, "")
+	steps := launch.Guide(u.status.Extension.Folder, "")
 	u.notef("\nThe extension goes into your own browser once; %d steps.\n", len(steps))
 	enter := u.enterKeys(ctx)
 	wait := personWait

@@ -29,7 +29,10 @@ const others = ['prometheus', 'pocketbase', 'node-red', 'dokuwiki'];
 
 const Phrasings = z.object({ tuned: z.array(z.object({ query: z.string() })) });
 
-const phrasings = await readFile(path.join(repository, 'relay/registry/testdata/phrasings.json'), 'utf8');
+const phrasings = await readFile(
+  path.join(repository, 'relay/road/registry/testdata/phrasings.json'),
+  'utf8',
+);
 const queries = Phrasings.parse(JSON.parse(phrasings)).tuned.map(({ query }) => query);
 
 const row = (what: string, count: number, goal = '', more = '') =>

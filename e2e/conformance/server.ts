@@ -8,7 +8,7 @@ const repository = path.resolve(import.meta.dirname, '../..');
 /** Builds it into a folder and returns its path. */
 export async function build(folder: string): Promise<string> {
   const binary = path.join(folder, 'server');
-  await succeed(start('go', ['build', '-C', repository, '-o', binary, './relay/front/conformance']));
+  await succeed(start('go', ['build', '-C', repository, '-o', binary, './relay/agent/front/conformance']));
   return binary;
 }
 

@@ -1,5 +1,5 @@
 // A program of this machine that cannot open the person's files: another user's, or one in a box with a network. It
-// takes the port while no relay runs, floods it while one does, and sends what is too large. relay/httpapi and
+// takes the port while no relay runs, floods it while one does, and sends what is too large. relay/program/httpapi and
 // relay/closed_test.go have the rest.
 
 import { readFile } from 'node:fs/promises';

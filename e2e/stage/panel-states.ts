@@ -84,7 +84,7 @@ const troubled = (hash: string, topic: string, loading: string): State[] => {
 
 const remembered = '"Account": "Current account", "Remember this payee" (checked)';
 
-/** A question for every kind of act, in the words of relay/deed. */
+/** A question for every kind of act, in the words of relay/road/deed. */
 export const acts = {
   act: {
     ...data.acting('Click the button that shows "Delete my account" (its label says "Cancel")'),

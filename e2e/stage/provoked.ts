@@ -1,4 +1,4 @@
-// Ties a spec to the table of situations (relay/fault/situations.go). relay/situations_test.go reads these calls,
+// Ties a spec to the table of situations (relay/road/fault/situations.go). relay/situations_test.go reads these calls,
 // checks that the situation has this code, and fails for a situation that no test provokes.
 
 import { expect } from '@playwright/test';

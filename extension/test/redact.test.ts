@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import { isSecretName, redact, redactHeader, redactValue } from '../src/browser/dev/redact.ts';
 
 const read: unknown = JSON.parse(
-  readFileSync(new URL('../../relay/fault/testdata/redact.json', import.meta.url), 'utf8'),
+  readFileSync(new URL('../../relay/road/fault/testdata/redact.json', import.meta.url), 'utf8'),
 );
 const table = Array.isArray(read) ? read.filter((row) => Array.isArray(row) && row.length === 2) : [];
 
@@ -18,7 +18,10 @@ test('credentials are left out of texts, and nothing else', () => {
 });
 
 test('2,000 names of fields of public APIs are told apart as the relay does', () => {
-  const lines = readFileSync(new URL('../../relay/fault/testdata/fieldnames.txt', import.meta.url), 'utf8')
+  const lines = readFileSync(
+    new URL('../../relay/road/fault/testdata/fieldnames.txt', import.meta.url),
+    'utf8',
+  )
     .trim()
     .split('\n')
     .map((line) => line.split(' '));

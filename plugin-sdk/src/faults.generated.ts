@@ -1,4 +1,4 @@
-// Generated from the table in relay/fault by `go generate ./relay/fault`. Do not edit.
+// Generated from the table in relay/road/fault by `go generate ./relay/road/fault`. Do not edit.
 
 /** What kind of failure it is, as far as an agent has to know. */
 export const errorCategories = [

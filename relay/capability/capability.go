@@ -9,16 +9,16 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/rs/zerolog"
 
-	"tabrelay/relay/builtin"
-	"tabrelay/relay/call"
-	"tabrelay/relay/config"
-	"tabrelay/relay/doctor"
-	"tabrelay/relay/event"
-	"tabrelay/relay/fault"
-	"tabrelay/relay/front"
-	"tabrelay/relay/httpapi"
-	"tabrelay/relay/registry"
-	"tabrelay/relay/store"
+	"tabrelay/relay/agent/front"
+	"tabrelay/relay/program/builtin"
+	"tabrelay/relay/program/doctor"
+	"tabrelay/relay/program/httpapi"
+	"tabrelay/relay/road/call"
+	"tabrelay/relay/road/event"
+	"tabrelay/relay/road/fault"
+	"tabrelay/relay/road/registry"
+	"tabrelay/relay/state/config"
+	"tabrelay/relay/state/store"
 )
 
 // Capability is one that a program has.

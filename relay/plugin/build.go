@@ -12,8 +12,8 @@ import (
 	"strings"
 	"sync"
 
-	"tabrelay/relay/lock"
-	"tabrelay/relay/match"
+	"tabrelay/relay/lib/lock"
+	"tabrelay/relay/lib/match"
 )
 
 // Options of a build.

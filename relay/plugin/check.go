@@ -9,7 +9,7 @@ import (
 	"slices"
 	"strings"
 
-	"tabrelay/relay/match"
+	"tabrelay/relay/lib/match"
 )
 
 // What a build accepts can still be hard to use: an agent knows only a tool's name, its description and its schemas.

@@ -17,7 +17,7 @@ import (
 	json "github.com/go-json-experiment/json/v1"
 	"github.com/google/renameio/v2/maybe"
 
-	"tabrelay/relay/match"
+	"tabrelay/relay/lib/match"
 )
 
 const (

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"syscall"
 
-	"tabrelay/relay/lock"
+	"tabrelay/relay/lib/lock"
 )
 
 const (

@@ -14,8 +14,8 @@ import (
 
 	"github.com/tailscale/hujson"
 
-	"tabrelay/relay/match"
-	"tabrelay/relay/suggest"
+	"tabrelay/relay/lib/match"
+	"tabrelay/relay/lib/suggest"
 )
 
 // source is the content of package.json about a plugin.

@@ -11,7 +11,7 @@ import (
 	"slices"
 	"strings"
 
-	"tabrelay/relay/match"
+	"tabrelay/relay/lib/match"
 )
 
 // Manifest is dist/manifest.json: the description of a plugin, which is read without running it.

@@ -9,7 +9,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
-	"tabrelay/relay/suggest"
+	"tabrelay/relay/lib/suggest"
 )
 
 // recipe is a Prompt while its file is read. The front matter is read node by node, so that values that YAML would turn

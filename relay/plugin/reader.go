@@ -14,7 +14,7 @@ import (
 
 	"github.com/grafana/sobek"
 
-	"tabrelay/relay/sandbox"
+	"tabrelay/relay/lib/sandbox"
 )
 
 // A plugin's code runs once at a build, to describe its tools. It is untrusted, and the engine that runs it has no

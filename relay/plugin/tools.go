@@ -11,8 +11,8 @@ import (
 	"strings"
 	"sync"
 
-	"tabrelay/relay/schema"
-	"tabrelay/relay/suggest"
+	"tabrelay/relay/lib/suggest"
+	"tabrelay/relay/road/schema"
 
 	"github.com/grafana/sobek"
 )

@@ -1,4 +1,4 @@
-// Generated from relay/wire/schema by `npm run generate`. Do not edit.
+// Generated from relay/browser/wire/schema by `npm run generate`. Do not edit.
 // biome-ignore-all lint: generated
 /**
  * Relay: these outcomes are recorded and may be forgotten.

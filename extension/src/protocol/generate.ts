@@ -1,4 +1,4 @@
-// Writes the types and border validators of this folder from the schemas in relay/wire/schema. Runs at build time
+// Writes the types and border validators of this folder from the schemas in relay/browser/wire/schema. Runs at build time
 // only (`npm run generate`); a test keeps the committed files fresh.
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
@@ -6,11 +6,11 @@ import { Ajv } from 'ajv';
 import standaloneCode from 'ajv/dist/standalone/index.js';
 import { compile, type JSONSchema } from 'json-schema-to-typescript';
 
-const schemaFolder = fileURLToPath(new URL('../../../relay/wire/schema/', import.meta.url));
+const schemaFolder = fileURLToPath(new URL('../../../relay/browser/wire/schema/', import.meta.url));
 const outputFolder = fileURLToPath(new URL('./', import.meta.url));
 
 const banner =
-  '// Generated from relay/wire/schema by `npm run generate`. Do not edit.\n// biome-ignore-all lint: generated\n';
+  '// Generated from relay/browser/wire/schema by `npm run generate`. Do not edit.\n// biome-ignore-all lint: generated\n';
 
 /** Frames by who may send them. The extension trusts neither to be anything else. */
 const relaySends =

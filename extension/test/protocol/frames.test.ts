@@ -1,4 +1,4 @@
-// The golden frames of relay/wire, read with the generated validators. The relay's tests read the same files.
+// The golden frames of relay/browser/wire, read with the generated validators. The relay's tests read the same files.
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
@@ -7,7 +7,7 @@ import { fromExtension } from '../../src/protocol/from-extension.generated.js';
 import { fromRelay } from '../../src/protocol/from-relay.generated.js';
 import { generate } from '../../src/protocol/generate.ts';
 
-const folder = fileURLToPath(new URL('../../../relay/wire/testdata/frames/', import.meta.url));
+const folder = fileURLToPath(new URL('../../../relay/browser/wire/testdata/frames/', import.meta.url));
 const validators: Record<string, (value: unknown) => boolean> = { ...fromExtension, ...fromRelay };
 
 function read(kind: 'good' | 'bad'): { name: string; text: string }[] {

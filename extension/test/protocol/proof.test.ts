@@ -15,7 +15,7 @@ function isVector(value: unknown): value is Vector {
 }
 
 const vector: unknown = JSON.parse(
-  readFileSync(new URL('../../../relay/wire/testdata/proof.json', import.meta.url), 'utf8'),
+  readFileSync(new URL('../../../relay/browser/wire/testdata/proof.json', import.meta.url), 'utf8'),
 );
 
 test('the proof of the worked example', async () => {
@@ -45,7 +45,7 @@ interface PairingVector extends Vector {
 const isPairingVector = (value: unknown): value is PairingVector => isVector(value) && 'sealed' in value;
 
 const pairing: unknown = JSON.parse(
-  readFileSync(new URL('../../../relay/wire/testdata/pairing.json', import.meta.url), 'utf8'),
+  readFileSync(new URL('../../../relay/browser/wire/testdata/pairing.json', import.meta.url), 'utf8'),
 );
 
 test('the proofs for a one-time string, and the secret it seals, of the worked example', async () => {

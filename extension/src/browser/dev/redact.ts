@@ -1,5 +1,5 @@
-// What of a text is nobody's business: credentials, by the names before them and by their form. relay/fault does the
-// same with the same words; relay/fault/testdata/redact.json has what both make of a text.
+// What of a text is nobody's business: credentials, by the names before them and by their form. relay/road/fault does the
+// same with the same words; relay/road/fault/testdata/redact.json has what both make of a text.
 import { secretNames } from './secretnames.generated.ts';
 
 const hidden = '[redacted]';

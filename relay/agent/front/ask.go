@@ -1,0 +1,229 @@
+package front
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/mark3labs/mcp-go/mcp"
+
+	"tabrelay/relay/lib/clip"
+	"tabrelay/relay/lib/rawjson"
+	"tabrelay/relay/road/call"
+	"tabrelay/relay/road/fault"
+)
+
+// Input is something the server asks a client for while it carries out a request of that client.
+type Input struct {
+	// Key names it within the request. A client of the modern era answers under it, and may do so in advance, before it
+	// was asked. Empty where only an answer to the question asked will do; then a name is made up.
+	Key    string
+	Method string          // one of the three below
+	Params json.RawMessage // of that method; empty means {}
+}
+
+// append encodes the input as a member of inputRequests.
+func (in *Input) append(b []byte, name string) []byte {
+	b = append(rawjson.AppendText(b, name), `:{"method":`...)
+	b = append(rawjson.AppendText(b, in.Method), `,"params":`...)
+	return append(append(b, oneLine(in.Params)...), '}')
+}
+
+// What a client can be asked for.
+const (
+	Elicitation = string(mcp.MethodElicitationCreate)     // form mode: what a person says
+	Sampling    = string(mcp.MethodSamplingCreateMessage) // what a model says
+	Roots       = string(mcp.MethodListRoots)             // which folders a person works in
+)
+
+// Asker asks the client whose request is being carried out. In the legacy era that is a request of ours on the stream
+// of theirs. In the modern era (2026-07-28, "Multi Round-Trip Requests") their request is answered with what is asked
+// for, the work stands still, and it goes on when they send the request again with the answers.
+type Asker struct {
+	able abilities
+	ask  func(ctx context.Context, inputs []Input) (map[string]json.RawMessage, error)
+}
+
+// AskerFrom returns the Asker of the request that ctx belongs to, nil when its client cannot be asked for anything.
+func AskerFrom(ctx context.Context) *Asker {
+	a, _ := ctx.Value(askerKey{}).(*Asker)
+	return a
+}
+
+type askerKey struct{}
+
+// Can reports whether the client has said that it can be asked this, or has the extension Tasks.
+func (a *Asker) Can(method string) bool { return a != nil && a.able[method] }
+
+// Ask asks for all inputs at once and returns the results by key, as the client sent them. Its error says that there
+// are no answers: ctx ended, the client failed, or did not come back in time.
+func (a *Asker) Ask(ctx context.Context, inputs ...Input) (map[string]json.RawMessage, error) {
+	for i := range inputs {
+		if !a.Can(inputs[i].Method) {
+			return nil, fmt.Errorf("the client has not said that it can be asked for %s", inputs[i].Method)
+		}
+		if len(inputs[i].Params) == 0 {
+			inputs[i].Params = json.RawMessage("{}")
+		}
+	}
+	return a.ask(ctx, inputs)
+}
+
+// abilities are the methods that a client can be asked, and the extensions that it has.
+type abilities map[string]bool
+
+func abilitiesOf(c *mcp.ClientCapabilities) abilities {
+	if c == nil {
+		return nil
+	}
+	a := abilities{}
+	if e := c.Elicitation; e != nil && (e.Form != nil || e.URL == nil) { // {} has always meant forms
+		a[Elicitation] = true
+	}
+	if c.Sampling != nil {
+		a[Sampling] = true
+	}
+	if c.Roots != nil {
+		a[Roots] = true
+	}
+	if c.Extensions[Tasks] != nil {
+		a[Tasks] = true
+	}
+	return a
+}
+
+// Question makes a call's Ask out of a, nil when the client has no forms.
+func (a *Asker) Question() func(context.Context, call.Question) (call.Answer, error) {
+	if !a.Can(Elicitation) {
+		return nil
+	}
+	return func(ctx context.Context, q call.Question) (call.Answer, error) {
+		if err := flat(q.Schema); err != nil {
+			return call.Answer{}, err
+		}
+		params := rawjson.AppendText([]byte(`{"message":`), q.Message)
+		params = append(append(append(params, `,"requestedSchema":`...), oneLine(q.Schema)...), '}')
+		answers, err := a.Ask(ctx, Input{Method: Elicitation, Params: params})
+		if err != nil {
+			return call.Answer{}, err
+		}
+		return readAnswer(answers[nameOf(Input{}, 0)])
+	}
+}
+
+// readAnswer checks what a client sent for elicitation/create.
+func readAnswer(raw json.RawMessage) (call.Answer, error) {
+	var a struct {
+		Action  string          `json:"action"`
+		Content json.RawMessage `json:"content"`
+	}
+	if err := json.Unmarshal(raw, &a); err != nil {
+		return call.Answer{}, fmt.Errorf("the client's answer is malformed: %w", err)
+	}
+	switch a.Action {
+	case "accept":
+		if !rawjson.IsObject(a.Content) {
+			return call.Answer{}, errors.New("the client accepted without an object of values")
+		}
+		return call.Answer{Action: a.Action, Content: a.Content}, nil
+	case "decline", "cancel":
+		return call.Answer{Action: a.Action}, nil
+	}
+	return call.Answer{}, fmt.Errorf("the client's answer has the unknown action %q", clip.Runes(a.Action, 40))
+}
+
+// flat reports what keeps a schema from being one that MCP lets a person be asked with: an object whose properties are
+// plain values, or lists of choices.
+func flat(schema json.RawMessage) error {
+	var s struct {
+		Type       string `json:"type"`
+		Properties map[string]struct {
+			Type  string `json:"type"`
+			Items *struct {
+				Enum  []string          `json:"enum"`
+				AnyOf []json.RawMessage `json:"anyOf"`
+			} `json:"items"`
+		} `json:"properties"`
+	}
+	if err := json.Unmarshal(schema, &s); err != nil || s.Type != "object" || s.Properties == nil {
+		return errors.New("the schema of a question is not one of an object with properties")
+	}
+	for name, p := range s.Properties {
+		switch p.Type {
+		case "string", "number", "integer", "boolean":
+		case "array":
+			if p.Items == nil || p.Items.Enum == nil && p.Items.AnyOf == nil {
+				return fmt.Errorf("the property %q of a question is a list of something other than choices", name)
+			}
+		default:
+			return fmt.Errorf("the property %q of a question is not a plain value", name)
+		}
+	}
+	return nil
+}
+
+// reply is a client's answer to a request of ours.
+type reply struct{ result, failure json.RawMessage }
+
+// answer hands a client's reply to whoever waits for it. One that nobody waits for, because it is late, was given
+// already or belongs to another client, does nothing.
+func (p *peer) answer(m *message) {
+	id, _ := rawjson.Text(m.id)
+	if waiting, open := p.asked.LoadAndDelete(id); open {
+		waiting.(chan reply) <- reply{m.result, m.failure}
+	}
+}
+
+// streamAsker asks a client of the legacy era on the stream of x.
+func (f *Front) streamAsker(p *peer, x *exchange, able abilities) *Asker {
+	return &Asker{able: able, ask: func(ctx context.Context, inputs []Input) (map[string]json.RawMessage, error) {
+		answers := map[string]json.RawMessage{}
+		waiting := make([]chan reply, len(inputs))
+		for i, in := range inputs {
+			id := f.nextName() + "-" + string(randomID())[:8] // not one that an earlier relay has asked under
+			waiting[i] = make(chan reply, 1)
+			p.asked.Store(id, waiting[i])
+			defer func() {
+				if _, open := p.asked.LoadAndDelete(id); open { // it has not answered
+					x.retract(id)
+				}
+			}()
+			if !x.request(id, in) {
+				return nil, errors.New("the request has ended, so its client cannot be asked")
+			}
+		}
+		for i, in := range inputs {
+			select {
+			case r := <-waiting[i]:
+				if r.failure != nil {
+					return nil, fmt.Errorf("the client failed to answer: %s", failureMessage(r.failure))
+				}
+				answers[nameOf(in, i)] = r.result
+			case <-ctx.Done():
+				return nil, context.Cause(ctx)
+			case <-x.gone:
+				return nil, errors.New("the client has lost the connection on which it was asked")
+			}
+		}
+		return answers, nil
+	}}
+}
+
+// nameOf is the key of the input at place i.
+func nameOf(in Input, i int) string {
+	if in.Key != "" {
+		return in.Key
+	}
+	return fmt.Sprintf("question-%d", i+1)
+}
+
+func failureMessage(raw json.RawMessage) string {
+	var e struct {
+		Message string `json:"message"`
+	}
+	if json.Unmarshal(raw, &e) != nil || e.Message == "" {
+		return "without saying why"
+	}
+	return clip.Runes(fault.Sanitize(e.Message), 400)
+}

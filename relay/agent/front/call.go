@@ -1,0 +1,232 @@
+package front
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"math"
+	"strconv"
+	"time"
+
+	"tabrelay/relay/lib/random"
+	"tabrelay/relay/lib/rawjson"
+	"tabrelay/relay/road/call"
+	"tabrelay/relay/road/fault"
+)
+
+// callable is what a name in tools/call stands for.
+type callable struct {
+	name     string
+	declares bool // an output schema is listed, so nothing that misses it may stand in structuredContent
+	bridge   func(*fault.Error) string
+	indent   bool // the result is shown as indented JSON
+	long     bool // clients that have tasks need not wait for it
+	run      func(context.Context, call.Call) (*call.Result, *fault.Error)
+}
+
+// find resolves a name among the tools of the toolset that the client asked for. One that is not shown to it is found
+// all the same: whoever carries calls out says why it may not have it.
+func (f *Front) find(name string, p *peer) (callable, *fault.Error) {
+	snapshot := f.options.Tools.Snapshot()
+	if t, ok := snapshot.Find(name); ok && p.tools.Shows(t) {
+		return callable{name: name, declares: t.Spec.OutputSchema != nil, bridge: t.Bridge,
+			indent: t.Bridge != nil && !t.Compact, long: t.Task, run: f.carryOut}, nil
+	}
+	if snapshot.Withheld(name) != nil {
+		return callable{name: name, run: f.carryOut}, nil // which fails, and says why
+	}
+	v := f.visibleTo(p.session, p.tools, p.offered)
+	if g := findGateway(name); g != nil && v.tools.Gateway {
+		return callable{name: name, run: g.bind(f)}, nil
+	}
+	return callable{}, f.unknownTool(name, snapshot, v)
+}
+
+// callTool turns tools/call into a call and its end into the response.
+func (f *Front) callTool(ctx context.Context, p *peer, x *exchange, m *message, meta *requestMeta) {
+	c := call.Call{ID: x.callID, Session: p.who(meta), Resume: x.resume, Position: x.position}
+	t, fail := f.readCall(&c, p, m, meta)
+	if c.ID == "" {
+		c.ID = randomID()
+	}
+	if fail != nil {
+		name, _ := rawjson.Text(m.param("name"))
+		f.record(&c, name, time.Now(), fail)
+		x.respond(x.refuse(fail))
+		return
+	}
+	if x.tool, x.token = t.name, meta.Progress; x.modern {
+		x.level = meta.LogLevel
+	}
+	x.callID, x.mayBeTask = c.ID, t.long && f.mayBeTask(p, meta)
+	f.perform(ctx, p, x, m, meta, func(ctx context.Context, out reporter) func(*exchange) response {
+		if x.level != "" {
+			c.Log = out.reportLog
+		}
+		if x.token != nil || t.long {
+			c.Progress = out.reportProgress
+		}
+		if asker, ok := ctx.Value(askerKey{}).(*Asker); ok {
+			c.Ask = asker.Question()
+		}
+		result, failure := t.run(ctx, c)
+		return func(x *exchange) response {
+			switch {
+			case failure == nil:
+				if p.old.Load() {
+					result = understood(result)
+				}
+				if t.indent {
+					result = indented(result)
+				}
+				return f.renderResult(x, result)
+			case failure.Ours(fault.ClientCapabilityMissing) && x.modern:
+				return f.failed(x, failure, "")
+			}
+			return f.renderFailure(x, failure, result, t)
+		}
+	})
+}
+
+// readCall takes the params of tools/call apart.
+func (f *Front) readCall(c *call.Call, p *peer, m *message, meta *requestMeta) (t callable, fail *fault.Error) {
+	name, ok := rawjson.Text(m.param("name"))
+	if !ok {
+		return t, fault.New(fault.InvalidParams, "The params of tools/call have no name, or it is not a string")
+	}
+	if t, fail = f.find(name, p); fail != nil {
+		return t, fail
+	}
+	c.Tool = name
+	if c.Arguments = m.param("arguments"); c.Arguments != nil && c.Arguments[0] != '{' {
+		return t, fault.New(fault.InvalidParams, "The arguments of tools/call are not an object")
+	}
+	if token := meta.Progress; string(token) == "null" {
+		meta.Progress = nil
+	} else if token != nil && !isID(token) {
+		return t, fault.New(fault.InvalidParams, "The progressToken is neither a string nor a number")
+	}
+	return t, meta.wishes(c)
+}
+
+// wishes reads what the caller wants of this one call.
+func (meta *requestMeta) wishes(c *call.Call) *fault.Error {
+	if raw := meta.TimeoutMs; raw != nil {
+		ms, ok := wholeNumber(raw)
+		if !ok {
+			return fault.New(fault.InvalidParams, `_meta["tabrelay/timeoutMs"] is not a whole number of milliseconds `+
+				`above 0`)
+		}
+		c.Timeout = time.Duration(min(ms, maxTimeoutMs)) * time.Millisecond
+	}
+	if raw := meta.MaxBytes; raw != nil {
+		size, ok := wholeNumber(raw)
+		if !ok {
+			return fault.New(fault.InvalidParams, `_meta["tabrelay/maxBytes"] is not a whole number of bytes above 0`)
+		}
+		c.MaxBytes = int(min(size, math.MaxInt32))
+	}
+	if raw := meta.Reason; raw != nil {
+		reason, ok := rawjson.Text(raw)
+		if !ok || len(reason) > maxReason {
+			return fault.New(fault.InvalidParams, `_meta["tabrelay/reason"] is no string, or longer than 2,000 bytes`,
+				fault.WithHint("Say in one line why the person should allow the call."))
+		}
+		c.Reason = reason
+	}
+	if raw := meta.ArrayPath; raw != nil {
+		path, ok := rawjson.Text(raw)
+		if !ok || len(path) > maxArrayPath {
+			return fault.New(fault.InvalidParams, `_meta["tabrelay/arrayPath"] is not a string, or too long`)
+		}
+		c.ArrayPath = path
+	}
+	return nil
+}
+
+const (
+	// maxReason bounds why an agent says that it needs a call; the person is shown the beginning of it.
+	maxReason = 2000
+
+	// maxTimeoutMs keeps the number within a time.Duration. What a call may really take is decided where its deadline
+	// is.
+	maxTimeoutMs = 1e12
+	maxArrayPath = 1000 // bytes
+)
+
+// wholeNumber reads a JSON number that is a whole one above 0. One too large for a float64 is infinite.
+func wholeNumber(raw []byte) (float64, bool) {
+	n, err := strconv.ParseFloat(string(raw), 64)
+	return n, (err == nil || errors.Is(err, strconv.ErrRange)) && n > 0 && n == math.Trunc(n)
+}
+
+// randomID makes the id of a call that nobody will ask for again.
+func randomID() call.ID {
+	return call.ID(random.Hex(16))
+}
+
+// derivedID makes the id of a stdio call from the attachment's key and the request's id, so that a client whose relay
+// was restarted can have the same call asked for again.
+func derivedID(key string, requestID []byte) call.ID {
+	h := sha256.New()
+	h.Write([]byte(key))
+	h.Write([]byte{0})
+	h.Write(requestID)
+	return call.ID(hex.EncodeToString(h.Sum(nil)[:16]))
+}
+
+// Audit writes down what was called. Calls that reach the Caller are its business; these are those that do not: refused
+// before, or answered here.
+type Audit interface {
+	// Record does not wait for the disk. The entry's arguments belong to the caller again once it returns.
+	Record(e call.Entry)
+}
+
+// record writes down the end of a call that the Caller did not see; fail is nil when it succeeded.
+func (f *Front) record(c *call.Call, name string, began time.Time, fail *fault.Error) {
+	if f.options.Audit == nil {
+		return
+	}
+	e := call.Entry{
+		At: time.Now(), Kind: call.EntryCall, Session: c.Session, Tool: name, Plugin: "relay", Arguments: c.Arguments,
+		Outcome:  "returned",
+		Duration: time.Since(began), CallID: c.ID,
+	}
+	if fail != nil {
+		e.Outcome, e.Code, e.Detail = string(fault.NotExecuted), string(fail.Code), fail.Message
+		if findGateway(name) == nil {
+			e.Plugin = "" // there is no such tool
+		}
+	}
+	f.options.Audit.Record(e)
+}
+
+// passed records that the Caller took the call over, and so audits it.
+type passed struct{ yes bool }
+
+// recorded runs a tool of the gateway and writes it down, unless it passed the call on.
+func (g *gatewayTool) recorded(ctx context.Context, f *Front, c call.Call) (*call.Result, *fault.Error) {
+	began, on := time.Now(), &passed{}
+	result, failure := g.run(context.WithValue(ctx, passed{}, on), f, c)
+	if !on.yes {
+		f.record(&c, g.name, began, failure)
+	}
+	return result, failure
+}
+
+// pass hands a call of the gateway over to the Caller.
+func (f *Front) pass(ctx context.Context, c call.Call) (*call.Result, *fault.Error) {
+	if on, ok := ctx.Value(passed{}).(*passed); ok {
+		on.yes = true
+	}
+	return f.carryOut(ctx, c)
+}
+
+// carryOut has a call run by whoever runs those of its session.
+func (f *Front) carryOut(ctx context.Context, c call.Call) (*call.Result, *fault.Error) {
+	if c.Session.Bounds != nil && f.options.Bounded != nil {
+		return f.options.Bounded.Do(ctx, c)
+	}
+	return f.options.Caller.Do(ctx, c)
+}

@@ -1,0 +1,293 @@
+package front
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+
+	"github.com/mark3labs/mcp-go/mcp"
+
+	"tabrelay/relay/lib/lock"
+	"tabrelay/relay/lib/rawjson"
+	"tabrelay/relay/road/call"
+	"tabrelay/relay/road/fault"
+	"tabrelay/relay/road/registry"
+)
+
+// peer is who sends requests: a stdio attachment, a session of legacy HTTP, or a modern HTTP client for one request.
+type peer struct {
+	session  call.Session
+	tools    registry.Toolset // that it asked for
+	offered  *offered
+	listener *listener       // nil for modern HTTP, which has no session
+	ending   context.Context // ends when subscriptions must
+	open     openRequests
+	phase    atomic.Int32
+	able     atomic.Pointer[abilities] // what a legacy client said it can be asked
+	called   atomic.Pointer[string]    // what it calls itself
+	asked    sync.Map                  // our requests that it has not answered, by id: chan reply
+	old      atomic.Bool               // it knows no resource links
+
+	admitting lock.Mutex // one request at a time
+}
+
+// owner is who may continue a suspended request of this peer.
+func (p *peer) owner() any {
+	if p.listener != nil {
+		return p
+	}
+	return p.session.Client
+}
+
+// The phases of a legacy client.
+const (
+	phaseNew         = iota // it has not sent initialize
+	phaseInitialized        // it may work
+	phaseShutdown           // it has sent shutdown, and may only exit
+)
+
+// refusal keeps a legacy client to its lifecycle.
+func (p *peer) refusal(method string) *fault.Error {
+	phase := p.phase.Load()
+	switch {
+	case method == string(mcp.MethodPing):
+		return nil
+	case method == methodExit && phase != phaseShutdown:
+		return fault.New(fault.ShutdownNotRequested, "Shutdown not requested")
+	case method == methodExit:
+		return nil
+	case phase == phaseShutdown:
+		return fault.New(fault.ShuttingDown, "Server shutting down",
+			fault.WithHint("This connection was shut down by its client; open a new one."))
+	case method == string(mcp.MethodInitialize) && phase == phaseInitialized:
+		return fault.New(fault.AlreadyInitialized, "Server already initialized")
+	case phase == phaseNew && method != string(mcp.MethodInitialize) && method != methodShutdown:
+		return fault.New(fault.NotInitialized, "Server not initialized")
+	}
+	return nil
+}
+
+// Methods of a lifecycle that MCP does not have and some clients use.
+const (
+	methodShutdown = "shutdown"
+	methodExit     = "exit"
+)
+
+// who is who sends a request. One without a name is told apart by what it calls itself; nothing depends on that.
+func (p *peer) who(meta *requestMeta) call.Session {
+	s := p.session
+	if s.Client != call.Unnamed {
+		return s
+	}
+	if called := p.called.Load(); called != nil {
+		s.Called = *called
+	}
+	if meta.Info != nil {
+		s.Called = cmp.Or(calledIn(meta.Info), s.Called)
+	}
+	return s
+}
+
+// calledIn is the name in what a client says of itself; empty: there is none.
+func calledIn(info []byte) string {
+	var says struct{ Name, Title string }
+	if info == nil || json.Unmarshal(info, &says) != nil {
+		return ""
+	}
+	return cmp.Or(says.Title, says.Name)
+}
+
+// learn remembers what a legacy client says it can be asked, and what it calls itself.
+func (p *peer) learn(m *message) {
+	var c mcp.ClientCapabilities
+	if json.Unmarshal(m.param("capabilities"), &c) == nil {
+		able := abilitiesOf(&c)
+		p.able.Store(&able)
+	}
+	called := calledIn(m.param("clientInfo"))
+	p.called.Store(&called)
+}
+
+// setLevel answers logging/setLevel. Minimal mode (relay/agent/join) answers it in the same words.
+func (p *peer) setLevel(x *exchange, m *message) response {
+	level, ok := rawjson.Text(m.param("level"))
+	if level = strings.ToLower(level); !ok || !slices.Contains(levels, level) {
+		return x.refuse(fault.New(fault.InvalidParams, "Invalid log level",
+			fault.WithHint("Use one of "+strings.Join(levels, ", ")+".")))
+	}
+	p.listener.SetLogLevel(mcp.LoggingLevel(level))
+	return succeed(x.id, []byte("{}"))
+}
+
+// openRequests finds the requests of one client that are in flight by the exact text of their id, so that 1 and "1" are
+// two requests and nobody can cancel a stranger's.
+type openRequests struct {
+	mu    lock.Mutex
+	byID  map[string]*exchange
+	ended bool
+}
+
+// add reports whether x may start: not while another request with its id is in flight, nor after end.
+func (f *openRequests) add(x *exchange) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.byID == nil {
+		f.byID = map[string]*exchange{}
+	}
+	if f.byID[string(x.id)] != nil || f.ended {
+		return false
+	}
+	f.byID[string(x.id)] = x
+	x.landed = func() { f.remove(x) }
+	return true
+}
+
+// taken answers a request that may not start, because another one has its id.
+func taken(id []byte) response {
+	return refuse(id, fault.New(fault.InvalidRequest, "Another request with this id is in flight",
+		fault.WithHint("Give each request an id of its own.")), false)
+}
+
+// remove forgets x. Another request may have its id by now.
+func (f *openRequests) remove(x *exchange) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.byID[string(x.id)] == x {
+		delete(f.byID, string(x.id))
+	}
+}
+
+// cancel abandons the request with this id. One that is not in flight, or is unknown, is not an error in MCP.
+func (f *openRequests) cancel(id []byte) {
+	f.mu.Lock()
+	x := f.byID[string(id)]
+	f.mu.Unlock()
+	if x != nil {
+		x.abandon()
+	}
+}
+
+// end abandons every request and lets no more start.
+func (f *openRequests) end() {
+	f.mu.Lock()
+	f.ended = true
+	all := make([]*exchange, 0, len(f.byID))
+	for _, x := range f.byID {
+		all = append(all, x)
+	}
+	f.mu.Unlock()
+	for _, x := range all {
+		x.abandon()
+	}
+}
+
+// count returns how many requests are in flight.
+func (f *openRequests) count() int {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return len(f.byID)
+}
+
+// linksSince is the first version of MCP in which a result may hold resource links. Clients of earlier versions check
+// content against the kinds they know, and lose the whole result over one they do not.
+const linksSince = "2025-06-18"
+
+// instructionsSince is the first version whose clients get instructions.
+const instructionsSince = "2025-03-26"
+
+// versioned returns initialize with a version where it asks for none, which then is the newest of its era.
+func (m *message) versioned() *message {
+	if asked := m.param("protocolVersion"); asked != nil && string(asked) != `""` {
+		return m
+	}
+	changed := *m
+	version := json.RawMessage(strconv.Quote(mcp.LATEST_LEGACY_PROTOCOL_VERSION))
+	changed.members = append(without(slices.Clone(m.members), "protocolVersion"),
+		rawjson.Make("protocolVersion", version))
+	changed.params = rawjson.Join(changed.members)
+	return &changed
+}
+
+// asOfVersion remembers from the answer to initialize which version the client speaks, and leaves out of it what
+// clients of that version are not offered: extensions, until 2025-03-26 changes of lists and completions, before it
+// instructions. Versions are dates.
+func (p *peer) asOfVersion(answer []byte, ofGroups map[string]string) []byte {
+	members, _ := rawjson.Members(answer)
+	result, _ := rawjson.Members(rawjson.Get(members, "result"))
+	var version string
+	if json.Unmarshal(rawjson.Get(result, "protocolVersion"), &version) != nil {
+		return answer
+	}
+	offered := withoutExtensions
+	if version < linksSince {
+		p.old.Store(true)
+		p.listener.unchanging.Store(true)
+		offered = plainCapabilities
+	}
+	replace(result, "capabilities", offered)
+	if own := p.ownInstructions(ofGroups); own != "" {
+		for i := range result {
+			if result[i].Name == "instructions" {
+				result[i].Value = rawjson.MustEncode(own)
+			}
+		}
+	}
+	if version < instructionsSince {
+		result = without(result, "instructions")
+	}
+	replace(members, "result", func([]rawjson.Member) []rawjson.Member { return result })
+	return rawjson.Join(members)
+}
+
+// ownInstructions are those of the group of tools that a client has asked for, when it has asked for nothing else.
+func (p *peer) ownInstructions(ofGroups map[string]string) string {
+	names := p.tools.Plugins()
+	if len(names) != 1 || p.tools.Gateway || p.tools.All {
+		return ""
+	}
+	return ofGroups[names[0]]
+}
+
+// withoutExtensions are the capabilities of the legacy era.
+func withoutExtensions(all []rawjson.Member) []rawjson.Member { return without(all, "extensions") }
+
+// plainCapabilities are capabilities without the parts that came with later versions.
+func plainCapabilities(all []rawjson.Member) []rawjson.Member {
+	for _, name := range []string{"tools", "prompts", "resources"} {
+		replace(all, name, func(one []rawjson.Member) []rawjson.Member { return without(one, "listChanged") })
+	}
+	return withoutExtensions(without(all, "completions"))
+}
+
+// replace changes the members of the object that a member holds, if it is there.
+func replace(members []rawjson.Member, name string, change func([]rawjson.Member) []rawjson.Member) {
+	for i := range members {
+		if members[i].Name == name {
+			inner, _ := rawjson.Members(members[i].Value)
+			members[i].Value = rawjson.Join(change(inner))
+		}
+	}
+}
+
+func without(members []rawjson.Member, name string) []rawjson.Member {
+	return slices.DeleteFunc(members, func(m rawjson.Member) bool { return m.Name == name })
+}
+
+// understood leaves out of a result what an old client would stumble over. What a link leads to is in the text too.
+func understood(r *call.Result) *call.Result {
+	if len(r.Content) == 0 {
+		return r
+	}
+	copied := *r
+	copied.Content = slices.DeleteFunc(slices.Clone(r.Content), func(item call.Content) bool {
+		members, _ := rawjson.Members(item)
+		return bytes.Equal(rawjson.Get(members, "type"), []byte(`"resource_link"`))
+	})
+	return &copied
+}

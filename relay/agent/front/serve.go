@@ -1,0 +1,174 @@
+package front
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"runtime/debug"
+
+	"github.com/mark3labs/mcp-go/mcp"
+
+	"tabrelay/relay/road/fault"
+)
+
+// requestMeta is what _meta of a request says about how it is to be served.
+type requestMeta struct {
+	Version      string                  `json:"io.modelcontextprotocol/protocolVersion"`
+	Capabilities *mcp.ClientCapabilities `json:"io.modelcontextprotocol/clientCapabilities"`
+	LogLevel     string                  `json:"io.modelcontextprotocol/logLevel"`
+	Info         json.RawMessage         `json:"io.modelcontextprotocol/clientInfo"`
+	Progress     json.RawMessage         `json:"progressToken"`
+	TimeoutMs    json.RawMessage         `json:"tabrelay/timeoutMs"`
+	MaxBytes     json.RawMessage         `json:"tabrelay/maxBytes"`
+	ArrayPath    json.RawMessage         `json:"tabrelay/arrayPath"`
+	Reason       json.RawMessage         `json:"tabrelay/reason"`
+	Session      json.RawMessage         `json:"tabrelay/session"`
+	Lane         json.RawMessage         `json:"tabrelay/lane"` // the earlier name of Session
+	modern       bool
+}
+
+// readMeta decides the era of a request: modern is what names a version from 2026-07-28 on.
+func readMeta(m *message) (*requestMeta, *fault.Error) {
+	if m.meta != nil {
+		return m.meta, nil
+	}
+	meta := &requestMeta{}
+	if raw := m.param("_meta"); raw != nil {
+		if err := json.Unmarshal(raw, meta); err != nil {
+			return &requestMeta{}, fault.New(fault.InvalidParams, "The _meta of the request is malformed",
+				fault.WithCause(err))
+		}
+	}
+	meta.modern = mcp.IsModernProtocol(meta.Version)
+	m.meta = meta
+	return meta, nil
+}
+
+// serve answers one request and returns when its response, if it gets one, is written.
+func (f *Front) serve(ctx context.Context, p *peer, x *exchange, m *message) {
+	f.admit(ctx, p, x, m)()
+}
+
+// admit checks a request and applies its state changes, in the order in which requests were read. The returned work
+// writes the response, may run concurrently, and must always be run.
+func (f *Front) admit(ctx context.Context, p *peer, x *exchange, m *message) (work func()) {
+	x.log = &f.options.Log
+	defer func() {
+		rest := work
+		work = func() {
+			defer f.options.Caller.Withdraw(x.position) // of one that never became a call
+			defer f.leave(x)
+			defer f.catch(x, m.method)
+			rest()
+		}
+	}()
+	meta, fail := readMeta(m)
+	x.modern = meta.modern
+	p.admitting.Lock()
+	defer p.admitting.Unlock()
+	// what an earlier relay had admitted comes before initialize is repeated
+	if fail == nil && !meta.modern && !x.resume {
+		fail = p.refusal(m.method)
+	}
+	if fail == nil {
+		fail = f.enter(x)
+	}
+	switch {
+	case fail != nil:
+		return func() { x.respond(x.refuse(fail)) }
+	// mcp-go says what is wrong
+	case meta.modern && (!mcp.IsValidProtocolVersion(meta.Version) || meta.Capabilities == nil):
+		return func() { x.respond(f.askEngine(ctx, nil, x, m, f.nextName())) }
+	case m.method == string(mcp.MethodToolsCall) && p.listener != nil:
+		x.position = f.options.Caller.Reserve(p.session.ID)
+		level, _ := p.listener.level.Load().(mcp.LoggingLevel)
+		x.level = string(level) // of now, in the legacy era
+	case !meta.modern:
+		if changed := f.changeState(ctx, p, x, m); changed != nil {
+			return changed
+		}
+	}
+	return func() { f.route(ctx, p, x, m, meta) }
+}
+
+// changeState makes the change that a request of the legacy era asks for, and returns what is left to do; nil: it
+// changes nothing.
+func (f *Front) changeState(ctx context.Context, p *peer, x *exchange, m *message) (work func()) {
+	defer func() {
+		if r := recover(); r != nil {
+			work = func() { panic(r) } // where it becomes an answer
+		}
+	}()
+	var r response
+	switch m.method {
+	case methodShutdown, methodExit:
+		p.phase.Store(phaseShutdown)
+		r = succeed(x.id, []byte("{}"))
+	case string(mcp.MethodInitialize):
+		if r = f.askEngine(ctx, p.listener, x, m.versioned(), f.nextName()); r.code == 0 {
+			p.phase.Store(phaseInitialized)
+			p.learn(m)
+			r.body = p.asOfVersion(r.body, f.options.GroupInstructions)
+		}
+	case string(mcp.MethodSetLogLevel):
+		r = p.setLevel(x, m)
+	case string(mcp.MethodResourcesSubscribe), string(mcp.MethodResourcesUnsubscribe):
+		if f.options.Resources == nil {
+			return nil
+		}
+		return f.subscribeResource(p, x, m)
+	default:
+		return nil
+	}
+	return func() { x.respond(r) }
+}
+
+// route has the request carried out by whoever knows its method. What an interface would be needed for that is not
+// there is left to mcp-go, which says so.
+func (f *Front) route(ctx context.Context, p *peer, x *exchange, m *message, meta *requestMeta) {
+	resources, prompts := f.options.Resources != nil, f.options.Prompts != nil
+	switch method := mcp.MCPMethod(m.method); {
+	case method == mcp.MethodToolsCall:
+		f.callTool(ctx, p, x, m, meta)
+	case method == mcp.MethodToolsList:
+		x.respond(f.listTools(p, x, m))
+	case method == mcp.MethodResourcesList && resources:
+		x.respond(f.listResources(ctx, p, x, m))
+	case method == mcp.MethodResourcesTemplatesList && resources:
+		x.respond(f.listTemplates(x, m))
+	case method == mcp.MethodResourcesRead && resources:
+		f.perform(ctx, p, x, m, meta, func(ctx context.Context, _ reporter) func(*exchange) response {
+			return f.readResource(ctx, p.who(meta), m)
+		})
+	case method == mcp.MethodPromptsList && prompts:
+		x.respond(f.list(x, m, "prompts", encodeAll(f.listPrompts(p)), pageSize))
+	case method == mcp.MethodPromptsGet && prompts:
+		f.perform(ctx, p, x, m, meta, func(ctx context.Context, _ reporter) func(*exchange) response {
+			return f.getPrompt(ctx, p, m)
+		})
+	case method == mcp.MethodCompletionComplete && f.options.Completer != nil:
+		x.respond(f.complete(ctx, p, x, m))
+	case isTaskMethod(m.method) && meta.modern && f.options.Tasks != nil:
+		x.respond(f.serveTask(ctx, p, x, m, meta))
+	case method == mcp.MethodSubscriptionsListen && meta.modern:
+		f.listen(ctx, p, x, m, meta)
+	case meta.modern:
+		x.respond(f.askEngine(ctx, nil, x, m, f.nextName()))
+	default:
+		x.respond(f.askEngine(ctx, p.listener, x, m, f.nextName()))
+	}
+}
+
+// catch turns a bug into an answer that tells nothing about it; the log does.
+func (f *Front) catch(x *exchange, method string) {
+	if r := recover(); r != nil {
+		x.respond(x.refuse(f.panicked(method, r)))
+	}
+}
+
+// panicked writes a bug to the log, and returns what is said of it: nothing about what it was.
+func (f *Front) panicked(method string, p any) *fault.Error {
+	f.options.Log.Error().Str("method", method).Str("panic", fmt.Sprint(p)).Bytes("stack", debug.Stack()).
+		Msg("a request panicked")
+	return fault.New(fault.InternalError, "internal error")
+}

@@ -1,0 +1,208 @@
+package hub
+
+import (
+	"time"
+
+	"tabrelay/relay/browser/wire"
+	"tabrelay/relay/road/call"
+	"tabrelay/relay/road/fault"
+)
+
+const (
+	// orphanTime is how long a write that its caller gave up may take to report its end.
+	orphanTime = time.Minute
+
+	// tabGoneTime is how long the extension may take to say how the calls of a closed tab ended.
+	tabGoneTime = time.Second
+)
+
+// calls is what is in flight to one browser, and the connection it goes over.
+type calls struct {
+	open     map[call.ID]*flight
+	commands map[call.ID]chan *wire.Reply // one slot each
+	conn     *conn                        // nil: the browser is away
+	since    time.Time                    // when conn was attached
+	left     time.Time                    // when the last connection ended; zero: there was none
+	waitEnds time.Time                    // until when calls wait for its return; zero: none has waited
+	closing  bool                         // nothing new is let in
+	shut     bool                         // the journal is told nothing more
+
+	giveUpAt time.Time   // when calls that are still recovering count as lost
+	giveUp   *time.Timer // nil until something had to recover
+
+	notices []wire.Notice // the last ones
+
+	ended []*flight // journalled calls that the change under way has ended
+}
+
+// flight is one call that was sent, or is about to be.
+type flight struct {
+	id    call.ID
+	req   *call.Invocation // nil: a call of an earlier relay
+	write bool             // it is in the journal
+	tabID int
+	epoch string // it was sent under
+	sent  time.Time
+
+	mail chan struct{} // one slot: there are reports
+	done chan struct{} // closed when reply or failure stand
+
+	// Guarded by browser.mu.
+	recovering bool // the link it was sent over is gone, and the extension has not said what became of it
+	abandoned  bool // nobody waits for it any more
+	over       bool
+	reports    []report
+
+	reply   *call.Reply
+	failure *fault.Error
+}
+
+// update is the only way to change what is in flight. After every change it decides whether the connection is
+// finished, and then tells the journal about the calls that ended.
+func (b *browser) update(change func(*calls)) {
+	b.mu.Lock()
+	s := &b.calls
+	change(s)
+	if s.closing && len(s.open) == 0 {
+		select {
+		case <-b.idle:
+		default:
+			close(b.idle)
+		}
+		if s.conn != nil {
+			s.conn.stop(closeGoingAway, "the relay is going away")
+		}
+	}
+	ended := s.ended
+	s.ended = nil
+	b.mu.Unlock()
+	for _, f := range ended {
+		b.hub.record(f.id, f.reply, f.failure)
+		close(f.done)
+	}
+}
+
+// peek reads what is in flight.
+func (b *browser) peek(look func(*calls)) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	look(&b.calls)
+}
+
+// end gives a call its result, once. Its caller is woken when the journal knows.
+func (s *calls) end(f *flight, reply *call.Reply, failure *fault.Error) {
+	if f.over {
+		return
+	}
+	f.over, f.reply, f.failure = true, reply, failure
+	delete(s.open, f.id)
+	if f.write && !s.shut {
+		s.ended = append(s.ended, f)
+	} else {
+		close(f.done)
+	}
+}
+
+// launch sends a call's frame over the connection that was chosen for it. It reports why not, if not: then the frame
+// has not left and never will.
+func (b *browser) launch(f *flight, over *conn, frame []byte) (failure *fault.Error) {
+	b.update(func(s *calls) {
+		switch {
+		case s.closing:
+			failure = fault.New(fault.ShuttingDown, "The relay is shutting down and takes no new calls")
+		case s.conn != over:
+			failure = neverSent(b)
+		case s.open[f.id] != nil:
+			failure = fault.New(fault.InternalError, "A call with the same id is already running",
+				fault.WithOutcome(fault.NotExecuted))
+		case !over.queue.put(frame, false):
+			failure = fault.New(fault.Overloaded, "The browser does not take calls as fast as they come",
+				fault.WithRetryAfter(time.Second))
+		default:
+			s.open[f.id] = f
+		}
+	})
+	return failure
+}
+
+// lookup returns an open call, or nil.
+func (b *browser) lookup(id call.ID) (f *flight) {
+	b.peek(func(s *calls) { f = s.open[id] })
+	return f
+}
+
+// hidden tells the caller that the page of an open call is not in front.
+func (b *browser) hidden(id call.ID, told bool) {
+	if !told {
+		return
+	}
+	if open := b.lookup(id); open != nil && open.req != nil && open.req.Hidden != nil {
+		open.req.Hidden()
+	}
+}
+
+// abandon lets go of a call whose caller gave up: the page is told to abort it. It reports false when the call has
+// ended meanwhile. A journalled call stays open until its end is known, so that the journal will know it too.
+func (b *browser) abandon(f *flight, reason string) (abandoned bool) {
+	b.update(func(s *calls) {
+		if f.over {
+			return
+		}
+		abandoned = true
+		f.abandoned = true
+		if s.conn != nil {
+			s.conn.queue.insist(mustEncode(&wire.Cancel{ID: f.id, Reason: reason}))
+		}
+		if !f.write {
+			s.end(f, nil, abandonedFault(b, f))
+			return
+		}
+		time.AfterFunc(orphanTime, func() {
+			b.update(func(s *calls) { s.end(f, nil, lostFault(b, f, "")) })
+		})
+	})
+	return abandoned
+}
+
+// post gives a report to the caller of a call.
+func (b *browser) post(id call.ID, one report) {
+	b.peek(func(s *calls) {
+		f := s.open[id]
+		if f == nil || f.abandoned || f.req == nil || len(f.reports) >= maxReports && !one.step {
+			return
+		}
+		if len(f.reports) >= maxReports { // the newest progress is the one that counts
+			f.reports[len(f.reports)-1] = one
+		} else {
+			f.reports = append(f.reports, one)
+		}
+		select {
+		case f.mail <- struct{}{}:
+		default:
+		}
+	})
+}
+
+// tabGone ends the calls of a closed tab, unless the extension says first how they ended.
+func (b *browser) tabGone(tabID int) {
+	var there []*flight
+	b.peek(func(s *calls) {
+		for _, f := range s.open {
+			if f.tabID == tabID {
+				there = append(there, f)
+			}
+		}
+	})
+	if len(there) == 0 {
+		return
+	}
+	time.AfterFunc(tabGoneTime, func() {
+		b.update(func(s *calls) {
+			for _, f := range there {
+				if !f.recovering {
+					s.end(f, nil, closedFault(b, f, "The tab was closed before the tool ended", fault.Unknown))
+				}
+			}
+		})
+	})
+}

@@ -1,0 +1,102 @@
+package delegation
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+
+	"tabrelay/relay/capability"
+	"tabrelay/relay/capability/delegation/provider"
+	"tabrelay/relay/capability/delegation/worker"
+	"tabrelay/relay/road/breaker"
+	"tabrelay/relay/road/event"
+	"tabrelay/relay/road/registry"
+	"tabrelay/relay/state/config"
+)
+
+// Capability is delegation, as a program attaches it.
+var Capability = capability.Capability{
+	Name: "delegation", Group: Group, Instructions: Instructions, Beside: []string{"bridge_health"},
+	Tools: func() []registry.Tool { return new(Sessions).OwnTools() },
+	New:   func(c capability.Core) capability.Running { return New(c).Running() },
+}
+
+// New makes delegation in a relay. Its agents come with the configuration.
+func New(core capability.Core) *Delegation {
+	c, meters := core.Config, newMeters()
+	d := NewDelegation(Setup{
+		Sessions: Options{
+			Tools: core.Tools, Log: core.Log("agent"), MaxTimeout: c.MaxTimeout, Events: core.Events, Meter: meters,
+			Left: core.SessionLeft, Transcripts: core.Store, TabGone: core.NoTab, Lend: core.LendTabs,
+			Changed: func() { core.Changed(event.TopicAgents) },
+		},
+		Retry: c.Errors.Transient.Retry, Breakers: breaker.NewGroup(breaker.Settings(c.Breaker), nil),
+		Ledger: core.Store, Provider: newProvider,
+	})
+	d.core, d.meters, d.visits = core, meters, NewProgramCalls()
+	d.setup.Program = func(id string, w config.Worker) (Agent, func()) {
+		running, program := d.NewWorker(id, w)
+		return program, running.Close
+	}
+	return d
+}
+
+// Running is what it brings to its relay.
+func (d *Delegation) Running() capability.Running {
+	return capability.Running{
+		Routes: d.routes(), Bounded: d.visits, Meters: d.meters.collectors(), Tools: d.OwnTools,
+		Configured: d.configured, SessionEnded: d.SessionEnded, Lacks: d.Lacks, Health: d.Health, Close: d.Close,
+	}
+}
+
+// newProvider makes a provider of models.
+func newProvider(id string, p config.Provider, key string) (provider.Provider, error) {
+	return provider.New(provider.Config{
+		ID: id, Kind: provider.Kind(p.Kind), BaseURL: p.BaseURL, Key: key, Models: p.Models,
+		Defaults: provider.Params(p.Defaults),
+	})
+}
+
+// configured takes over the agents of a configuration, and lists the tools of delegation where there are some.
+func (d *Delegation) configured(c config.Config) {
+	listed, log := len(d.Members()) > 0, d.core.Log("agent")
+	d.warnUnpriced(Unpriced(&c), c.Delegation.CostPerDayUSD)
+	if err := d.Configure(context.Background(), &c); err != nil {
+		log.Error().Err(err).Msg("the delegated agents stay as they were")
+		d.core.Notice("The delegated agents stay as they were: " + err.Error())
+		return
+	}
+	if len(d.Members()) > 0 != listed {
+		d.core.ToolsChanged()
+	}
+	d.core.Changed(event.TopicAgents)
+}
+
+// warnUnpriced says once which models the bound of a day's cost does not hold for.
+func (d *Delegation) warnUnpriced(models []string, usd float64) {
+	if len(models) == 0 || !d.unpriced.CompareAndSwap(false, true) {
+		return
+	}
+	log := d.core.Log("agent")
+	log.Warn().Strs("models", models).Float64("costPerDayUsd", usd).
+		Msg("delegation.costPerDayUsd does not bound what these models cost, which counts as 0 USD: no pricing of " +
+			"theirs is configured (providers.<name>.pricing)")
+}
+
+// NewWorker makes a configured program, which does not run yet, and the agent that it is. Whoever has it closes it.
+func (d *Delegation) NewWorker(id string, c config.Worker) (*worker.Worker, *Program) {
+	core := d.core
+	env, secrets, trouble := c.Variables(id)
+	w := worker.New(worker.Options{
+		ID: id, Command: c.Command, Args: c.Args, Env: env, Secrets: secrets, Lacks: trouble, Dir: c.Dir,
+		Protocol: worker.Protocol(c.Protocol),
+		Folder:   filepath.Join(core.Home.Workers(), id), Version: core.Version, Log: core.Log("worker"),
+		Corrupt: func() { core.Corrupt("worker") },
+	})
+	binary, _ := os.Executable() // it is only for programs that cannot use HTTP
+	return w, NewProgram(ProgramOptions{
+		ID: id, Capabilities: c.Capabilities, Worker: w, URL: "http://" + core.Address() + "/mcp",
+		Command: binary, Env: map[string]string{"TABRELAY_HOME": string(core.Home)},
+		Lend: core.LendToken, Visits: d.visits, Approve: core.Ask,
+	})
+}

@@ -1,0 +1,142 @@
+package resource
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"tabrelay/relay/browser/hub"
+	"tabrelay/relay/lib/random"
+	"tabrelay/relay/road/call"
+	"tabrelay/relay/road/fault"
+	"tabrelay/relay/road/policy"
+)
+
+// Policy decides what of open tabs a client may read.
+type Policy interface {
+	// RefuseTabs says why a client may read no tab at all, nil when it may read some.
+	RefuseTabs(s call.Session) *fault.Error
+	// ShowsTab reports whether a tab is to be listed for a client.
+	ShowsTab(s call.Session, at call.Target) bool
+	// TellsTab reports whether the list may tell a client a tab's title and path, and not its site alone.
+	TellsTab(s call.Session, at call.Target) bool
+	// TabSites is whose documents a client may read in a tab that it may read.
+	TabSites(s call.Session, at call.Target) call.Sites
+	// ReadTab waits until a client may read a URI of a tab, as if it called a tool.
+	ReadTab(
+		ctx context.Context, id call.ID, s call.Session, at call.Target, tool, uri string,
+		client func(context.Context, call.Question) (call.Answer, error),
+	) *fault.Error
+}
+
+// tools are under which names the rules are about tabs that are read by URI, by scheme.
+var tools = map[string]string{"tab": policy.ReadTab, "console": policy.ReadConsole}
+
+// ofTabs reports whether a resource shows what is in an open tab.
+func ofTabs(uri string) bool {
+	scheme, _, _ := strings.Cut(strings.ToLower(uri), ":")
+	return tools[scheme] != ""
+}
+
+// refuse says why a client may not read anything of a scheme, nil when it may.
+func (s *Set) refuse(session call.Session, scheme string) *fault.Error {
+	if session.Bounds != nil { // what it reads is counted, and bounded, as calls of tools
+		return fault.New(fault.PermissionDenied, "An agent that acts for a client may use tools, and no resources",
+			fault.WithOutcome(fault.NotExecuted), fault.WithHint("Use a tool that reads the page."))
+	}
+	if s.policy == nil || tools[scheme] == "" {
+		return nil
+	}
+	return s.policy.RefuseTabs(session)
+}
+
+func target(t hub.Tab) call.Target {
+	return call.Target{
+		ProfileID: t.ProfileID, Profile: t.Profile, TabID: t.ID, Origin: Origin(t.URL), URL: t.URL, Title: t.Title,
+	}
+}
+
+// permit finds the tab that a URI names once the client may read it. The tab is looked at again after that: what was
+// allowed of one origin is not read of another. page reports whether a page that was read is of that origin.
+func (t *tabs) permit(
+	ctx context.Context, s call.Session, u *url.URL,
+) (tab hub.Tab, page func(address string) bool, failure *fault.Error) {
+	page = func(address string) bool { return t.mayRead(address) }
+	tab, failure = t.awake(u)
+	if failure != nil || t.policy == nil {
+		return tab, page, failure
+	}
+	var client func(context.Context, call.Question) (call.Answer, error)
+	if t.asker != nil {
+		client = t.asker(ctx)
+	}
+	origin := Origin(tab.URL)
+	failure = t.policy.ReadTab(ctx, readingID(ctx), s, target(tab), tools[u.Scheme], u.String(), client)
+	if failure != nil {
+		if failure.Code == fault.TabNotFound {
+			failure = closed(tab)
+		}
+		return tab, page, failure
+	}
+	if tab, failure = t.awake(u); failure == nil && Origin(tab.URL) != origin {
+		failure = otherPage(tab)
+	}
+	return tab, func(address string) bool { return t.mayRead(address) && Origin(address) == origin }, failure
+}
+
+// readingKey is the id of a reading in its context.
+type readingKey struct{}
+
+func readingID(ctx context.Context) call.ID {
+	id, _ := ctx.Value(readingKey{}).(call.ID)
+	return id
+}
+
+// readAny is what reading by URI is called in the audit log where it is no tab that is read.
+const readAny = "resources/read"
+
+// audited reads, and writes that down. What the person decides about it has the same id.
+func (s *Set) audited(
+	ctx context.Context, session call.Session, uri string,
+) (contents []call.ResourceContents, failure *fault.Error) {
+	id, began := call.ID(random.Hex(16)), time.Now()
+	contents, failure = s.read(context.WithValue(ctx, readingKey{}, id), session, uri)
+	if s.audit == nil {
+		return contents, failure
+	}
+	scheme, _, _ := strings.Cut(strings.ToLower(uri), ":")
+	e := call.Entry{
+		Kind: call.EntryCall, Session: session, Tool: cmp.Or(tools[scheme], readAny), Plugin: policy.RelayPlugin,
+		Outcome: "returned", Duration: time.Since(began), CallID: id,
+	}
+	e.Arguments, _ = json.Marshal(map[string]string{"uri": uri}) // strings always encode
+	if u, err := url.Parse(uri); err == nil && ofTabs(uri) {
+		e.TabID, _ = strconv.Atoi(u.Host) // 0: it is none
+	}
+	if len(contents) > 0 {
+		var meta struct {
+			Origin string `json:"tabrelay/origin"`
+		}
+		if json.Unmarshal(contents[0].Meta, &meta) == nil {
+			e.Origin = meta.Origin
+		}
+	}
+	if failure != nil {
+		e.Outcome, e.Code, e.Detail = string(call.NotExecuted), string(failure.Code), failure.Message
+	}
+	s.audit(e)
+	return contents, failure
+}
+
+// Origin is the origin of an address with a host, else the address itself.
+func Origin(address string) string {
+	u, err := url.Parse(address)
+	if err != nil || u.Host == "" {
+		return address
+	}
+	return u.Scheme + "://" + u.Host
+}

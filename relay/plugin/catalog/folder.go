@@ -1,0 +1,221 @@
+package catalog
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/google/renameio/v2/maybe"
+
+	"tabrelay/relay/browser/wire"
+	"tabrelay/relay/lib/lock"
+	"tabrelay/relay/plugin"
+	"tabrelay/relay/road/registry"
+	"tabrelay/relay/state/config"
+)
+
+// adaptersDir is the folder of the extension that adapters are in.
+const adaptersDir = "adapters"
+
+// pairingFile tells the extension where the relay is and lets both prove that they belong together. It is read anew
+// whenever the extension connects.
+const pairingFile = "pairing.json"
+
+// folder is where Chrome loads the extension from. Files are replaced whole, because Chrome may read them at any
+// moment, and only when they differ, so that nothing is written at most starts.
+type folder struct {
+	dir    string
+	bundle fs.FS // nil in a binary that was built without the extension
+}
+
+func newFolder(home config.Home, cfg config.Config, bundle fs.FS) *folder {
+	if cfg.ExtensionDir != "" {
+		return &folder{cfg.ExtensionDir, bundle}
+	}
+	return &folder{home.Extension(), bundle}
+}
+
+// write brings the extension's own files up to date, and removes those of an earlier version.
+func (f *folder) write() error {
+	if f.bundle == nil {
+		return nil
+	}
+	if err := f.ours(); err != nil {
+		return err
+	}
+	if _, err := os.Stat(filepath.Join(f.dir, pairingFile)); errors.Is(err, fs.ErrNotExist) {
+		if err := f.put(pairingFile, []byte("{}\n"), 0o600); err != nil { // it is ours, also when this start ends here
+			return fmt.Errorf("cannot write the extension: %w", err)
+		}
+	}
+	own := map[string]bool{pairingFile: true}
+	err := fs.WalkDir(f.bundle, ".", func(name string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() || entry.Name() == ".gitkeep" {
+			return err
+		}
+		own[name] = true
+		data, err := fs.ReadFile(f.bundle, name)
+		if err != nil {
+			return err
+		}
+		return f.put(name, data, 0o644)
+	})
+	if err != nil {
+		return fmt.Errorf("cannot write the extension: %w", err)
+	}
+	return f.prune(func(name string) bool { return own[name] || strings.HasPrefix(name, adaptersDir+"/") })
+}
+
+// ours refuses a folder with other people's files in it: what is not part of the extension is removed.
+func (f *folder) ours() error {
+	entries, err := os.ReadDir(f.dir)
+	if errors.Is(err, fs.ErrNotExist) || err == nil && len(entries) == 0 {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("cannot look into the extension's folder: %w", err)
+	}
+	for _, entry := range entries {
+		if entry.Name() == pairingFile {
+			return nil
+		}
+	}
+	return fmt.Errorf("%s has files in it that are not the extension's; set extensionDir to a new or empty folder",
+		f.dir)
+}
+
+// pair tells the extension where the relay is.
+func (f *folder) pair(address, secret string) error {
+	text, err := json.Marshal(map[string]string{"address": address, "secret": secret})
+	if err == nil {
+		err = f.put(pairingFile, append(text, '\n'), 0o600)
+	}
+	if err != nil {
+		return fmt.Errorf("cannot write %s: %w", pairingFile, err)
+	}
+	return nil
+}
+
+// putAdapters puts the files of the plugins that are offered in place. Those that are gone stay until the next start: a
+// call may be on its way that needs one.
+func (f *folder) putAdapters(files map[string][]byte) error {
+	for name, data := range files {
+		if err := f.put(name, data, 0o644); err != nil {
+			return fmt.Errorf("cannot write an adapter: %w", err)
+		}
+	}
+	return nil
+}
+
+// pruneAdapters removes the files of plugins that are not offered.
+func (f *folder) pruneAdapters(files map[string][]byte) error {
+	return f.prune(func(name string) bool {
+		_, wanted := files[name]
+		return wanted || !strings.HasPrefix(name, adaptersDir+"/")
+	})
+}
+
+// put writes one file unless it is there already.
+func (f *folder) put(name string, data []byte, mode fs.FileMode) error {
+	file := filepath.Join(f.dir, filepath.FromSlash(name))
+	if have, err := os.ReadFile(file); err == nil && bytes.Equal(have, data) {
+		return nil
+	}
+	lock.NoneHeld("the extension's folder is written")
+	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
+		return err
+	}
+	return maybe.WriteFile(file, data, mode)
+}
+
+// prune removes the files that are not kept, and the folders that are empty then.
+func (f *folder) prune(keep func(name string) bool) error {
+	var folders []string
+	err := fs.WalkDir(os.DirFS(f.dir), ".", func(name string, entry fs.DirEntry, err error) error {
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			return nil
+		case err != nil:
+			return err
+		case entry.IsDir():
+			folders = append(folders, name)
+			return nil
+		case keep(name):
+			return nil
+		}
+		return os.Remove(filepath.Join(f.dir, filepath.FromSlash(name)))
+	})
+	if err != nil {
+		return fmt.Errorf("cannot clean the extension's folder: %w", err)
+	}
+	for i := len(folders) - 1; i > 0; i-- {
+		_ = os.Remove(filepath.Join(f.dir, filepath.FromSlash(path.Clean(folders[i])))) // fails while it is not empty
+	}
+	return nil
+}
+
+// adapters are the files of the plugins that are offered, by their name in the extension's folder, and what browsers
+// are told of these plugins.
+func (f *folder) adapters(s *registry.Snapshot, developed func(*plugin.Plugin) bool) (files map[string][]byte,
+	list []wire.Plugin) {
+	files, list = make(map[string][]byte, len(s.Sites)), make([]wire.Plugin, 0, len(s.Sites))
+	runtime := f.runtime()
+	for _, site := range s.Sites {
+		p, composed := site.Plugin, compose(site, runtime, developed(site.Plugin))
+		one := wire.Plugin{
+			Name: p.Manifest.Name, Hash: p.Hash, World: string(p.Manifest.World), Matches: site.Matches,
+			Excludes: site.Excludes,
+			File:     fileName(p.Manifest.Name, composed), Frames: frames(p),
+		}
+		files[one.File] = composed
+		if p.PreScript != nil {
+			before := plugin.ComposePreScript(*p)
+			one.PreScript = fileName(p.Manifest.Name+"-pre", before)
+			files[one.PreScript] = before
+		}
+		list = append(list, one)
+	}
+	return files, list
+}
+
+// compose makes the file that is injected for a plugin: it knows the pages that a person added.
+func compose(site *registry.Site, runtime []byte, developed bool) []byte {
+	p := *site.Plugin
+	p.Manifest.URLPatterns, p.Manifest.ExcludePatterns = site.Matches, site.Excludes
+	return plugin.Compose(p, runtime, developed)
+}
+
+// runtime is the extension's part of a main-world adapter.
+func (f *folder) runtime() []byte {
+	if f.bundle == nil {
+		return nil
+	}
+	code, err := fs.ReadFile(f.bundle, "page-main.js")
+	if err != nil {
+		return nil // a bundle that lacks it is refused by its own generator
+	}
+	return code
+}
+
+// fileName names a file by its content: a browser never runs an old file under a new plugin's name.
+func fileName(plugin string, content []byte) string {
+	sum := sha256.Sum256(content)
+	return fmt.Sprintf("%s/%s-%s.js", adaptersDir, plugin, hex.EncodeToString(sum[:6]))
+}
+
+// frames is "all" when a tool of the plugin wants to run in every frame.
+func frames(p *plugin.Plugin) string {
+	if slices.ContainsFunc(p.Manifest.Tools, func(t plugin.Tool) bool { return t.Frames == "all" }) {
+		return "all"
+	}
+	return ""
+}

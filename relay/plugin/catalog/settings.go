@@ -1,0 +1,200 @@
+package catalog
+
+import (
+	"encoding/json"
+	"maps"
+	"slices"
+	"strings"
+
+	"tabrelay/relay/lib/rawjson"
+	"tabrelay/relay/plugin"
+	"tabrelay/relay/plugin/review"
+	"tabrelay/relay/road/fault"
+	"tabrelay/relay/road/registry"
+	"tabrelay/relay/state/config"
+)
+
+// SettingsView is what a person can set for a plugin that may run, in the order of its author.
+type SettingsView struct {
+	Plugin   string        `json:"plugin"`
+	Settings []SettingView `json:"settings"`
+	Patterns []string      `json:"patterns"`          // of the pages on which it works now
+	Problem  string        `json:"problem,omitempty"` // why its settings cannot be shown
+}
+
+// SettingView is one setting. The value of a secret is never in it.
+type SettingView struct {
+	Name        string          `json:"name"`
+	Type        string          `json:"type"` // url, string, number, boolean or select; another one cannot be set
+	Label       string          `json:"label"`
+	Description string          `json:"description,omitempty"`
+	Placeholder string          `json:"placeholder,omitempty"`
+	Required    bool            `json:"required"`
+	Secret      bool            `json:"secret"`
+	Options     []string        `json:"options,omitempty"`
+	Default     json.RawMessage `json:"default,omitempty"`
+	Set         bool            `json:"set"`             // by the person
+	Value       json.RawMessage `json:"value,omitempty"` // what they set
+	Problem     string          `json:"problem,omitempty"`
+}
+
+// SettingsPlan is what would come of values for the settings of a plugin.
+type SettingsPlan struct {
+	Problems map[string]string // by setting; nothing is written when there is one
+	Before   []string          // patterns of the pages on which the plugin works
+	After    []string
+	changes  []config.Edit
+}
+
+// Adds are the patterns that the plugin does not work on now.
+func (p *SettingsPlan) Adds() []string {
+	return slices.DeleteFunc(slices.Clone(p.After), func(one string) bool { return slices.Contains(p.Before, one) })
+}
+
+// Settings says what a person can set for a plugin. One that waits for a review has nothing to say to them yet.
+func (c *Catalog) Settings(name string) (SettingsView, *fault.Error) {
+	now := c.now.Load()
+	p, failure := now.running(name)
+	if failure != nil {
+		return SettingsView{}, failure
+	}
+	given := now.config.Plugin(name)
+	view := SettingsView{Plugin: name, Settings: []SettingView{}, Patterns: listed(reach(p, given))}
+	declared, err := plugin.Settings(p.Manifest.ConfigSchema)
+	if err != nil {
+		view.Problem = "The plugin declares its settings in a form that tabrelay does not know"
+		return view, nil
+	}
+	values, _ := rawjson.Members(given.Settings)
+	for _, member := range fieldsOf(p) {
+		s := declared[member]
+		one := SettingView{
+			Name: member, Type: review.Legible(s.Type), Label: review.Legible(s.Label),
+			Description: review.Legible(s.Description), Placeholder: review.Legible(s.Placeholder),
+			Required: s.Required, Secret: s.IsSecret(), Options: s.Options, Default: s.Default,
+		}
+		if value := rawjson.Get(values, member); value != nil {
+			one.Set = true
+			one.Problem = checkSetting(p, member, s, value)
+			if !one.Secret {
+				one.Value = value
+			}
+		}
+		view.Settings = append(view.Settings, one)
+	}
+	return view, nil
+}
+
+// PlanSettings checks values for settings of a plugin, in JSON and by name; null takes back what was set. What is not
+// named stays as it is.
+func (c *Catalog) PlanSettings(name string, given map[string]json.RawMessage) (plan SettingsPlan,
+	failure *fault.Error) {
+	now := c.now.Load()
+	p, failure := now.running(name)
+	if failure != nil {
+		return plan, failure
+	}
+	declared, err := plugin.Settings(p.Manifest.ConfigSchema)
+	if err != nil {
+		declared = nil
+	}
+	before := now.config.Plugin(name)
+	after := before
+	plan.Problems = map[string]string{}
+	values, _ := rawjson.Members(before.Settings)
+	for _, key := range slices.Sorted(maps.Keys(given)) {
+		s, known := declared[key]
+		value := given[key]
+		edit := config.Edit{Path: []string{"plugins", name, "settings", key}, Value: value}
+		values = slices.DeleteFunc(values, func(m rawjson.Member) bool { return m.Name == key })
+		switch {
+		case !known:
+			plan.Problems[key] = "there is no such setting"
+		case string(value) == "null":
+			edit.Value = nil
+		default:
+			if problem := checkSetting(p, key, s, value); problem != "" {
+				plan.Problems[key] = problem
+			}
+			values = append(values, member(key, value))
+		}
+		plan.changes = append(plan.changes, edit)
+	}
+	for key, s := range declared {
+		if s.Required && s.Default == nil && rawjson.Get(values, key) == nil && plan.Problems[key] == "" {
+			plan.Problems[key] = "it is required"
+		}
+	}
+	after.Settings = rawjson.Join(values)
+	plan.Before, plan.After = reach(p, before), reach(p, after)
+	return plan, nil
+}
+
+// SetSettings writes what was planned into config.json, and puts it into effect.
+func (c *Catalog) SetSettings(plan SettingsPlan) *fault.Error {
+	if err := c.options.Home.Create(); err != nil {
+		return fault.New(fault.ConfigError, "The settings were not saved: "+err.Error())
+	}
+	if err := config.Apply(c.options.Home, plan.changes...); err != nil {
+		return fault.New(fault.ConfigError, "The settings were not saved: "+err.Error(),
+			fault.WithHint("Put config.json right first; `tabrelay doctor` says what is wrong with it."))
+	}
+	_, failure := c.Reload()
+	return failure
+}
+
+// running is the plugin of that name that may run.
+func (s *state) running(name string) (*plugin.Plugin, *fault.Error) {
+	i := slices.IndexFunc(s.all, func(p plugin.Plugin) bool { return p.Manifest.Name == name })
+	if i >= 0 {
+		return &s.all[i], nil
+	}
+	if s.found[name] != nil {
+		return nil, fault.New(fault.PluginNotReviewed, "The plugin "+name+" has no settings before it was reviewed",
+			fault.WithHint("Review it first."))
+	}
+	return nil, fault.New(fault.ResourceNotFound, "There is no plugin "+fault.Excerpt(name)+" that can run",
+		fault.WithHint("`tabrelay plugin list` lists the plugins."))
+}
+
+// lacksSettings reports whether a plugin cannot work before the person has set something.
+func (s *state) lacksSettings(p *plugin.Plugin) bool {
+	given := s.config.Plugin(p.Manifest.Name)
+	values, _ := rawjson.Members(given.Settings)
+	declared, _ := plugin.Settings(p.Manifest.ConfigSchema) // one that cannot be read needs nothing
+	for name, one := range declared {
+		if one.Required && one.Default == nil && rawjson.Get(values, name) == nil {
+			return true
+		}
+	}
+	return len(reach(p, given)) == 0
+}
+
+func reach(p *plugin.Plugin, given config.Plugin) []string {
+	return registry.Reach(p, registry.Configured{URLPatterns: given.URLPatterns, Settings: given.Settings})
+}
+
+// fieldsOf names the settings of a plugin in the order in which its author wrote them.
+func fieldsOf(p *plugin.Plugin) (names []string) {
+	declared, _ := rawjson.WithoutPrototypes(p.Manifest.ConfigSchema)
+	for m := range rawjson.EachMember(declared) {
+		if !slices.Contains(names, m.Name) {
+			names = append(names, m.Name)
+		}
+	}
+	return names
+}
+
+// checkSetting says what is wrong with a value, without the value of a secret.
+func checkSetting(p *plugin.Plugin, key string, s plugin.Setting, value json.RawMessage) string {
+	problem := registry.CheckSetting(p.Manifest.ConfigSchema, key, value)
+	if s.IsSecret() {
+		problem, _, _ = strings.Cut(problem, ", but got")
+	}
+	return review.Legible(problem)
+}
+
+func member(key string, value json.RawMessage) rawjson.Member {
+	quoted, _ := json.Marshal(key) // a string always encodes
+	return rawjson.Member{Name: key, Key: quoted, Value: value}
+}

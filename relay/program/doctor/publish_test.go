@@ -1,0 +1,58 @@
+package doctor
+
+import (
+	"flag"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+var update = flag.Bool("update", false, "rewrite docs/troubleshooting.md")
+
+const page = "../../../docs/troubleshooting.md"
+
+// TestPublished keeps the page and the table the same.
+func TestPublished(t *testing.T) {
+	want := published()
+	if *update {
+		if err := os.WriteFile(page, []byte(want), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got, err := os.ReadFile(page)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(want, string(got)); diff != "" {
+		t.Errorf("docs/troubleshooting.md is not what the table says; run: go generate ./relay/program/doctor\n%s",
+			diff)
+	}
+}
+
+func published() string {
+	var b strings.Builder
+	b.WriteString("# Troubleshooting\n\n<!-- Made from relay/program/doctor/table.go by " +
+		"go generate ./relay/program/doctor; change it there. -->\n\n" +
+		"`tabrelay doctor` looks for all of this, with the relay running or not; `--json` for programs; exit code 1 " +
+		"when something is a\n" +
+		"problem. Agents call `relay__doctor`. `tabrelay doctor --bundle FILE` writes a report for a bug tracker: " +
+		"nothing is sent, and\n" +
+		"tokens, queries of URLs and your name are left out; read it before you share it. Failures of single calls " +
+		"are in\n" +
+		"[errors.md](errors.md), states and signals of the relay in [operating.md](operating.md).\n\n" +
+		"| finding | what is wrong | why | next step |\n| --- | --- | --- | --- |\n")
+	for _, r := range table {
+		mark := ""
+		if r.Severity == Warning {
+			mark = " (warning)"
+		}
+		next := r.Next
+		if fix, ok := Fixes[r.ID]; ok {
+			next += ". `tabrelay doctor --fix` " + fix
+		}
+		b.WriteString("| `" + r.ID + "`" + mark + " | " + r.What + " | " + r.Why + " | " + next + " |\n")
+	}
+	return b.String()
+}

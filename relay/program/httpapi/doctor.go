@@ -1,0 +1,77 @@
+package httpapi
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"tabrelay/relay/plugin/review"
+	"tabrelay/relay/program/builtin"
+	"tabrelay/relay/program/doctor"
+	"tabrelay/relay/state/config"
+)
+
+// Diagnose looks for what is wrong with a home folder and its relay. status is that of the relay that runs, and not
+// Running when none does; silent is why a relay that runs did not say it.
+func Diagnose(ctx context.Context, home config.Home, version string, status Status, silent error) []doctor.Finding {
+	s := doctor.Here(ctx, home, version)
+	s.Running, s.Silent, s.Owner = status.Running, silent, WhoAnswers
+	if status.Running {
+		s.Relay = examined(status)
+		s.Flavour(status.Extension.TrustedInput)
+	}
+	return doctor.Examine(ctx, s)
+}
+
+// examined is what the doctor reads of a status.
+func examined(s Status) doctor.Relay {
+	d := doctor.Relay{
+		Demo: s.Demo, Version: s.Version, Address: s.Address, Folder: s.Extension.Folder, Hash: s.Extension.Bundle,
+		Uptime:  time.Duration(s.Uptime) * time.Millisecond,
+		Plugins: len(s.Plugins), Tools: s.Tools, Restart: s.Restart, Corrupt: s.Corruption,
+	}
+	for _, b := range s.Browsers {
+		d.Browsers = append(d.Browsers, doctor.Browser{Label: b.Label, Chrome: b.Chrome, Extension: b.Extension,
+			Connected: b.Connected, UpToDate: b.UpToDate, Tabs: b.Tabs})
+	}
+	for _, one := range s.Reviews {
+		if one.State == review.Waiting {
+			d.Waiting = append(d.Waiting, one.Plugin)
+		}
+	}
+	d.Unreviewed, d.Paused, d.Unapplied, d.Widened = s.Unreviewed, s.Paused, s.Unapplied, s.Widened
+	d.Lost, d.Narrowed = s.Lost, s.Narrowed
+	for _, p := range s.Problems {
+		d.Problems = append(d.Problems, doctor.Complaint{Plugin: p.Plugin, Reason: p.Reason})
+	}
+	d.Lacks = s.Lacks
+	if s.Trouble != nil {
+		d.Trouble = doctor.Trouble{Code: string(s.Trouble.Code), Message: s.Trouble.Message, Next: s.Trouble.Hint}
+	}
+	if s.Refused != nil {
+		d.Refused, d.RefusedNext = s.Refused.Reason, s.Refused.Next
+	}
+	return d
+}
+
+// NewReport is what a person may give to a bug tracker about a home folder and its relay.
+func NewReport(ctx context.Context, home config.Home, version string, status Status,
+	found []doctor.Finding) doctor.Report {
+	r := doctor.NewReport(ctx, home, version, found)
+	r.Status = status.Public()
+	for _, b := range status.Browsers {
+		r.Labels = append(r.Labels, b.Label)
+	}
+	return r
+}
+
+// Diagnose is what the doctor finds out about this relay.
+func (a *API) Diagnose(ctx context.Context) []doctor.Finding {
+	return Diagnose(ctx, a.Home, a.Version, a.Status(ctx), nil)
+}
+
+// showDiagnosis is GET /api/v1/doctor: what `tabrelay doctor` finds, with folders named, because the person asks.
+func (a *API) showDiagnosis(_ http.ResponseWriter, req *http.Request) (any, *Refusal) {
+	found := a.Diagnose(req.Context())
+	return builtin.Diagnosis{Sound: doctor.Sound(found), Findings: listed(found)}, nil
+}

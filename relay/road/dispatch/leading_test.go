@@ -1,0 +1,124 @@
+package dispatch_test
+
+import (
+	"context"
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"tabrelay/relay/plugin"
+	"tabrelay/relay/road/call"
+	"tabrelay/relay/road/dispatch"
+	"tabrelay/relay/road/fault"
+	"tabrelay/relay/road/registry"
+)
+
+// leading are calls that load an address: of a browser's tool in a tab at https://forum.example, and of one of the
+// relay's own.
+func leading(t *testing.T, w *warden,
+	test func(do func(tool, arguments string) *fault.Error, sent *[]call.Invocation)) {
+	t.Helper()
+	sent := []call.Invocation{}
+	browser := &roaming{page: func(_ context.Context, r call.Invocation) (*call.Reply, *fault.Error) {
+		sent = append(sent, r)
+		return &call.Reply{Output: json.RawMessage(`{}`), TabID: 7}, nil
+	}, places: []call.Target{spot("https://forum.example", 7)}}
+	change := func(o *dispatch.Options) {
+		o.Policy, o.Browser = w, browser
+		tools := registry.New([]registry.Tool{{
+			Name: "browser__open_tab", Leads: "url",
+			Spec: plugin.Tool{Name: "open_tab", Description: "Open.", InputSchema: schemaOf("url")},
+			Run: func(context.Context, call.Call, json.RawMessage) (*call.Result, *fault.Error) {
+				sent = append(sent, call.Invocation{})
+				return &call.Result{Output: json.RawMessage(`{}`)}, nil
+			},
+		}})
+		own := plugin.Plugin{Shipped: true, Hash: strings.Repeat("f", 64), Manifest: plugin.Manifest{
+			Name: plugin.Browser, World: plugin.Isolated, URLPatterns: []string{"https://*/*"},
+			Tools: []plugin.Tool{{Name: "navigate", Description: "Go.", InputSchema: schemaOf("to")}}}}
+		if err := tools.Replace([]plugin.Plugin{own}, nil); err != nil {
+			t.Fatal(err)
+		}
+		o.Tools = tools
+	}
+	bench(t, nil, change, func(_ *testing.T, do func(tool, arguments string) *fault.Error) { test(do, &sent) })
+}
+
+func schemaOf(argument string) json.RawMessage {
+	return json.RawMessage(`{"type":"object","properties":{"` + argument + `":{"type":"string"}}}`)
+}
+
+// Who loads an address is asked about its site, once, and not about the one that the tab happens to show.
+func TestAnAddressIsOfItsOwnSite(t *testing.T) {
+	off := fault.New(fault.PermissionDenied, "off", fault.WithOutcome(fault.NotExecuted))
+	for _, test := range []struct {
+		name, tool, arguments string
+		ask, off              string // origins
+		asked                 string // origins that the person was asked about
+		code                  fault.Code
+	}{
+		{"off", "browser__open_tab", `{"url":"https://Bank.example:443/a?b#c"}`, "", "https://bank.example", "",
+			fault.PermissionDenied},
+		{"asked about", "browser__open_tab", `{"url":"https://bank.example/a"}`, "https://bank.example", "",
+			"https://bank.example", ""},
+		{"open", "browser__open_tab", `{"url":"https://bank.example/a"}`, "https://forum.example", "", "", ""},
+		{"another spelling", "browser__open_tab", `{"url":"http://0x7f.1/"}`, "", "", "", fault.ValidationError},
+		{"other letters", "browser__open_tab", `{"url":"https://bänk.example/"}`, "", "", "", fault.ValidationError},
+		{"a tab to a site that is off", "browser__navigate", `{"to":"https://bank.example/"}`, "",
+			"https://bank.example", "", fault.PermissionDenied},
+		{"a tab that is off", "browser__navigate", `{"to":"https://bank.example/"}`, "https://bank.example",
+			"https://forum.example", "", fault.PermissionDenied},
+		{"a tab to one that is asked about", "browser__navigate", `{"to":"https://bank.example/"}`,
+			"https://bank.example", "", "https://bank.example", ""},
+		{"away from one that is asked about", "browser__navigate", `{"to":"https://bank.example/"}`,
+			"https://forum.example", "", "https://forum.example", ""},
+		{"both", "browser__navigate", `{"to":"https://bank.example/"}`, "https://forum.example https://bank.example",
+			"", "https://bank.example", ""},
+		{"within a site", "browser__navigate", `{"to":"https://forum.example/next"}`, "https://forum.example", "",
+			"https://forum.example", ""},
+		{"back", "browser__navigate", `{"to":"back"}`, "https://forum.example", "", "https://forum.example", ""},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			w := &warden{allow: func(a call.Access) (bool, *fault.Error) {
+				if a.At != nil && a.At.Origin == test.off {
+					return false, off
+				}
+				return a.At != nil && strings.Contains(test.ask, a.At.Origin), nil
+			}}
+			leading(t, w, func(do func(tool, arguments string) *fault.Error, sent *[]call.Invocation) {
+				failure := do(test.tool, test.arguments)
+				var asked []string
+				for _, a := range w.asked {
+					asked = append(asked, a.At.Origin)
+					if a.Opens == "" && strings.Contains(test.arguments, "//") {
+						t.Errorf("the question does not say what is opened: %+v", a)
+					}
+				}
+				if got := strings.Join(asked, " "); got != test.asked {
+					t.Errorf("asked about %q, want %q", got, test.asked)
+				}
+				switch {
+				case test.code == "" && (failure != nil || len(*sent) != 1):
+					t.Errorf("%v after %d attempts", failure, len(*sent))
+				case test.code != "" && (failure == nil || failure.Code != test.code || len(*sent) != 0 ||
+					failure.Outcome != fault.NotExecuted):
+					t.Errorf("%v after %d attempts", failure, len(*sent))
+				}
+			})
+		})
+	}
+}
+
+// What the person allowed of an address is what the browser is told of its site, too.
+func TestAnAllowedAddressIsOpen(t *testing.T) {
+	w := &warden{allow: func(a call.Access) (bool, *fault.Error) { return true, nil }}
+	leading(t, w, func(do func(tool, arguments string) *fault.Error, sent *[]call.Invocation) {
+		if failure := do("browser__navigate", `{"to":"https://bank.example/"}`); failure != nil || len(*sent) != 1 {
+			t.Fatalf("%v after %d attempts", failure, len(*sent))
+		}
+		if sites := (*sent)[0].Sites; sites.Of("https://bank.example") != call.SiteOpen ||
+			sites.Of("https://other.example") != call.SiteAsk {
+			t.Errorf("got %+v", sites)
+		}
+	})
+}

@@ -1,0 +1,292 @@
+package dispatch_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"tabrelay/relay/plugin"
+	"tabrelay/relay/road/call"
+	"tabrelay/relay/road/dispatch"
+	"tabrelay/relay/road/fault"
+	"tabrelay/relay/road/registry"
+	"tabrelay/relay/road/schedule"
+)
+
+// warden decides as a test wants it.
+type warden struct {
+	allow func(a call.Access) (bool, *fault.Error) // nil: the person is always asked
+	takes time.Duration                            // of the person
+	says  *fault.Error                             // nil: yes
+	then  func()                                   // happens while they are asked; nil: nothing
+
+	mu    sync.Mutex
+	asked []call.Access
+}
+
+func (w *warden) Allow(a call.Access) (says call.Verdict, failure *fault.Error) {
+	ask := true
+	if w.allow != nil {
+		ask, failure = w.allow(a)
+	}
+	return call.Verdict{Ask: ask && a.Approved != w.BindingOf(a)}, failure
+}
+
+func (w *warden) Sites(a call.Access) call.Sites {
+	sites := call.Sites{Rest: call.SiteAsk, Origins: map[string]call.SiteState{}}
+	if a.At != nil {
+		sites.Origins[a.At.Origin] = call.SiteOpen
+	}
+	return sites
+}
+
+func (w *warden) BindingOf(a call.Access) call.Binding {
+	b := call.Binding{Session: a.Session.ID, Tool: a.Tool}
+	if a.At != nil {
+		b.TabID, b.Origin = a.At.TabID, a.At.Origin
+	}
+	return b
+}
+
+func (w *warden) Ask(
+	ctx context.Context, a call.Access, _ func(context.Context, call.Question) (call.Answer, error), tell func(string),
+) (call.Binding, *fault.Error) {
+	w.mu.Lock()
+	w.asked = append(w.asked, a)
+	w.mu.Unlock()
+	if w.then != nil {
+		w.then()
+	}
+	tell("asking")
+	select {
+	case <-time.After(w.takes):
+		return w.BindingOf(a), w.says
+	case <-ctx.Done():
+		return call.Binding{}, fault.New(fault.Cancelled, "The call ended while the person was asked",
+			fault.WithOutcome(fault.NotExecuted), fault.WithCause(context.Cause(ctx)))
+	}
+}
+
+func (w *warden) questions() int {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return len(w.asked)
+}
+
+// guard puts a warden before the calls of a bench.
+func guard(w *warden) func(*dispatch.Options) {
+	return func(o *dispatch.Options) { o.Policy = w }
+}
+
+// roaming is a browser whose tab is in another place at each look.
+type roaming struct {
+	page
+	mu     sync.Mutex
+	places []call.Target
+}
+
+func (w *roaming) Resolve(call.Selector) (call.Target, *fault.Error, time.Duration) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	at := w.places[0]
+	if len(w.places) > 1 {
+		w.places = w.places[1:]
+	}
+	return at, nil, 0
+}
+
+func spot(origin string, tab int) call.Target {
+	return call.Target{ProfileID: "p1", Profile: "Work", TabID: tab, Origin: origin}
+}
+
+// The person takes half an hour, and nothing is lost or held up by that: not the call's time, not its line, not the
+// gate.
+func TestAskingHoldsNothingUp(t *testing.T) {
+	w := &warden{takes: 30 * time.Minute, allow: func(a call.Access) (bool,
+		*fault.Error) {
+		return a.Tool == "demo__write", nil
+	}}
+	limits := func(o *dispatch.Options) {
+		o.Policy, o.Limits = w, schedule.Limits{Running: 1, RunningPerPlugin: 1, Waiting: 5, WaitingPerTab: 5,
+			Wait: time.Second}
+	}
+	bench(t, returns(`{}`), limits, func(t *testing.T, do func(tool, arguments string) *fault.Error) {
+		ends := make(chan *fault.Error, 5)
+		for range 5 {
+			go func() { ends <- do("demo__write", `{}`) }()
+			synctest.Wait()
+		}
+		for range 3 {
+			if failure := do("demo__put", `{}`); failure != nil {
+				t.Errorf("a call behind those that ask: %v", failure)
+			}
+		}
+		for range 5 {
+			if failure := <-ends; failure != nil {
+				t.Errorf("a call that was allowed: %v", failure)
+			}
+		}
+		if n := w.questions(); n != 5 {
+			t.Errorf("%d questions", n)
+		}
+	})
+}
+
+// A retry in the same place is not asked about again; one in another place is.
+func TestRetriesAreAskedAboutOnce(t *testing.T) {
+	w := &warden{takes: time.Second}
+	tries := 0
+	flaky := page(func(context.Context, call.Invocation) (*call.Reply, *fault.Error) {
+		if tries++; tries < 3 {
+			return nil, fault.New(fault.AdapterNotReady, "Not yet", fault.WithOutcome(fault.NotExecuted))
+		}
+		return &call.Reply{Output: json.RawMessage(`{}`), TabID: 7}, nil
+	})
+	bench(t, flaky, guard(w), func(t *testing.T, do func(tool, arguments string) *fault.Error) {
+		if failure := do("demo__write", `{}`); failure != nil || tries != 3 || w.questions() != 1 {
+			t.Errorf("%v after %d tries and %d questions", failure, tries, w.questions())
+		}
+	})
+}
+
+// What was allowed in one document of one tab counts for no other.
+func TestAnotherPlaceIsAskedAboutAnew(t *testing.T) {
+	const a, b = "https://a.example", "https://b.example"
+	for name, tt := range map[string]struct {
+		places []call.Target
+		want   []string // places that were asked about
+	}{
+		"it stays":       {[]call.Target{spot(a, 7)}, []string{a + " 7"}},
+		"another origin": {[]call.Target{spot(a, 7), spot(b, 7)}, []string{a + " 7", b + " 7"}},
+		"another tab":    {[]call.Target{spot(a, 7), spot(a, 8)}, []string{a + " 7", a + " 8"}},
+		"and back":       {[]call.Target{spot(a, 7), spot(b, 7), spot(a, 7)}, []string{a + " 7", b + " 7", a + " 7"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := &warden{takes: time.Second}
+			browser := &roaming{page: returns(`{}`), places: tt.places}
+			bench(t, nil, func(o *dispatch.Options) { o.Policy, o.Browser = w, browser },
+				func(t *testing.T, do func(tool, arguments string) *fault.Error) {
+					if failure := do("demo__write", `{"x":1}`); failure != nil {
+						t.Error(failure)
+					}
+					var got []string
+					for _, q := range w.asked {
+						got = append(got, fmt.Sprintf("%s %d", q.At.Origin, q.At.TabID))
+						if string(q.Arguments) != `{"x":1}` || q.Tool != "demo__write" || q.Session.Client != "ann" ||
+							q.BuiltIn {
+							t.Errorf("asked about %+v", q)
+						}
+					}
+					if !slices.Equal(got, tt.want) {
+						t.Errorf("asked about %v, want %v", got, tt.want)
+					}
+				})
+		})
+	}
+}
+
+// Whoever says no is not asked again, and nothing is tried.
+func TestNoIsNo(t *testing.T) {
+	for _, code := range []fault.Code{fault.ApprovalDenied, fault.ApprovalTimeout, fault.ShuttingDown} {
+		w := &warden{takes: time.Second, says: fault.New(code, "No", fault.WithOutcome(fault.NotExecuted))}
+		reached := false
+		browser := page(func(context.Context, call.Invocation) (*call.Reply, *fault.Error) {
+			reached = true
+			return nil,
+				nil
+		})
+		bench(t, browser, guard(w), func(t *testing.T, do func(tool, arguments string) *fault.Error) {
+			for _, tool := range []string{"demo__write", "demo__read", "relay__hang"} {
+				before := w.questions()
+				if failure := do(tool, `{}`); failure == nil || failure.Code != code ||
+					failure.Outcome != fault.NotExecuted || w.questions() != before+1 || reached {
+					t.Errorf("%s: %v after %d questions, reached %t", tool, failure, w.questions()-before, reached)
+				}
+			}
+		})
+	}
+}
+
+// A tool that went away while the person was asked fails as one that is not there, and no page is asked for it.
+func TestTheToolGoesWhileThePersonIsAsked(t *testing.T) {
+	off := registry.Configured{Withheld: &registry.Withheld{Why: "it has changed", Tools: []string{"write"}}}
+	for name, tt := range map[string]struct {
+		plugins []plugin.Plugin
+		with    map[string]registry.Configured
+		want    fault.Code // empty: it runs
+	}{
+		"removed":              {nil, nil, fault.UnknownTool},
+		"not reviewed":         {nil, map[string]registry.Configured{"demo": off}, fault.PluginNotReviewed},
+		"read again, but same": {[]plugin.Plugin{demo}, nil, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := &warden{takes: time.Minute}
+			reached := 0
+			browser := page(func(context.Context, call.Invocation) (*call.Reply, *fault.Error) {
+				reached++
+				return &call.Reply{Output: json.RawMessage(`{}`), TabID: 7}, nil
+			})
+			var tools *registry.Registry
+			change := func(o *dispatch.Options) { o.Policy, tools = w, o.Tools.(*registry.Registry) }
+			bench(t, browser, change, func(t *testing.T, do func(tool, arguments string) *fault.Error) {
+				end := make(chan *fault.Error, 1)
+				go func() { end <- do("demo__write", `{}`) }()
+				synctest.Wait()
+				if err := tools.Replace(tt.plugins, tt.with); err != nil {
+					t.Fatal(err)
+				}
+				failure := <-end
+				switch {
+				case tt.want == "" && (failure != nil || reached != 1):
+					t.Errorf("%v after %d attempts", failure, reached)
+				case tt.want != "" && (failure == nil || failure.Code != tt.want ||
+					failure.Outcome != fault.NotExecuted || failure.Retryable || reached != 0):
+					t.Errorf("%v after %d attempts", failure, reached)
+				}
+			})
+		})
+	}
+}
+
+// A tool that goes away before its call counts as running, and so could not be ended, fails as one that is not there.
+func TestTheToolGoesBeforeItsCallRuns(t *testing.T) {
+	var tools *registry.Registry
+	w := &warden{allow: func(call.Access) (bool, *fault.Error) {
+		if err := tools.Replace(nil, nil); err != nil {
+			t.Error(err)
+		}
+		return true, nil
+	}}
+	change := func(o *dispatch.Options) { o.Policy, tools = w, o.Tools.(*registry.Registry) }
+	browser := page(func(context.Context, call.Invocation) (*call.Reply, *fault.Error) {
+		t.Error("the page was reached")
+		return &call.Reply{Output: json.RawMessage(`{}`)}, nil
+	})
+	bench(t, browser, change, func(t *testing.T, do func(tool, arguments string) *fault.Error) {
+		if failure := do("demo__write", `{}`); failure == nil || failure.Code != fault.UnknownTool ||
+			failure.Outcome != fault.NotExecuted {
+			t.Errorf("%v", failure)
+		}
+	})
+}
+
+// What is off is refused before anything else, but after the arguments: nobody is asked about what cannot run.
+func TestOffIsRefusedAtOnce(t *testing.T) {
+	w := &warden{allow: func(call.Access) (bool, *fault.Error) {
+		return false,
+			fault.New(fault.PermissionDenied, "Off")
+	}}
+	bench(t, fails(fault.TabNotFound), guard(w), func(t *testing.T, do func(tool, arguments string) *fault.Error) {
+		if failure := do("demo__read", `{"id":1}`); failure == nil || failure.Code != fault.PermissionDenied {
+			t.Errorf("got %v", failure)
+		}
+		if failure := do("demo__read", `{"id":"one"}`); failure == nil || failure.Code != fault.ValidationError {
+			t.Errorf("with wrong arguments: %v", failure)
+		}
+	})
+}

@@ -1,0 +1,194 @@
+package dispatch
+
+import (
+	"encoding/json"
+	"strconv"
+	"strings"
+	"time"
+
+	"tabrelay/relay/lib/clip"
+	"tabrelay/relay/lib/random"
+	"tabrelay/relay/lib/rawjson"
+	"tabrelay/relay/road/call"
+	"tabrelay/relay/road/deed"
+	"tabrelay/relay/road/fault"
+)
+
+// previewTime is how long a page may take to say what a call would do.
+const previewTime = 10 * time.Second
+
+// foresee finds out what an act of the browser's tools would do, for the person who is asked: its page says so, and
+// does nothing. A call that cannot be done fails here, and nobody is asked.
+func (r *run) foresee(at *call.Target) *fault.Error {
+	r.deeds = call.Deeds{}
+	t := r.tool
+	if !t.Acts || t.Develops || at == nil {
+		return nil
+	}
+	if !deed.InPage(t.Spec.Name) {
+		r.deeds = deed.OfTab(t.Spec.Name, r.args)
+		return nil
+	}
+	q := r.invocation()
+	q.CorrelationID, q.ID, q.Write = r.call.ID, call.ID(random.Hex(16)), false
+	q.Timeout, q.MaxTimeout = min(q.Timeout, previewTime), min(q.MaxTimeout, previewTime)
+	q.MaxBytes, q.ConsoleTailBytes, q.ProgressPattern, q.Started = 0, 0, "", func() {}
+	q.Arguments = with(r.args, map[string]any{"preview": true})
+	q.Sites = foreseen(r.sites(at))
+	defer r.Browser.Leave(q.ID, true)
+	reply, failure := r.Browser.Send(r.clock.ctx, *at, q)
+	if failure != nil {
+		failure.Outcome = fault.NotExecuted // whatever became of it, it only looked
+		if site, ok := closedBy(failure); ok {
+			if refused := r.refuseSite(at, site); refused != nil {
+				return refused
+			}
+		}
+		return failure
+	}
+	deeds, ok := deed.Of(t.Spec.Name, r.args, reply.Output, at.Origin)
+	if !ok {
+		return fault.New(fault.AdapterNotReady, "The extension did not say what the call would do",
+			fault.WithOutcome(fault.NotExecuted), fault.WithHint("Ask the person to update tabrelay's extension."))
+	}
+	r.deeds = deeds
+	return nil
+}
+
+// foreseen is which documents a page may look at to say what a call would do: only the person is told that, so that
+// what they have yet to be asked about is open.
+func foreseen(sites *call.Sites) *call.Sites {
+	if sites == nil {
+		return nil
+	}
+	open := call.Sites{Rest: asked(sites.Rest), Origins: make(map[string]call.SiteState, len(sites.Origins))}
+	for origin, state := range sites.Origins {
+		open.Origins[origin] = asked(state)
+	}
+	return &open
+}
+
+func asked(state call.SiteState) call.SiteState {
+	if state == call.SiteAsk {
+		return call.SiteOpen
+	}
+	return state
+}
+
+// with adds to the arguments of a browser's tool what its page is told besides. No agent can say that: the tools'
+// schemas have no such argument.
+func with(arguments json.RawMessage, told map[string]any) json.RawMessage {
+	members, ok := rawjson.Members(arguments)
+	if !ok || len(told) == 0 {
+		return arguments
+	}
+	return rawjson.Join(append(members, rawjson.Make("_", rawjson.MustEncode(told))))
+}
+
+// withConsent is the call's arguments with what the person has allowed: to act on sensitive fields, and on exactly the
+// targets that they were shown.
+func (r *run) withConsent() json.RawMessage {
+	told := map[string]any{}
+	if r.consent.sensitive {
+		told["sensitive"] = true
+	}
+	if r.deeds.Print != nil && (r.consent.given() || r.consent.sensitive || len(r.consent.sites) > 0) {
+		told["agreed"] = r.deeds.Print
+	}
+	return with(r.args, told)
+}
+
+// intended is what the call was to do, in sentences: as the person was asked about it. Empty where nobody asked its
+// page, or where that took a field that is sensitive by now for an ordinary one.
+func (r *run) intended() string {
+	if r.consent.secret && !r.deeds.Secret {
+		return ""
+	}
+	return strings.Join(r.deeds.Sentences, "; ")
+}
+
+// done is what the call did, for the audit log: what was to be done, or else what the page says it was done to.
+func (r *run) done(f *fault.Error) string {
+	if intended := r.intended(); intended != "" || r.tool == nil || !r.tool.Browses {
+		return intended
+	}
+	if f != nil {
+		return stepsOf(r.args, f)
+	}
+	on := actedOn(r.reply)
+	switch len(on) {
+	case 0:
+		return ""
+	case 1:
+		return "The page calls what was acted on: " + on[0]
+	}
+	for i := range on {
+		on[i] = strconv.Itoa(i+1) + ". " + on[i]
+	}
+	return "The page calls what was acted on: " + strings.Join(on, "; ")
+}
+
+// stepsOf is what became of each step of an act that failed in its page, and what was acted on; empty for any other
+// failure, whose message says all.
+func stepsOf(arguments json.RawMessage, f *fault.Error) string {
+	var act struct {
+		Steps []struct {
+			Tool string `json:"tool"`
+		} `json:"steps"`
+	}
+	if json.Unmarshal(arguments, &act) != nil || len(act.Steps) < 2 || !strings.HasPrefix(f.Message, "Step ") {
+		return ""
+	}
+	var told struct {
+		Done []struct {
+			On string `json:"on"`
+		} `json:"done"`
+	}
+	if json.Unmarshal(unquoted(f.Data), &told) != nil {
+		told.Done = nil
+	}
+	said := make([]string, len(act.Steps))
+	for i, step := range act.Steps {
+		became := "not tried"
+		switch {
+		case i < len(told.Done):
+			became = "done"
+			if on := told.Done[i].On; on != "" {
+				became += " to what the page calls " + clip.Runes(fault.Sanitize(on), mostOfField)
+			}
+		case i == len(told.Done):
+			became = "failed"
+		}
+		said[i] = strconv.Itoa(i+1) + ". " + clip.Runes(fault.Sanitize(step.Tool), mostOfField) + ": " + became
+	}
+	return strings.Join(said, "; ")
+}
+
+// unquoted is JSON that may be written as text.
+func unquoted(data json.RawMessage) json.RawMessage {
+	var text string
+	if json.Unmarshal(data, &text) == nil {
+		return json.RawMessage(text)
+	}
+	return data
+}
+
+// actedOn is what an act says that it was done to, for each of its steps, by role and name.
+func actedOn(reply *call.Reply) (on []string) {
+	type step struct {
+		On string `json:"on"`
+	}
+	var told struct {
+		step
+		Steps []step `json:"steps"`
+	}
+	if reply == nil || json.Unmarshal(reply.Output, &told) != nil {
+		return nil
+	}
+	for _, one := range append([]step{told.step}, told.Steps...) {
+		if one.On != "" {
+			on = append(on, clip.Runes(fault.Sanitize(one.On), mostOfField))
+		}
+	}
+	return on
+}

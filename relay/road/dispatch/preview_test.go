@@ -1,0 +1,179 @@
+package dispatch_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"tabrelay/relay/plugin"
+	"tabrelay/relay/road/call"
+	"tabrelay/relay/road/dispatch"
+	"tabrelay/relay/road/fault"
+	"tabrelay/relay/road/fault/faulttest"
+	"tabrelay/relay/road/registry"
+)
+
+// clicking is a page with one button, whose name it may change. It keeps what it was sent.
+type clicking struct {
+	name  string
+	sends []call.Invocation
+}
+
+func (c *clicking) send(_ context.Context, r call.Invocation) (*call.Reply, *fault.Error) {
+	c.sends = append(c.sends, r)
+	var told struct {
+		About struct {
+			Preview bool
+			Agreed  json.RawMessage
+		} `json:"_"`
+	}
+	if err := json.Unmarshal(r.Arguments, &told); err != nil {
+		return nil, fault.New(fault.InternalError, err.Error())
+	}
+	answer := `{"document":1,"origin":"https://pay.example","steps":[[{"role":"button","name":"` + c.name + `"}]]}`
+	switch {
+	case told.About.Preview && c.name == "":
+		return nil, thrown("REF_GONE final e4 is no longer in the page")
+	case told.About.Preview:
+		return &call.Reply{Output: json.RawMessage(answer), TabID: 7}, nil
+	case told.About.Agreed != nil && string(told.About.Agreed) != answer:
+		f, _ := fault.FromPage(json.RawMessage(
+			`{"code":"TARGET_CHANGED","category":"not_found","message":"other","outcome":"not_executed"}`))
+		return nil, f
+	}
+	return &call.Reply{Output: json.RawMessage(`{"on":"button"}`), TabID: 7}, nil
+}
+
+// What became of each step of an act that nobody was asked about stands in the audit log, also when a step failed.
+func TestAuditOfFailedSteps(t *testing.T) {
+	log := &entries{}
+	failing := func(context.Context, call.Invocation) (*call.Reply, *fault.Error) {
+		const done = `{"done":[{"outcome":"executed","on":"button \"Add\" [e4]"}]}`
+		f, _ := fault.FromPage(fmt.Appendf(nil, `{"code":"REF_GONE","category":"not_found","outcome":"executed",`+
+			`"message":"Step 2 of 3 (fill) failed, after the steps before it were done: e5 is gone","data":%q}`, done))
+		return nil, f
+	}
+	change := func(o *dispatch.Options) {
+		o.Audit = log
+		withClick(o, t)
+	}
+	bench(t, failing, change, func(t *testing.T, do func(tool, arguments string) *fault.Error) {
+		do("browser__act", `{"steps":[{"tool":"click","ref":"e4"},{"tool":"fill","ref":"e5"},{"tool":"press"}]}`)
+	})
+	want := `1. click: done to what the page calls button "Add" [e4]; 2. fill: failed; 3. press: not tried. ` +
+		`Step 2 of 3 `
+	if said := log.all[len(log.all)-1].Detail; !strings.HasPrefix(said, want) {
+		t.Errorf("the audit says %q, want %q …", said, want)
+	}
+}
+
+// withClick makes the browser's tools those of the tests.
+func withClick(o *dispatch.Options, t *testing.T) {
+	tools := make([]plugin.Tool, 0, 3)
+	for _, name := range []string{"click", "close_tab", "act"} {
+		tools = append(tools, plugin.Tool{Name: name, Description: "Does it.", InputSchema: json.RawMessage(
+			`{"type":"object","properties":{"ref":{"type":"string"},"steps":{"type":"array"}},` +
+				`"additionalProperties":false}`)})
+	}
+	own := plugin.Plugin{Shipped: true, Hash: strings.Repeat("f", 64), Manifest: plugin.Manifest{
+		Name: plugin.Browser, World: plugin.Isolated, URLPatterns: []string{"https://*/*"}, Tools: tools}}
+	if err := o.Tools.(*registry.Registry).Replace([]plugin.Plugin{own}, nil); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestPreviews: before a person is asked about an act its page says what it would be done to, without anything that a
+// write takes, and the act is sent with exactly what they were shown.
+func TestPreviews(t *testing.T) {
+	for _, test := range []struct {
+		name, tool string
+		page       clicking
+		auto       bool
+		then       string // what the button is called when the person has answered
+		asked      []string
+		sent       int
+		code       fault.Code
+	}{
+		{"asked", "click", clicking{name: "Pay"}, false, "", []string{`Click button "Pay"`}, 2, ""},
+		{"not asked", "click", clicking{name: "Pay"}, true, "", nil, 1, ""},
+		{"cannot be done", "click", clicking{}, false, "", nil, 1, "REF_GONE"},
+		{"changed meanwhile", "click", clicking{name: "Save"}, false, "Delete", []string{`Click button "Save"`}, 2,
+			fault.TargetChanged},
+		{"of the tab", "close_tab", clicking{}, false, "", []string{"Close the tab"}, 1, ""},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			p, log := &test.page, &entries{}
+			w := &warden{allow: func(call.Access) (bool, *fault.Error) {
+				return !test.auto, nil
+			}}
+			w.then = func() {
+				if test.then != "" {
+					p.name = test.then
+				}
+			}
+			change := func(o *dispatch.Options) {
+				o.Policy, o.Audit = w, log
+				withClick(o, t)
+			}
+			bench(t, p.send, change, func(t *testing.T, do func(tool, arguments string) *fault.Error) {
+				f := do("browser__"+test.tool, `{}`)
+				if code := codeOf(f); code != test.code {
+					t.Errorf("it ended with %q, want %q", code, test.code)
+				}
+				if test.code == fault.TargetChanged {
+					faulttest.Provoked(t, "target-changed", f)
+				}
+			})
+			var asked []string
+			for _, a := range w.asked {
+				asked = append(asked, a.Deeds.Sentences...)
+			}
+			if !slices.Equal(asked, test.asked) || len(p.sends) != test.sent {
+				t.Errorf("asked %q, and sent %d times", asked, len(p.sends))
+			}
+			for i, sent := range p.sends {
+				isPreview := strings.Contains(string(sent.Arguments), `"preview":true`)
+				if sent.Write == isPreview || isPreview != (test.tool == "click" && !test.auto && i == 0) {
+					t.Errorf("sending %d: write %t with %s", i, sent.Write, sent.Arguments)
+				}
+				if isPreview && (sent.Sites.Rest == call.SiteAsk) {
+					t.Error("what is yet to be asked about is closed to the question")
+				}
+			}
+			if test.asked != nil && !strings.Contains(log.all[len(log.all)-1].Detail, test.asked[0]) {
+				t.Errorf("the audit says %q", log.all[len(log.all)-1].Detail)
+			}
+		})
+	}
+}
+
+func codeOf(f *fault.Error) fault.Code {
+	if f == nil {
+		return ""
+	}
+	return f.Code
+}
+
+// TestDeadLettersSayWhatWasToBeDone: who finds a call whose end nobody saw reads what it was to do, and to what.
+func TestDeadLettersSayWhatWasToBeDone(t *testing.T) {
+	p, graves := &clicking{name: "Pay"}, &morgue{}
+	lost := func(ctx context.Context, r call.Invocation) (*call.Reply, *fault.Error) {
+		if !strings.Contains(string(r.Arguments), `"preview":true`) {
+			return nil, fault.New(fault.TimeoutCode, "nobody saw its end", fault.WithOutcome(fault.Unknown))
+		}
+		return p.send(ctx, r)
+	}
+	change := func(o *dispatch.Options) {
+		o.Policy, o.DeadLetters = &warden{}, graves
+		withClick(o, t)
+	}
+	bench(t, lost, change, func(t *testing.T, do func(tool, arguments string) *fault.Error) {
+		_ = do("browser__click", `{"ref":"e4"}`)
+	})
+	if len(graves.letters) != 1 || graves.letters[0].Deeds != `Click button "Pay"` {
+		t.Errorf("%+v", graves.letters)
+	}
+}

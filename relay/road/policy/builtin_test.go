@@ -1,0 +1,107 @@
+package policy
+
+import (
+	"strings"
+	"testing"
+	"testing/synctest"
+
+	"tabrelay/relay/road/call"
+)
+
+// A program that does more without any rule than the one before it, or has plugins that one did not have, is a
+// difference to be shown and undone, although nobody changed a file.
+func TestUpdatesThatWiden(t *testing.T) {
+	tools := func() []call.Access {
+		return append(accessible(), call.Access{Tool: "browser__click", Plugin: "browser", Shipped: true})
+	}
+	first := `{"inEffect":{"permissions":{"wiki__read":{"*":"auto"}},"plugins":{"browser-dev":{"off":true}}}}`
+	later := `{"inEffect":{"permissions":{},"noPageTools":false,"plugins":{"browser-dev":{"off":true}}}}`
+	for name, test := range map[string]struct {
+		kept string // of the earlier program
+		used bool
+		want []string
+	}{
+		"nothing was kept, as by the first programs": {"", true, []string{
+			"permissions.built-in default for tools that change something: off → ask",
+			"plugins.browser.enabled: not there → true", "webmcp.enabled: false → true"}},
+		"rights without what holds without rules": {first, true, []string{
+			"permissions.built-in default for tools that change something: off → ask",
+			"plugins.browser.enabled: not there → true", "webmcp.enabled: false → true"}},
+		"rights of a later program": {later, true, nil},
+		"a new home folder":         {"", false, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				m := newMemory()
+				if test.kept != "" {
+					m.switches[rightsSwitch] = test.kept
+				}
+				cfg := answeredWithin(0)
+				cfg.WebMCP.Enabled, cfg.Review.Required = true, true
+				if test.kept == first {
+					cfg.Permissions = map[string]map[string]string{"wiki__read": {"*": "auto"}}
+				}
+				start := func() *Policy {
+					p, err := New(t.Context(), Options{Store: m, Config: cfg, Tools: tools, Used: test.used})
+					if err != nil {
+						t.Fatal(err)
+					}
+					t.Cleanup(p.Close)
+					if err := p.Start(t.Context()); err != nil {
+						t.Fatal(err)
+					}
+					return p
+				}
+				p := start()
+				told := p.Widened()
+				for _, want := range test.want {
+					if !strings.Contains(told, want) {
+						t.Errorf("told %q, which lacks %q", told, want)
+					}
+				}
+				if len(test.want) == 0 {
+					if told != "" {
+						t.Errorf("told %q", told)
+					}
+					return
+				}
+				p.Close()
+				p = start() // until somebody has seen it
+				if p.Widened() != told {
+					t.Errorf("at the next start: %q", p.Widened())
+				}
+				if err := p.Answer(t.Context(), ChangeStart, "", call.Decision{By: ByPanel}); err != nil {
+					t.Fatal(err)
+				}
+				undone := func(when string) {
+					edit, read := accessible()[1], call.Access{Tool: "other__read", Plugin: "other", ReadOnly: true}
+					mode, _ := p.Mode(edit)
+					reads, _ := p.Mode(read)
+					c := p.Config()
+					if mode != call.Off || reads != call.Ask || c.Plugin("browser").Enabled || c.WebMCP.Enabled {
+						t.Errorf("%s: changing is %s, reading %s, the browser's tools %t", when, mode, reads,
+							c.Plugin("browser").Enabled)
+					}
+				}
+				undone("undone")
+				p.Close()
+				p = start()
+				undone("after a restart")
+				if c := p.rights.Load().waits; c == nil || !strings.Contains(c.difference(), "built-in default") {
+					t.Errorf("what waits is %v", c)
+				}
+				d := call.Decision{Allow: true, By: ByPanel, Digest: p.rights.Load().waits.Digest()}
+				if err := p.Answer(t.Context(), ChangeConfig, "", d); err != nil {
+					t.Fatal(err)
+				}
+				if mode, _ := p.Mode(accessible()[1]); mode != call.Ask {
+					t.Errorf("confirmed it is %s", mode)
+				}
+				p.Close()
+				if p = start(); p.Widened() != "" || p.Unapplied() != "" {
+					t.Errorf("then told %q, %q", p.Widened(), p.Unapplied())
+				}
+			})
+		})
+	}
+}

@@ -1,0 +1,191 @@
+package policy
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"tabrelay/relay/road/call"
+	"tabrelay/relay/road/fault"
+	"tabrelay/relay/road/registry"
+	"tabrelay/relay/state/config"
+)
+
+// Allow says by the rules, and by what was allowed before, whether a call may run. A page's tool is looked at twice:
+// before its tab is known, when only a failure counts, and with it.
+func (p *Policy) Allow(a call.Access) (says call.Verdict, failure *fault.Error) {
+	t := p.rules.Load()
+	if t.paused {
+		return says, stopped()
+	}
+	if a.Opens != "" && !p.Readable(a.Opens) {
+		return says, unreadable(&a)
+	}
+	v := t.resolve(&a, time.Now().UnixNano())
+	says.Mode, says.Why = v.mode, v.why()
+	switch {
+	case v.enabledSomewhere():
+		return call.Verdict{Mode: call.Ask, Why: enabledThere, Ask: true}, nil
+	case v.dependsOnOrigin && v.mode != call.Off:
+		says.Ask = true
+	case v.mode == call.Off:
+		return says, forbidden(&a, v)
+	case v.mode == call.Ask:
+		says.Ask = !p.approved(&a, v)
+	}
+	return says, nil
+}
+
+const enabledThere = "a rule about a site enables it there"
+
+// Mode is what the rules say about a tool, whatever tab it would run in, and why. It is off only if it is off
+// everywhere.
+func (p *Policy) Mode(a call.Access) (mode call.Mode, why string) {
+	t := p.rules.Load()
+	v := t.resolve(&a, time.Now().UnixNano())
+	if v.enabledSomewhere() {
+		return call.Ask, enabledThere
+	}
+	return v.mode, v.why()
+}
+
+// Visible reports whether a tool is to be listed: it is not off. It is [Policy.Mode] without the words.
+func (p *Policy) Visible(a call.Access) bool {
+	t := p.rules.Load()
+	v := t.resolve(&a, time.Now().UnixNano())
+	return v.mode != call.Off || v.opens
+}
+
+// AccessOf is a tool as the rules see it, for a client that has not called it.
+func AccessOf(s call.Session, t *registry.Tool) call.Access {
+	a := call.Access{Session: s, Tool: t.Name, Plugin: t.Group, ReadOnly: t.ReadOnly, BuiltIn: t.Plugin == nil}
+	if t.Plugin != nil {
+		a.Hash, a.Shipped = t.Plugin.Hash, t.Plugin.Shipped
+	}
+	if t.Page != nil { // it runs on one site, in whatever tab
+		a.OfPage, a.At = true, &call.Target{Origin: t.Page.Origin}
+	}
+	return a
+}
+
+// ToolMode is what is done about a tool, and why, for a client that no rule names.
+func (p *Policy) ToolMode(t *registry.Tool) (call.Mode, string) {
+	return p.Mode(AccessOf(call.Session{Client: nobody}, t))
+}
+
+// Accesses are tools as rules see them, for a client that no rule names.
+func Accesses(tools []*registry.Tool) (list []call.Access) {
+	for _, t := range tools {
+		list = append(list, AccessOf(call.Session{}, t))
+	}
+	return list
+}
+
+// Permissions is everything that holds, as a person reads it.
+type Permissions struct {
+	Default Defaults `json:"default"`
+	Rules   []Rule   `json:"rules"`
+	Grants  []Grant  `json:"grants"`
+}
+
+// Defaults is what is done about tools that no rule names.
+type Defaults struct {
+	ReadOnly call.Mode `json:"readOnly"`
+	Other    call.Mode `json:"other"`
+}
+
+// Permissions lists the rules there are, and what was allowed for more than one call.
+func (p *Policy) Permissions() Permissions {
+	t := p.rules.Load()
+	return Permissions{Default: p.Default(), Rules: p.explain(t, t.list(time.Now())), Grants: p.grants.list()}
+}
+
+// Default is what is done about tools that no rule names.
+func (p *Policy) Default() Defaults {
+	t := p.rules.Load()
+	now := time.Now().UnixNano()
+	mode := func(a call.Access) call.Mode { return t.resolve(&a, now).mode }
+	return Defaults{ReadOnly: mode(call.Access{ReadOnly: true}), Other: mode(call.Access{})}
+}
+
+// ErrTarget: the rule names nothing that exists. ErrRule: it is invalid otherwise.
+var (
+	ErrTarget = errors.New("no such target")
+	ErrRule   = errors.New("that is not a rule")
+)
+
+// LongestRule is for how long a rule can be made at the most that ends by itself.
+const LongestRule = 365 * 24 * time.Hour
+
+// NewRule is a rule that somebody wants to make.
+type NewRule struct {
+	Target string    `json:"target"`
+	Mode   call.Mode `json:"mode"`
+	Client string    `json:"client,omitempty"` // empty: every client
+	For    string    `json:"for,omitempty"`    // a time such as 1h; empty: for ever
+}
+
+// Check reads a rule that somebody wants to make.
+func (p *Policy) Check(n NewRule, by string) (rule call.Rule, lasts time.Duration, err error) {
+	target, err := readTarget(n.Target, p.options.Known)
+	if err != nil {
+		return rule, 0, err
+	}
+	if n.Mode != call.Off && n.Mode != call.Ask && n.Mode != call.Auto {
+		return rule, 0, fmt.Errorf("%w: a mode is off, ask or auto", ErrRule)
+	}
+	if n.For != "" {
+		if lasts, err = time.ParseDuration(n.For); err != nil || lasts < time.Second || lasts > LongestRule {
+			return rule, 0, fmt.Errorf("%w: a rule applies for one second to one year, such as 30m or 12h", ErrRule)
+		}
+	}
+	return call.Rule{Target: target, Client: config.Spelled(n.Client), Mode: n.Mode, By: by}, lasts, nil
+}
+
+// Misspelt says which rules of the configuration are about nothing that exists: a name that is misspelt forbids
+// nothing.
+func (p *Policy) Misspelt() (problems []string) {
+	for _, target := range slices.Sorted(maps.Keys(p.rules.Load().config)) {
+		if target == builtInDefault {
+			continue
+		}
+		if _, err := readTarget(target, p.options.Known); err != nil {
+			problems = append(problems, "`permissions` in the configuration has a rule that does nothing: "+err.Error())
+		}
+	}
+	return problems
+}
+
+func stopped() *fault.Error {
+	return fault.New(fault.PermissionDenied, "The person has stopped all agents", fault.WithHint(
+		"Do not try again by yourself. The person can let agents go on in tabrelay's side panel, or with: tabrelay "+
+			"resume"))
+}
+
+// forbidden says which rule forbids a call, and what the person could do about that rule.
+func forbidden(a *call.Access, v verdict) *fault.Error {
+	target := a.Tool
+	if v.level == onSite || v.level == onToolAndSite {
+		target = v.rule.target
+	}
+	hint := "Do not look for a way around it. The person can enable it in tabrelay's side panel (Rules), or with: " +
+		"tabrelay permit set " + target + " ask" + clientFlag(v.rule.client)
+	if v.from == fromConfig {
+		hint = "Do not look for a way around it. The person can change `permissions` in config.json."
+	}
+	message := fmt.Sprintf("%s is off: %s", a.Tool, v.why())
+	if v.level == onSite {
+		message = fmt.Sprintf("%s may not touch %s: %s", a.Tool, v.rule.target, v.why())
+	}
+	return fault.New(fault.PermissionDenied, message, append(at(a), fault.WithHint(hint))...)
+}
+
+// at says of a failure where the call was to run.
+func at(a *call.Access) []fault.Option {
+	if a.At == nil || a.At.TabID == 0 {
+		return nil
+	}
+	return []fault.Option{fault.WithTab(a.At.TabID, a.At.Profile)}
+}

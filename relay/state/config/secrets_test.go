@@ -1,0 +1,168 @@
+package config
+
+import (
+	"errors"
+	"os"
+	"strings"
+	"sync"
+	"testing"
+
+	"tabrelay/relay/road/call"
+)
+
+func open(t *testing.T, home Home) *Secrets {
+	t.Helper()
+	s, err := OpenSecrets(home)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func TestSecrets(t *testing.T) {
+	home := Home(t.TempDir())
+	relay, cli := open(t, home), open(t, home)
+	if !pairingForm.MatchString(relay.Pairing()) || relay.Pairing() != cli.Pairing() {
+		t.Fatalf("pairing %q and %q", relay.Pairing(), cli.Pairing())
+	}
+	if info, _ := os.Stat(home.Secrets()); info.Mode().Perm() != 0o600 {
+		t.Errorf("mode %v", info.Mode())
+	}
+	expect := func(token, client string) {
+		t.Helper()
+		if got, ok := relay.Verify(token); got != client || ok != (client != "") {
+			t.Errorf("Verify: got %q %v, want %q", got, ok, client)
+		}
+	}
+	expect("", "")
+	expect(cli.Local(), LocalClient)
+
+	token, err := cli.Add("claude-code")
+	if err != nil {
+		t.Fatal(err)
+	}
+	expect(token, "claude-code")
+	expect(token+"0", "")
+	if _, err := cli.Add("claude-code"); err == nil || !strings.Contains(err.Error(), "clients rotate") {
+		t.Errorf("added twice: %v", err)
+	}
+	for _, name := range []string{"", "cli", "panel", "relay", "A", "a b", "../x", strings.Repeat("a", 65)} {
+		if _, err := cli.Add(name); err == nil {
+			t.Errorf("client name %q was accepted", name)
+		}
+	}
+	bounds := call.Scope{Plugins: "wiki", ReadOnly: true}
+	if err := cli.SetScope("claude-code", bounds); err != nil || relay.Clients()[0].Scope != bounds {
+		t.Errorf("scope %+v, %v", relay.Clients(), err)
+	}
+	if err := cli.SetScope("claude", bounds); err == nil || !strings.Contains(err.Error(), "no client is called") {
+		t.Errorf("scope of a stranger: %v", err)
+	}
+	data, _ := os.ReadFile(home.Secrets())
+	if strings.Contains(string(data), token) {
+		t.Error("the token itself is kept")
+	}
+
+	renewed, err := cli.Rotate("claude-code")
+	if err != nil {
+		t.Fatal(err)
+	}
+	expect(token, "")
+	expect(renewed, "claude-code")
+	if relay.Clients()[0].Scope != bounds {
+		t.Error("a new token changed the scope")
+	}
+	if err := cli.Revoke("claude-cod"); err == nil || !strings.Contains(err.Error(), "did you mean claude-code?") {
+		t.Errorf("revoked a stranger: %v", err)
+	}
+	if err := cli.Revoke("claude-code"); err != nil {
+		t.Fatal(err)
+	}
+	expect(renewed, "")
+	old := relay.Pairing()
+	if err := cli.RotatePairing(); err != nil || relay.Pairing() == old {
+		t.Errorf("pairing not rotated: %v", err)
+	}
+}
+
+// A file of a relay without scopes, and with two clients: rotating one leaves the other as it is.
+func TestSecretsOfBefore(t *testing.T) {
+	home := Home(t.TempDir())
+	old := `{"pairing":"` + strings.Repeat("a", 64) + `","local":"tabrelay_` + strings.Repeat("b", 64) +
+		`","clients":[` +
+		`{"name":"ann","tokenHash":"` + hashed("t1") + `","created":"2026-01-02T03:04:05Z"},{"name":"bob",` +
+		`"tokenHash":"` + hashed("t2") + `","created":"2026-01-02T03:04:05Z"}]}`
+	if err := os.WriteFile(home.Secrets(), []byte(old), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s := open(t, home)
+	if c := s.Clients(); len(c) != 2 || c[0].Scope != (call.Scope{}) {
+		t.Fatalf("read %+v", c)
+	}
+	if _, err := s.Rotate("ann"); err != nil {
+		t.Fatal(err)
+	}
+	if who, ok := s.Verify("t2"); who != "bob" || !ok {
+		t.Error("bob's token does not hold any more")
+	}
+	if _, ok := s.Verify("t1"); ok {
+		t.Error("ann's old token holds")
+	}
+	if data, _ := os.ReadFile(home.Secrets()); strings.Contains(string(data), "scope") {
+		t.Errorf("a scope was written that nobody set: %s", data)
+	}
+}
+
+func TestSecretsOthersCanRead(t *testing.T) {
+	home := Home(t.TempDir())
+	s := open(t, home)
+	local := s.Local()
+	if err := os.Chmod(home.Secrets(), 0o640); err != nil {
+		t.Fatal(err)
+	}
+	if _, ok := s.Verify(local); ok {
+		t.Error("a token was accepted from a file others can read")
+	}
+	var file *FileError
+	if err := s.Check(); !errors.As(err, &file) || !strings.Contains(file.Hint(), "chmod 600") {
+		t.Errorf("Check: %v", err)
+	}
+	if _, err := OpenSecrets(home); err == nil {
+		t.Error("opened")
+	}
+	if err := os.Chmod(home.Secrets(), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, ok := s.Verify(local); !ok {
+		t.Error("not accepted after the repair")
+	}
+}
+
+func TestSecretsDamaged(t *testing.T) {
+	for _, text := range []string{"", "{}", `{"pairing":"x","local":"y"}`, `{"extra":1}`} {
+		home := Home(t.TempDir())
+		if err := os.WriteFile(home.Secrets(), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := OpenSecrets(home); err == nil || !strings.Contains(err.Error(), "damaged") {
+			t.Errorf("%q: %v", text, err)
+		}
+	}
+}
+
+func TestSecretsChangedAtOnce(t *testing.T) {
+	home := Home(t.TempDir())
+	var wg sync.WaitGroup
+	for _, name := range []string{"a", "b", "c", "d", "e", "f"} {
+		s := open(t, home)
+		wg.Go(func() {
+			if _, err := s.Add(name); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	wg.Wait()
+	if got := len(open(t, home).Clients()); got != 6 {
+		t.Errorf("%d clients, want 6", got)
+	}
+}
