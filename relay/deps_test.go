@@ -27,8 +27,8 @@ type room struct {
 var rooms = []room{
 	{name: "relay/lib", packages: []string{"lock", "async", "access", "clip", "match", "random", "rawjson", "sandbox",
 		"suggest"}, why: "small helpers know nothing of ours"},
-	{name: "relay/road", packages: []string{"call", "fault", "schema", "registry", "untrusted", "deed", "event",
-		"breaker", "schedule", "result", "policy", "dispatch"}, imports: []string{"relay/lib"},
+	{name: "relay/road", packages: []string{"call", "fault", "schema", "registry", "untrusted", "deed", "effect",
+		"event", "breaker", "schedule", "result", "policy", "dispatch"}, imports: []string{"relay/lib"},
 		why: "a call's life knows nothing of MCP, WebSockets, frames or files"},
 	{name: "relay/browser", packages: []string{"wire", "hub", "launch"}, imports: []string{"relay/lib", "relay/road"},
 		why: "browsers know nothing of MCP, permissions or what a tool means"},

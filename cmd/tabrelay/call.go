@@ -139,24 +139,22 @@ func (a *app) printAnswer(answer httpapi.Answer) error {
 		return errSilent
 	case a.json:
 		return nil
-	case answer.Output == nil && answer.Content != nil:
-		text, pictures, ok := shown(answer.Content)
-		if !ok {
-			return a.printJSON(answer.Content)
-		}
-		for _, p := range pictures {
-			a.notef("A picture (%s): --save FILE keeps it, --json prints it.\n", p)
-		}
-		if text == "" {
-			return nil
-		}
-		_, err := fmt.Fprintln(a.out, text)
-		return err
 	}
-	if said := answer.Said(); said != nil {
+	if said := answer.Said(); said != nil || answer.Content == nil {
 		return a.printJSON(said)
 	}
-	return a.printJSON(answer.Output)
+	text, pictures, ok := shown(answer.Content)
+	if !ok {
+		return a.printJSON(answer.Content)
+	}
+	for _, p := range pictures {
+		a.notef("A picture (%s): --save FILE keeps it, --json prints it.\n", p)
+	}
+	if text == "" {
+		return nil
+	}
+	_, err := fmt.Fprintln(a.out, text)
+	return err
 }
 
 // picture is a picture in a result.

@@ -111,7 +111,7 @@ test('a page that hangs for good is closed', async ({ stage, closing }) => {
   // Chrome may wait for the page first, and is then asked again.
   await expect
     .poll(async () => (await agent.call('browser__close_tab', { tabId })).text)
-    .toContain(`"closed":${tabId}`);
+    .toBe(`closed tab ${tabId}`);
 });
 
 test('it waits for texts, elements, values and addresses, also over pages', async ({

@@ -33,8 +33,21 @@ const effectShape = z.looseObject({
 
 export type Effect = z.infer<typeof effectShape>;
 
-/** What an act says of itself. */
-export const effectOf = (answer: Answer): Effect => effectShape.parse(answer.value);
+/** What an act says of itself: the same to a program and, in lines, to who reads. */
+export function effectOf(answer: Answer): Effect {
+  const effect = effectShape.parse(answer.value);
+  const { changes = '', note, noEffect, dialogs = [], filled = [] } = effect;
+  const said = answer.text;
+  const lines = said.split('\n');
+  for (const line of changes.split('\n').filter((one) => /^[+-] /.test(one))) expect(lines).toContain(line);
+  for (const line of changes.split('\n').filter((one) => one.startsWith('~ ')))
+    if (!lines.includes(line)) expect(lines.join('\n')).toContain(line.split('] ').at(-1));
+  expect(lines.includes('noEffect: true'), said).toBe(noEffect === true);
+  if (note !== undefined) expect(lines).toContain(`note: ${note}`);
+  expect(lines.filter((line) => line.startsWith('dialogs: '))).toHaveLength(dialogs.length);
+  expect(lines.filter((line) => /^(?:\d+\. )?filled /.test(line))).toHaveLength(Math.max(filled.length, 0));
+  return effect;
+}
 
 export class Acting {
   readonly agent: Agent;

@@ -28,13 +28,12 @@ export class Agent {
 
   async call(name: string, args: Record<string, unknown> = {}, options: CallOptions = {}): Promise<Answer> {
     const { timeoutMs, ...rest } = options;
-    const params = { name, arguments: args };
+    const _meta = {
+      'tabrelay/structured': true,
+      ...(timeoutMs !== undefined && { 'tabrelay/timeoutMs': timeoutMs }),
+    };
     return new Answer(
-      await this.client.callTool(
-        timeoutMs === undefined ? params : { ...params, _meta: { 'tabrelay/timeoutMs': timeoutMs } },
-        undefined,
-        { timeout: 120_000, ...rest },
-      ),
+      await this.client.callTool({ name, arguments: args, _meta }, undefined, { timeout: 120_000, ...rest }),
     );
   }
 

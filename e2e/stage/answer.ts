@@ -44,10 +44,12 @@ export class Answer {
     return this.texts[0] ?? '';
   }
 
-  /** The value of a call that succeeded; throws with the failure's text otherwise. */
+  /** The value of a call that succeeded; throws with the failure's text otherwise. That of an act is said in lines. */
   get value(): unknown {
     if (this.failed) throw new Error(`the call failed: ${this.texts.join('\n')}`);
-    return JSON.parse(this.text);
+    return this.text.startsWith('{') || this.structured === undefined
+      ? JSON.parse(this.text)
+      : this.structured;
   }
 
   /**

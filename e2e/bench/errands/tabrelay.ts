@@ -3,7 +3,6 @@
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { Client } from '@modelcontextprotocol/sdk/client/index.js';
-import { z } from 'zod';
 import { type Answer, Driver, type Fill } from './driver.ts';
 import { type Reader, type Thing, View } from './view.ts';
 
@@ -25,22 +24,8 @@ const read: Reader = (line) =>
     }),
   );
 
-const Effect = z.looseObject({
-  changes: z.string().optional(),
-  page: z.string().optional(),
-  dialogs: z.array(z.looseObject({ answered: z.string() })).optional(),
-  opened: z.array(z.object({ tabId: z.number() })).optional(),
-});
-
-const Navigated = z.object({ tabId: z.number() });
-
-const parsed = (text: string): unknown => {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return {};
-  }
-};
+// What was done, before what it was done to; steps have numbers.
+const done = /^(?:\d+\. )?(?:[a-z]+ )+/;
 
 export class TabrelayDriver extends Driver {
   #tab: number | undefined;
@@ -54,7 +39,7 @@ export class TabrelayDriver extends Driver {
 
   async go(to: string): Promise<Answer> {
     const answer = await this.#call('navigate', { to });
-    this.#first = Navigated.safeParse(parsed(answer.text)).data?.tabId;
+    this.#first = tabIn(/ in tab (\d+)$/m, answer.text);
     this.view.forget();
     this.current = false;
     return answer;
@@ -80,7 +65,7 @@ export class TabrelayDriver extends Driver {
   async click({ ref }: Thing, { yes, double }: { yes: boolean; double: boolean }): Promise<Answer> {
     const args = { ref, ...(double && { count: 2 }) };
     const answer = await this.#act('click', args);
-    const asked = yes && Effect.safeParse(parsed(answer.text)).data?.dialogs !== undefined;
+    const asked = yes && /^dialogs: /m.test(answer.text);
     return asked ? this.#act('click', { ...args, dialogs: 'accept' }) : answer;
   }
 
@@ -151,35 +136,56 @@ export class TabrelayDriver extends Driver {
   async #act(tool: string, args: Record<string, unknown>): Promise<Answer> {
     const answer = await this.#call(tool, args);
     if (answer.failed) return answer;
-    const effect = Effect.parse(parsed(answer.text));
-    if (effect.page !== undefined) {
+    const lines = answer.text.split('\n');
+    const at = lines.findIndex((line) => line.startsWith('page '));
+    if (at >= 0) {
       this.view.forget();
-      this.view.add(effect.page);
-    } else if (effect.changes !== undefined) this.#apply(effect.changes);
+      this.view.add(lines.slice(at).join('\n'));
+    } else this.#apply(lines);
     this.current = true; // what an act changed is its answer
-    this.#opened = effect.opened?.[0]?.tabId ?? this.#opened;
+    this.#opened = tabIn(/^opened: tab (\d+) /m, answer.text) ?? this.#opened;
     return answer;
   }
 
   #learn(text: string): void {
     this.current = true;
     if (text.startsWith('unchanged')) return;
-    if (text.startsWith('changed')) this.#apply(text);
+    if (text.startsWith('changed')) this.#apply(text.split('\n'));
     else {
       this.view.forget();
       this.view.add(text);
     }
   }
 
-  // Lines with + are new, ~ different, - gone.
-  #apply(changes: string): void {
-    const lines = changes.split('\n');
+  // Lines with + are new, ~ different, - gone; what is told of what was acted on is how that is now.
+  #apply(lines: readonly string[]): void {
     const added = lines.filter((line) => line.startsWith('+ ')).map((line) => line.slice(2));
     this.view.add(added.join('\n'));
     for (const line of lines) {
       const rest = line.slice(2);
       if (line.startsWith('~ ')) this.view.change(rest);
-      else if (line.startsWith('- ')) this.view.remove(rest);
+      else if (line.startsWith('- ')) this.#remove(rest);
+      else if (done.test(line) && /\] (?:→|= )/.test(line)) this.view.change(line.replace(done, ''));
     }
   }
+
+  // Of many lines only the references are told: those of one by one, or from the first to the last.
+  #remove(line: string): void {
+    const [, refs] = /^(?:all before|\d+ lines).* \(([^()]*)\)$/.exec(line) ?? [];
+    if (refs === undefined) this.view.remove(line);
+    else for (const ref of rangesOf(refs)) this.view.forgetThing(ref);
+  }
 }
+
+const tabIn = (pattern: RegExp, text: string): number | undefined => {
+  const [, found] = pattern.exec(text) ?? [];
+  return found === undefined ? undefined : Number(found);
+};
+
+const rangesOf = (refs: string): string[] =>
+  refs.split(', ').flatMap((one) => {
+    const [, frame = '', first, last = first] = /^((?:f\d+)?)e(\d+)(?:-e(\d+))?$/.exec(one) ?? [];
+    if (first === undefined) return [];
+    const count = Number(last) - Number(first) + 1;
+    return Array.from({ length: count }, (_, n) => `${frame}e${Number(first) + n}`);
+  });

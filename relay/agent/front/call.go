@@ -127,6 +127,12 @@ func (meta *requestMeta) wishes(c *call.Call) *fault.Error {
 		}
 		c.MaxBytes = int(min(size, math.MaxInt32))
 	}
+	switch raw := string(meta.Structured); raw {
+	case "", "true", "false":
+		c.Structured = raw == "true"
+	default:
+		return fault.New(fault.InvalidParams, `_meta["tabrelay/structured"] is neither true nor false`)
+	}
 	if raw := meta.Reason; raw != nil {
 		reason, ok := rawjson.Text(raw)
 		if !ok || len(reason) > maxReason {

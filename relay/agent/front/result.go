@@ -46,7 +46,7 @@ func (f *Front) renderResult(x *exchange, r *call.Result) response {
 			b = appendNoted(b, output, oneLine(r.Note))
 		}
 	}
-	return f.end(b, x, r, nil)
+	return f.end(b, x, r, nil, fault.Executed)
 }
 
 // indented is a result whose value is shown as JSON that is indented by two blanks, unless it is shown otherwise.
@@ -108,7 +108,7 @@ func (f *Front) renderFailure(x *exchange, e *fault.Error, r *call.Result, t cal
 	if r == nil && (e.FromPage || e.ConsoleTail != "") {
 		object = appendUntrusted(object, e.Origin)
 	}
-	return f.end(b, x, r, object, e.Warnings...)
+	return f.end(b, x, r, object, e.Outcome, e.Warnings...)
 }
 
 // begin opens the response and its result.
@@ -123,7 +123,8 @@ func (f *Front) begin(x *exchange, size int) []byte {
 
 // end adds _meta and closes the response. r may be nil, and failure is nil for a success. The warnings are those of a
 // failure; a result has its own.
-func (f *Front) end(b []byte, x *exchange, r *call.Result, failure []byte, warnings ...string) response {
+func (f *Front) end(b []byte, x *exchange, r *call.Result, failure []byte, outcome fault.Outcome,
+	warnings ...string) response {
 	b = append(b, `,"_meta":{`...)
 	start := len(b)
 	if failure != nil {
@@ -131,7 +132,7 @@ func (f *Front) end(b []byte, x *exchange, r *call.Result, failure []byte, warni
 		b = append(b, failure...)
 	}
 	if r != nil {
-		b = appendMeta(append(rawjson.AppendText(separate(b, len(b)-start), metaCall), ':'), &r.Meta)
+		b = appendMeta(append(rawjson.AppendText(separate(b, len(b)-start), metaCall), ':'), &r.Meta, outcome)
 		warnings = append(warnings, r.Warnings...)
 		if r.Meta.Untrusted {
 			b = appendUntrusted(b, r.Meta.Origin)
@@ -158,8 +159,8 @@ func appendUntrusted(b []byte, origin string) []byte {
 	return append(rawjson.AppendText(append(b, ','), metaUntrusted), ":true"...)
 }
 
-// appendMeta says where and how a call ran.
-func appendMeta(b []byte, m *call.Meta) []byte {
+// appendMeta says where and how a call ran, and how that ended.
+func appendMeta(b []byte, m *call.Meta, outcome fault.Outcome) []byte {
 	b = rawjson.AppendText(append(b, `{"correlationId":`...), string(m.CorrelationID))
 	if m.TabID != 0 {
 		b = strconv.AppendInt(append(b, `,"tabId":`...), int64(m.TabID), 10)
@@ -174,6 +175,9 @@ func appendMeta(b []byte, m *call.Meta) []byte {
 	}
 	b = strconv.AppendInt(append(b, `,"attempts":`...), int64(m.Attempts), 10)
 	b = strconv.AppendInt(append(b, `,"durationMs":`...), m.Duration.Milliseconds(), 10)
+	if outcome != "" {
+		b = rawjson.AppendText(append(b, `,"outcome":`...), string(outcome))
+	}
 	return append(b, '}')
 }
 

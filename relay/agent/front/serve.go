@@ -21,6 +21,7 @@ type requestMeta struct {
 	TimeoutMs    json.RawMessage         `json:"tabrelay/timeoutMs"`
 	MaxBytes     json.RawMessage         `json:"tabrelay/maxBytes"`
 	ArrayPath    json.RawMessage         `json:"tabrelay/arrayPath"`
+	Structured   json.RawMessage         `json:"tabrelay/structured"`
 	Reason       json.RawMessage         `json:"tabrelay/reason"`
 	Session      json.RawMessage         `json:"tabrelay/session"`
 	Lane         json.RawMessage         `json:"tabrelay/lane"` // the earlier name of Session

@@ -296,14 +296,14 @@ func answerOf(result *call.Result, failure *fault.Error) Answer {
 	}}
 }
 
-// Said is what an agent reads of an answer in place of its output: that it is a part of the result, and where the rest
-// is. It is nil when that is the output itself.
+// Said is what an agent reads of an answer in place of its output, as far as that is JSON: that it is a part of the
+// result, and where the rest is. It is nil when that is the output itself, and when the agent reads something else.
 func (a *Answer) Said() json.RawMessage {
-	if len(a.Content) == 0 || a.Output == nil {
-		return nil
+	if len(a.Content) == 0 {
+		return a.Output
 	}
 	var item struct{ Text string }
-	if json.Unmarshal(a.Content[0], &item) != nil || !json.Valid([]byte(item.Text)) {
+	if a.Output == nil || json.Unmarshal(a.Content[0], &item) != nil || !json.Valid([]byte(item.Text)) {
 		return nil
 	}
 	return json.RawMessage(item.Text)

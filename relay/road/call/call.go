@@ -59,6 +59,8 @@ type Call struct {
 	MaxBytes  int    // size of the answer, in bytes; 0 means the configured one
 	ArrayPath string // the list to shorten, such as .data.items; empty means the tool's own or the largest
 
+	Structured bool // the caller also wants the value of what is answered in lines
+
 	Position Position // in the order of its client, where that was reserved
 	ReplayOf ID       // the dead letter this call repeats; empty: none
 
@@ -92,7 +94,7 @@ type LogEntry struct {
 // Result is what a call that succeeded answers.
 type Result struct {
 	Output     json.RawMessage // the tool's value, compact JSON
-	Structured bool            // the tool declares an output schema, and Output (an object) satisfies it
+	Structured bool            // Output, an object, is told besides: it satisfies the tool's output schema, or was asked for
 	Note       json.RawMessage // what structured content says of the answer besides Output, as NoteMember; nil: nothing
 	Content    []Content       // when set, sent in place of Output as text (images, resource links)
 	Warnings   []string        // what was repaired, truncated or ignored; one sentence each

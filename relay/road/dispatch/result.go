@@ -13,6 +13,7 @@ import (
 	"tabrelay/relay/lib/random"
 	"tabrelay/relay/lib/rawjson"
 	"tabrelay/relay/road/call"
+	"tabrelay/relay/road/effect"
 	"tabrelay/relay/road/fault"
 	"tabrelay/relay/road/result"
 	"tabrelay/relay/road/schema"
@@ -64,6 +65,9 @@ func (r *run) checkResult() *fault.Error {
 			"U+FFFD stands in their place.")
 	}
 	if r.output == nil {
+		if r.tool.Acts && !r.tool.Develops && r.takeLines() {
+			return nil
+		}
 		return r.fit()
 	}
 	if problems := r.output.Check(res.Output); len(problems) > 0 {
@@ -111,6 +115,39 @@ func (r *run) takeContent() bool {
 	}
 	r.result.Output = nil
 	return true
+}
+
+// takeLines reports whether a tool of the browser answered with what an act came to, and has its answer say that in
+// lines. A program that asks for it gets the value, too.
+func (r *run) takeLines() bool {
+	arguments := r.args
+	if arguments == nil { // the answer of a call that an earlier relay had sent
+		arguments = r.call.Arguments
+	}
+	res := r.result
+	text, ok := effect.Lines(r.tool.Spec.Name, arguments, res.Output)
+	if !ok {
+		return false
+	}
+	res.Structured = r.call.Structured && len(res.Output)+len(text)+r.spoken() <= r.maxBytes
+	res.Content = []call.Content{textItem(r.fitLines(text))}
+	return true
+}
+
+// fitLines are as many lines as the answer may have. All of them are kept then.
+func (r *run) fitLines(text string) string {
+	most := r.maxBytes - r.spoken()
+	if len(text) <= most {
+		return text
+	}
+	id, lost := r.keep([]byte(text), plainText)
+	if lost != "" {
+		r.warn(lost)
+	}
+	r.result.Meta.ResultID = id
+	end := fmt.Sprintf("… %d bytes in all: %s {\"id\":%q}", len(text), result.Reader, id)
+	shown := text[:max(most-len(end)-1, 0)]
+	return shown[:strings.LastIndexByte(shown, '\n')+1] + end
 }
 
 // keptFile keeps a file that a tool of the browser has made, and links to it: an agent reads it where it needs it.

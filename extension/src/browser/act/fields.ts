@@ -25,6 +25,7 @@ export type Value = string | number | boolean | string[];
 /** What a field holds after it was filled. */
 export interface Filled {
   ref: string;
+  on?: string | undefined; // what the field is
   value: Value | undefined; // undefined: not for anybody to read
   asked?: Value; // when the page changed it
   verified: boolean;

@@ -8,7 +8,6 @@ import { sensitivity } from '../secrets.ts';
 import { sayTarget, targetOf } from '../targets.ts';
 import { told } from '../told.ts';
 import { tellTargets, viewerCalls } from '../toldtargets.ts';
-import { cut } from '../words.ts';
 import { agreedOn, mayGoOn, stillAgreed } from './agreed.ts';
 import * as read from './arguments.ts';
 import { page, tellTo } from './document.ts';
@@ -66,8 +65,9 @@ async function fillIn(given: read.Given): Promise<{ filled: Filled[]; note?: str
   const fields = read.fields(given);
   // Nothing is filled where something cannot be.
   for (const { ref, value } of fields) check(page, fieldOf(resolved(page, ref)), value);
+  const on = fields.map(({ ref }) => page.describe(resolved(page, ref)));
   const readings: Reading[] = [];
-  const filled = () => readings.map((one) => one.filled);
+  const filled = (): Filled[] => readings.map((one, i) => ({ on: on[i], ...one.filled }));
   for (const { ref, value } of fields) {
     try {
       readings.push(await fill(page, ref, value));
@@ -89,7 +89,7 @@ async function fillIn(given: read.Given): Promise<{ filled: Filled[]; note?: str
   if (Reflect.get(given, 'submit') !== true || last === undefined) {
     whenQuiet(() => {
       for (const [i, { filled: before, again }] of readings.entries())
-        if (isElement(page.resolve(before.ref))) said[i] = again?.() ?? before;
+        if (isElement(page.resolve(before.ref))) said[i] = { on: on[i], ...(again?.() ?? before) };
       return undefined;
     });
     return { filled: said };
@@ -321,7 +321,7 @@ function guard(args: object, deeds: readonly object[]): void {
 
 // Does something, and says to what: for the caller, and for who reads later what was done.
 async function named(given: read.Given, deed: Deed): Promise<Said> {
-  const on = cut(fieldsOf(given).map(asSeen).join(', '), 300);
+  const on = few(fieldsOf(given).map(asSeen));
   actsOn(on);
   for (const one of [given, { ref: Reflect.get(given, 'to') }])
     for (const element of elementsOf(one)) {
@@ -329,6 +329,21 @@ async function named(given: read.Given, deed: Deed): Promise<Said> {
       stillAgreed(element);
     }
   return { ...(on !== '' && { on }), ...(await deed(given)) };
+}
+
+const mostNamed = 300; // characters
+
+// As many as there is room for, each whole: what stands in quotes has an end.
+function few(names: readonly string[]): string {
+  const told: string[] = [];
+  let left = mostNamed;
+  for (const name of names) {
+    left -= name.length + 2;
+    if (left < 0 && told.length > 0) break;
+    told.push(name);
+  }
+  const more = names.length - told.length;
+  return told.join(', ') + (more > 0 ? ` and ${more} more` : '');
 }
 
 // Also what is seen of it, where its name says something else.

@@ -1,0 +1,137 @@
+// Package effect says in lines what an act of the browser's tools came to: first what was done and to what, then what
+// changed in the page, then whatever else there is to say. What a page says stands in quotes that it cannot end, and
+// begins no line. docs/browser-acting.md has the grammar.
+package effect
+
+import (
+	"encoding/json"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"tabrelay/relay/lib/rawjson"
+)
+
+// Lines are what a tool of the browser answered, with what it was called with. ok is false for what is no act's answer.
+func Lines(tool string, arguments, output json.RawMessage) (text string, ok bool) {
+	members, ok := rawjson.Members(output)
+	if !ok {
+		return "", false
+	}
+	var w writer
+	switch steps, several := rawjson.Items(rawjson.Get(members, "steps")); {
+	case tool == "navigate":
+		w.arrival(members)
+	case tool == "close_tab":
+		w.say("closed tab " + plain(rawjson.Get(members, "closed")))
+		w.facts(members, "closed")
+	case tool == "act" && several:
+		w.steps(arguments, steps, members)
+	default:
+		w.act(verbOf(tool, arguments), members)
+	}
+	return strings.Join(w.lines, "\n"), true
+}
+
+type writer struct{ lines []string }
+
+func (w *writer) say(line string) { w.lines = append(w.lines, line) }
+
+// arrival is where a tab was taken. How that ended is said where it is not as usual.
+func (w *writer) arrival(members []rawjson.Member) {
+	said := []string{"tabId", "url", "title"}
+	first := "went to page"
+	if title, _ := rawjson.Text(rawjson.Get(members, "title")); title != "" {
+		first += " " + Quote(title)
+	}
+	url, _ := rawjson.Text(rawjson.Get(members, "url"))
+	first += " " + address(url)
+	if tab := rawjson.Get(members, "tabId"); tab != nil {
+		first += " in tab " + plain(tab)
+	}
+	w.say(first)
+	if status, _ := rawjson.Text(rawjson.Get(members, "status")); status == "complete" {
+		said = append(said, "status")
+	}
+	if string(rawjson.Get(members, "httpStatus")) == "200" {
+		said = append(said, "httpStatus")
+	}
+	w.facts(members, said...)
+}
+
+// steps are those of an act that were done, with numbers; what is said of all of them comes first.
+func (w *writer) steps(arguments json.RawMessage, done []json.RawMessage, whole []rawjson.Member) {
+	var asked struct{ Steps []json.RawMessage }
+	_ = json.Unmarshal(arguments, &asked) // they were checked before the call
+	w.facts(whole, "steps", "outcome")
+	for i, one := range done {
+		members, _ := rawjson.Members(one)
+		var step json.RawMessage
+		var named struct{ Tool string }
+		if i < len(asked.Steps) {
+			step = asked.Steps[i]
+			_ = json.Unmarshal(step, &named)
+		}
+		at := len(w.lines)
+		w.act(verbOf(named.Tool, step), members)
+		w.lines[at] = strconv.Itoa(i+1) + ". " + w.lines[at]
+	}
+}
+
+// act is one act: what was done to what, what changed, and everything else.
+func (w *writer) act(verb verb, members []rawjson.Member) {
+	news := newsOf(members)
+	on, _ := rawjson.Text(rawjson.Get(members, "on"))
+	said := []string{"outcome", "on", "changes", "page", "filled"}
+	filled, fills := rawjson.Items(rawjson.Get(members, "filled"))
+	for _, one := range filled {
+		w.say("filled " + fieldIn(one, &news))
+	}
+	if !fills || len(filled) == 0 {
+		w.say(verb.done(tidy(on), &news))
+	}
+	if string(rawjson.Get(members, "noEffect")) == "true" {
+		w.say("noEffect: true")
+		said = append(said, "noEffect")
+	}
+	w.lines = append(w.lines, news.lines...)
+	page, _ := rawjson.Text(rawjson.Get(members, "page"))
+	said = append(said, headSays(page, members)...)
+	w.focus(members, &news, &said)
+	w.facts(members, said...)
+	if page != "" {
+		for line := range strings.SplitSeq(page, "\n") {
+			w.say(unbroken(line))
+		}
+	}
+}
+
+// focus is where the focus has gone: its reference is enough where a line has the rest.
+func (w *writer) focus(members []rawjson.Member, news *news, said *[]string) {
+	focused, ok := rawjson.Text(rawjson.Get(members, "focused"))
+	if !ok {
+		return
+	}
+	if head, ref := headOf(focused); ref != "" && news.tells(head) {
+		focused = ref
+	}
+	w.say("focused: " + tidy(focused))
+	*said = append(*said, "focused")
+}
+
+var pageHead = regexp.MustCompile(`^page (?:("(?:[^"\\]|\\.)*") )?(\S+)`)
+
+// headSays are the members that the first line of a look says already: where the page is, and what it is called.
+func headSays(page string, members []rawjson.Member) (said []string) {
+	head := pageHead.FindStringSubmatch(page)
+	if head == nil {
+		return nil
+	}
+	if url, ok := rawjson.Text(rawjson.Get(members, "url")); ok && head[2] == address(url) {
+		said = append(said, "url")
+	}
+	if title, ok := rawjson.Text(rawjson.Get(members, "title")); ok && (title == "" || head[1] == Quote(title)) {
+		said = append(said, "title")
+	}
+	return said
+}

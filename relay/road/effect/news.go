@@ -1,0 +1,134 @@
+package effect
+
+import (
+	"encoding/json"
+	"slices"
+	"strconv"
+	"strings"
+
+	"tabrelay/relay/lib/clip"
+	"tabrelay/relay/lib/rawjson"
+)
+
+// news are the lines of the page that an act changed.
+type news struct{ lines []string }
+
+// marks begin the lines that are new, different or gone, and the one that counts what is left out.
+var marks = []string{"+ ", "~ ", "- ", "… "}
+
+func newsOf(members []rawjson.Member) (n news) {
+	changes, _ := rawjson.Text(rawjson.Get(members, "changes"))
+	if changes == "" {
+		return n
+	}
+	for line := range strings.SplitSeq(changes, "\n") {
+		line = unbroken(line)
+		if !slices.ContainsFunc(marks, func(mark string) bool { return strings.HasPrefix(line, mark) }) {
+			line = "~ " + Quote(line) // which no line of a page is without a mark
+		}
+		n.lines = append(n.lines, line)
+	}
+	return n
+}
+
+// take removes the line that says how a thing is now, and returns what that says behind its reference. A line that says
+// nothing there stays: it tells that something is over.
+func (n *news) take(head string) (state string, ok bool) {
+	if head == "" {
+		return "", false
+	}
+	for i, line := range n.lines {
+		state, ok = strings.CutPrefix(line, "~ "+head+" ")
+		if ok && !strings.HasSuffix(line, ")") { // it also stands elsewhere
+			n.lines = slices.Delete(n.lines, i, i+1)
+			return state, true
+		}
+	}
+	return "", false
+}
+
+// tells reports whether a line is about a thing.
+func (n *news) tells(head string) bool {
+	return slices.ContainsFunc(n.lines, func(line string) bool {
+		return strings.HasPrefix(line, "+ "+head) || strings.HasPrefix(line, "~ "+head)
+	})
+}
+
+// filled is a field that was filled, and what it holds since.
+type filled struct {
+	Ref      string          `json:"ref"`
+	On       string          `json:"on"`
+	Value    json.RawMessage `json:"value"`
+	Asked    json.RawMessage `json:"asked"`
+	Verified bool            `json:"verified"`
+	Note     string          `json:"note"`
+}
+
+// mostOfValue is how many characters of a value are read back that is as it was asked for.
+const mostOfValue = 400
+
+// fieldIn says what a field holds: in the words of its own line, where that changed and says it.
+func fieldIn(raw json.RawMessage, n *news) string {
+	var f filled
+	if json.Unmarshal(raw, &f) != nil {
+		return quoted(raw)
+	}
+	on := tidy(f.On)
+	if on == "" {
+		on = tidy(f.Ref)
+	}
+	head, ref := headOf(on)
+	if ref == "" {
+		head = on
+	}
+	said := head + " = " + f.held()
+	if state, ok := n.take(head); ok {
+		if says(state, f.Value) {
+			said = head + " " + state
+		} else {
+			n.lines = append([]string{"~ " + head + " " + state}, n.lines...)
+		}
+	}
+	var more []string
+	if !f.Verified {
+		more = append(more, "not verified")
+	}
+	if f.Asked != nil {
+		more = append(more, "asked for "+quoted(f.Asked))
+	}
+	if f.Note != "" {
+		more = append(more, tidy(f.Note))
+	}
+	if more != nil {
+		said += " (" + strings.Join(more, "; ") + ")"
+	}
+	return said
+}
+
+// held is the value that was read back; of one that nobody may read, dots.
+func (f *filled) held() string {
+	if f.Value == nil {
+		return "•••"
+	}
+	text, ok := rawjson.Text(f.Value)
+	if !ok || !f.Verified || len(text) <= mostOfValue {
+		return quoted(f.Value)
+	}
+	return Quote(clip.Runes(text, mostOfValue)) + " (" + strconv.Itoa(len([]rune(text))) + " characters)"
+}
+
+// says reports whether the state of a thing is or has a value.
+func says(state string, value json.RawMessage) bool {
+	if string(value) == "true" {
+		words := strings.Fields(state)
+		return slices.Contains(words, "checked") || slices.Contains(words, "pressed") ||
+			slices.Contains(words, "selected")
+	}
+	text, ok := rawjson.Text(value)
+	if !ok {
+		return false
+	}
+	said := "= " + Quote(text)
+	return text != "" && (state == said || strings.HasSuffix(state, " "+said) || strings.HasPrefix(state, said+" ") ||
+		strings.Contains(state, " "+said+" "))
+}
