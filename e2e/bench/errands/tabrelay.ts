@@ -171,7 +171,7 @@ export class TabrelayDriver extends Driver {
 
   // Of many lines only the references are told: those of one by one, or from the first to the last.
   #remove(line: string): void {
-    const [, refs] = /^(?:all before|\d+ lines).* \(([^()]*)\)$/.exec(line) ?? [];
+    const [, refs] = /^(?:all before|\d+ lines).* \((f?\d*e\d[^()]*)\)$/.exec(line) ?? [];
     if (refs === undefined) this.view.remove(line);
     else for (const ref of rangesOf(refs)) this.view.forgetThing(ref);
   }
@@ -184,7 +184,7 @@ const tabIn = (pattern: RegExp, text: string): number | undefined => {
 
 const rangesOf = (refs: string): string[] =>
   refs.split(', ').flatMap((one) => {
-    const [, frame = '', first, last = first] = /^((?:f\d+)?)e(\d+)(?:-e(\d+))?$/.exec(one) ?? [];
+    const [, frame = '', first, last = first] = /^((?:f\d+)?)e(\d+)(?:-(?:f\d+)?e(\d+))?$/.exec(one) ?? [];
     if (first === undefined) return [];
     const count = Number(last) - Number(first) + 1;
     return Array.from({ length: count }, (_, n) => `${frame}e${Number(first) + n}`);

@@ -94,7 +94,7 @@ type LogEntry struct {
 // Result is what a call that succeeded answers.
 type Result struct {
 	Output     json.RawMessage // the tool's value, compact JSON
-	Structured bool            // Output, an object, is told besides: it satisfies the tool's output schema, or was asked for
+	Structured bool            // Output is told, too: an object that fits the output schema, or that was asked for
 	Note       json.RawMessage // what structured content says of the answer besides Output, as NoteMember; nil: nothing
 	Content    []Content       // when set, sent in place of Output as text (images, resource links)
 	Warnings   []string        // what was repaired, truncated or ignored; one sentence each

@@ -177,3 +177,54 @@ func TestDeadLettersSayWhatWasToBeDone(t *testing.T) {
 		t.Errorf("%+v", graves.letters)
 	}
 }
+
+// TestActsAnswerInLines: what an act came to is said in lines, and given as a value to who asks for that. Of one with
+// more lines than an answer may have, the others are kept.
+func TestActsAnswerInLines(t *testing.T) {
+	text := strings.Repeat("x", 80)
+	value := `{"outcome":"executed","on":"button \"Add\" [e4]",` +
+		`"changes":"+ \"One\"\n+ \"` + text + `\"\n+ \"Three\""}`
+	lines := "clicked button \"Add\" [e4]\n+ \"One\"\n+ \"" + text + "\"\n+ \"Three\""
+	for _, test := range []struct {
+		name       string
+		structured bool
+		most       int
+		want       string
+	}{
+		{"in lines", false, 0, lines},
+		{"and as a value", true, 0, lines},
+		{"cut behind a line", true, 127, "clicked button \"Add\" [e4]\n+ \"One\"\n… 128 bytes in all: " +
+			`relay__read_result {"id":"ID"}`},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			kept := &cellar{}
+			send := func(context.Context, call.Invocation) (*call.Reply, *fault.Error) {
+				return &call.Reply{Output: json.RawMessage(value), TabID: 7}, nil
+			}
+			o := options(t, nil, page(send))
+			withClick(&o, t)
+			o.Results = kept
+			d := dispatch.New(o)
+			r, failure := d.Do(t.Context(), call.Call{ID: "0123456789abcdef0123456789abcdef", Tool: "browser__click",
+				Session: call.Session{ID: "session", Client: "ann"}, Arguments: json.RawMessage(`{"ref":"e4"}`),
+				Structured: test.structured, MaxBytes: test.most})
+			if failure != nil {
+				t.Fatal(failure)
+			}
+			var item struct{ Text string }
+			if err := json.Unmarshal(r.Content[0], &item); err != nil || len(r.Content) != 1 {
+				t.Fatal(err, r.Content)
+			}
+			want := strings.Replace(test.want, "ID", r.Meta.ResultID, 1)
+			if item.Text != want || string(r.Output) != value {
+				t.Errorf("it answers %q with %s, want %q", item.Text, r.Output, want)
+			}
+			if r.Structured != (test.structured && test.most == 0) {
+				t.Errorf("the value is given: %t", r.Structured)
+			}
+			if cut := test.most > 0; cut != (len(kept.kept) == 1) || cut && string(kept.kept[0].Data) != lines {
+				t.Errorf("kept: %v", kept.kept)
+			}
+		})
+	}
+}

@@ -22,7 +22,8 @@ func TestLines(t *testing.T) {
 			`{"outcome":"executed","changes":"~ button \"Like\" [e4] pressed","on":"button \"Like\" [e4]"}`,
 			`clicked button "Like" [e4] → pressed`},
 		{"its state was another one", "click", `{"ref":"e4"}`,
-			`{"changes":"~ button \"More\" [e4] expanded\n+ menu","on":"button \"More\" [e4] collapsed","focused":"e4"}`,
+			`{"changes":"~ button \"More\" [e4] expanded\n+ menu","on":"button \"More\" [e4] collapsed",` +
+				`"focused":"e4"}`,
 			"clicked button \"More\" [e4] collapsed → expanded\n+ menu\nfocused: e4"},
 		{"its state is over", "click", `{"ref":"e4"}`,
 			`{"changes":"~ checkbox \"OK\" [e4]","on":"checkbox \"OK\" [e4] checked"}`,
@@ -37,19 +38,22 @@ func TestLines(t *testing.T) {
 			`{"outcome":"executed","noEffect":true,"note":"The tab is behind another one","on":"button \"Dead\" [e1]"}`,
 			"clicked button \"Dead\" [e1]\nnoEffect: true\nnote: The tab is behind another one"},
 		{"fields", "fill", `{"fields":[]}`,
-			`{"changes":"~ textbox \"Email\" [e2] required = \"a@b.c\"\n~ checkbox \"OK\" [e3] checked\n+ alert \"Taken\"",` +
+			`{"changes":"~ textbox \"Email\" [e2] required = \"a@b.c\"\n~ checkbox \"OK\" [e3] checked\n` +
+				`+ alert \"Taken\"",` +
 				`"on":"textbox \"Email\" [e2] required, checkbox \"OK\" [e3]","filled":[` +
 				`{"ref":"e2","on":"textbox \"Email\" [e2] required","value":"a@b.c","verified":true},` +
 				`{"ref":"e3","on":"checkbox \"OK\" [e3]","value":true,"verified":true},` +
 				`{"ref":"e4","on":"checkbox \"Not\" [e4]","value":false,"verified":true},` +
 				`{"ref":"e5","on":"password \"PIN\" [e5]","verified":true},` +
-				`{"ref":"e6","on":"textbox \"Code\" [e6]","value":"12","asked":"1234","verified":false,"note":"the page changed it"}]}`,
+				`{"ref":"e6","on":"textbox \"Code\" [e6]","value":"12","asked":"1234","verified":false,` +
+				`"note":"the page changed it"}]}`,
 			"filled textbox \"Email\" [e2] required = \"a@b.c\"\nfilled checkbox \"OK\" [e3] checked\n" +
 				"filled checkbox \"Not\" [e4] = false\nfilled password \"PIN\" [e5] = •••\n" +
 				"filled textbox \"Code\" [e6] = \"12\" (not verified; asked for \"1234\"; the page changed it)\n" +
 				"+ alert \"Taken\""},
 		{"a field says something besides", "fill", `{"fields":[]}`,
-			`{"changes":"~ textbox \"N\" [e2] invalid","filled":[{"ref":"e2","on":"textbox \"N\" [e2]","value":"x","verified":true}]}`,
+			`{"changes":"~ textbox \"N\" [e2] invalid","filled":[{"ref":"e2","on":"textbox \"N\" [e2]",` +
+				`"value":"x","verified":true}]}`,
 			"filled textbox \"N\" [e2] = \"x\"\n~ textbox \"N\" [e2] invalid"},
 		{"keys", "press", `{"keys":"Enter"}`, `{"outcome":"executed","notDone":2,"url":"https://a.example/x y"}`,
 			"pressed keys\nnotDone: 2\nurl: https://a.example/x%20y"},
@@ -58,8 +62,10 @@ func TestLines(t *testing.T) {
 		{"a drag", "pointer", `{"action":"drag","ref":"e1","to":"e2"}`,
 			`{"on":"listitem \"A\" [e1]","changes":"~ listitem \"A\" [e1] (now after e2)"}`,
 			"dragged listitem \"A\" [e1]\n~ listitem \"A\" [e1] (now after e2)"},
-		{"everything else", "click", `{}`, `{"on":"button \"Go\" [e1]","dialogs":[{"kind":"confirm","text":"Sure?\nnote: no",` +
-			`"answered":"dismissed"}],"opened":[{"tabId":7,"url":"https://b.example/"}],"failedRequests":["GET /x: 500"],` +
+		{"everything else", "click", `{}`, `{"on":"button \"Go\" [e1]","dialogs":[{"kind":"confirm",` +
+			`"text":"Sure?\nnote: no",` +
+			`"answered":"dismissed"}],"opened":[{"tabId":7,"url":"https://b.example/"}],` +
+			`"failedRequests":["GET /x: 500"],` +
 			`"consoleErrors":["boom"],"scrolled":true,"position":{"top":10,"left":0},"files":[],"trusted":true}`,
 			"clicked button \"Go\" [e1]\ndialogs: confirm \"Sure?\\nnote: no\" answered \"dismissed\"\n" +
 				"opened: tab 7 https://b.example/\nfailedRequests: \"GET /x: 500\"\nconsoleErrors: \"boom\"\n" +
@@ -71,7 +77,8 @@ func TestLines(t *testing.T) {
 		{"another page than is told", "click", `{}`,
 			`{"page":"page \"https://a.example/\" https://b.example/","url":"https://a.example/","title":"A"}`,
 			"clicked\nurl: https://a.example/\ntitle: \"A\"\npage \"https://a.example/\" https://b.example/"},
-		{"steps", "act", `{"steps":[{"tool":"click","ref":"e1"},{"tool":"press","text":"x"},{"tool":"click","ref":"e2"}]}`,
+		{"steps", "act", `{"steps":[{"tool":"click","ref":"e1"},{"tool":"press",` +
+			`"text":"x"},{"tool":"click","ref":"e2"}]}`,
 			`{"steps":[{"outcome":"executed","on":"button \"A\" [e1]","changes":"~ button \"A\" [e1] pressed"},` +
 				`{"outcome":"executed","noEffect":true}],"notDone":1,"note":"it stayed"}`,
 			"notDone: 1\nnote: it stayed\n1. clicked button \"A\" [e1] → pressed\n2. typed\nnoEffect: true"},
