@@ -56,6 +56,8 @@ type Options struct {
 	Log     zerolog.Logger
 	Plugins []plugin.Plugin  // offered in place of those shipped and installed; nil: those
 	Ready   func(join.State) // called once it answers; may be nil
+	// Repair does what is done about one of the doctor's findings; nil: side panels offer nothing of that kind.
+	Repair func(finding string) error
 }
 
 // Relay is one running relay. Its parts are made by New and live until Close, in the order of the fields.
@@ -189,8 +191,8 @@ func (r *Relay) serveAll(context.Context) (err error) {
 		Tools: r.tools, Calls: r.calls, Letters: r.own.Letters, Hub: r.hub, Front: r.front, Store: r.store,
 		Audit: r.audit,
 		Meter: r.meter, Events: &r.events, Trail: &r.trail, Notices: &r.notices, Pairings: &r.pairings, Demo: r.demo,
-		Changed: r.panels.Changed,
-		Base:    r.base, Stopping: r.stop, Stop: r.Stop,
+		Changed: r.panels.Changed, Repair: r.Repair,
+		Base: r.base, Stopping: r.stop, Stop: r.Stop,
 	})
 	r.hub.ServePanels(r.api.Panel())
 	r.server = httpapi.NewServer(r.api.Handler(), r.limiter, r.baseFor, r.part("http"))

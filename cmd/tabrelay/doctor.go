@@ -5,9 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -21,7 +23,7 @@ import (
 
 func (a *app) doctor() *cobra.Command {
 	var force, repair bool
-	var bundle string
+	var bundle, only string
 	cmd := &cobra.Command{
 		Use: "doctor", Short: "Look for what is wrong, and say what to do about it",
 		Long: "Look for what is wrong, and say what to do about it. Exit code 1 when something is, and 2 when it is\n" +
@@ -32,8 +34,12 @@ func (a *app) doctor() *cobra.Command {
 			"you share it.\n\n" +
 			"--fix does the next step where that is safe: it closes the home folder to others, starts or restarts a " +
 			"relay that runs no\n" +
-			"calls, starts tabrelay's own browser again, and corrects the paths in the entries of clients.",
+			"calls, starts tabrelay's own browser again, and corrects the paths in the entries of clients.\n" +
+			"With --only FINDING it does that for one finding, and prints nothing else.",
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if only != "" {
+				return a.fixOnly(cmd.Context(), only, repair)
+			}
 			status, found := a.diagnose(cmd.Context())
 			if repair && a.fix(cmd.Context(), found) {
 				status, found = a.diagnose(cmd.Context())
@@ -61,6 +67,7 @@ func (a *app) doctor() *cobra.Command {
 	}
 	a.withJSON(cmd)
 	cmd.Flags().BoolVar(&repair, "fix", false, "repair what can be repaired safely")
+	cmd.Flags().StringVar(&only, "only", "", "with --fix: the one finding to repair")
 	cmd.Flags().StringVar(&bundle, "bundle", "", "write a redacted report to this file instead")
 	cmd.Flags().BoolVar(&force, "force", false, "let --bundle replace a file")
 	return cmd
@@ -72,6 +79,27 @@ func (a *app) diagnose(ctx context.Context) (httpapi.Status, []doctor.Finding) {
 	defer cancel()
 	status, silent := a.relayStatus(soon)
 	return status, httpapi.Diagnose(ctx, a.home, relay.Version, status, silent)
+}
+
+// fixOnly does the next step of one finding.
+func (a *app) fixOnly(ctx context.Context, id string, repair bool) error {
+	if !repair {
+		return usage("--only is for --fix").hinting("run: tabrelay doctor --fix --only " + id)
+	}
+	do, name := a.repairOf(id)
+	if do == nil {
+		return usage("tabrelay cannot repair %q by itself", id).
+			hinting("these can be repaired: " + strings.Join(slices.Sorted(maps.Keys(doctor.Fixes)), ", "))
+	}
+	_, found := a.diagnose(ctx)
+	if !slices.ContainsFunc(found, func(f doctor.Finding) bool { return f.ID == id && f.Fix != "" }) {
+		return failed("%s is not found, so there is nothing to repair", id).hinting("run: tabrelay doctor")
+	}
+	if err := do(ctx); err != nil {
+		return err
+	}
+	a.notef("Fixed: %s: %s.\n", id, name)
+	return nil
 }
 
 // fix does the next step of each finding for which that is safe. It reports whether it did any.

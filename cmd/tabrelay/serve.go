@@ -117,11 +117,20 @@ func (a *app) openRelay(ctx context.Context, copies ...io.Writer) (*relay.Relay,
 		log.Warn().Msg(warning)
 	}
 	defer debug.SetGCPercent(debug.SetGCPercent(startGC))
-	r, err := relay.New(ctx, cfg, relay.Options{Home: a.home, Log: log.Logger})
+	r, err := relay.New(ctx, cfg, relay.Options{Home: a.home, Log: log.Logger, Repair: a.repairApart()})
 	if err != nil {
 		return nil, nil, errors.Join(err, log.Close())
 	}
 	return r, log, nil
+}
+
+// repairApart has this program, in a process of its own, do what is done about a finding; nil: it cannot be found.
+func (a *app) repairApart() func(finding string) error {
+	executable, err := join.Executable()
+	if err != nil {
+		return nil
+	}
+	return join.Starter{Executable: executable, Home: a.home}.Repair
 }
 
 // startGC lets the heap grow while a relay starts, instead of collecting again and again what a small one has

@@ -216,7 +216,7 @@ test('a question nobody answers can be allowed for the next time: this call, onc
   await expect.poll(() => badge(stage.browser)).toBe('1');
   expect(await counted(stage)).toBe(0);
   await missed(panel).getByRole('button', { name: 'Allow next time' }).click();
-  await expect(missed(panel)).toContainText('Allowed for the next time');
+  await expect(missed(panel)).toContainText('Allowed once, when the agent makes this call again');
   expect(await stage.relay.tabrelay('permit', 'pending')).toContain('allowed for the next time');
   await expect.poll(() => badge(stage.browser)).toBe('');
 

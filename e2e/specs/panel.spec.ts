@@ -1,6 +1,7 @@
 // What a person sees: the side panel with the connection and the last calls. With TABRELAY_SCREENSHOTS=FOLDER the
 // pictures of the README are taken.
 
+import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { Page } from '@playwright/test';
 import { openBrowser } from '../stage/browser.ts';
@@ -86,5 +87,26 @@ test('what the doctor finds is in the panel, with the next step', async ({ stage
   const panel = await openPanel(stage.browser); // of a relay that asks for no reviews
   await panel.getByText(/attention$/).click();
   const finding = panel.getByRole('listitem').filter({ hasText: 'Plugins run without anybody' });
-  await expect(finding).toContainText('Next: remove review.required from config.json');
+  await expect(finding).toContainText('Remove review.required from config.json');
+});
+
+test('what tabrelay can repair has a button: a setting that waits for a restart is in effect', async ({
+  stage: { browser, relay, closing },
+}) => {
+  const panel = await openPanel(browser);
+  const before = (await relay.announced())?.pid;
+  const file = path.join(relay.home, 'config.json');
+  await relay.configure({ ...JSON.parse(await readFile(file, 'utf8')), timeoutMs: 21_000 });
+  await expect.poll(() => relay.tabrelay('status', '--json')).toContain('timeoutMs');
+  await panel.reload();
+  await panel.getByText(/attention$/).click();
+  const finding = panel.getByRole('listitem').filter({ hasText: 'In config.json, but not in effect yet' });
+  await expect(finding).toContainText('Restarts the relay, unless calls are running.');
+  closing.defer(async () => void (await relay.tabrelay('down'))); // the next one is no process of this test
+  await finding.getByRole('button', { name: /^Fix: In config.json/ }).click();
+  await expect.poll(async () => (await relay.announced())?.pid).not.toBe(before);
+  await expect(panel.getByRole('status')).toHaveText('Connected');
+  await panel.getByText(/attention$/).click();
+  await expect(finding).toHaveCount(0);
+  await expect.poll(() => relay.tabrelay('status', '--json')).not.toContain('timeoutMs');
 });

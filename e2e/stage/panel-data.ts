@@ -196,6 +196,25 @@ export const waiting = (...approvals: readonly unknown[]) => ({
   ended: [],
 });
 
+export type Asking = typeof writing | typeof reading;
+
+/** The calls that questions are about. */
+export const askingCalls = (...questions: readonly Asking[]) => ({
+  calls: questions.map(({ id, client, tool, title, origin, tabId, profileId, profile, asked, risk }) => ({
+    id: `call of ${id}`,
+    client,
+    tool,
+    title,
+    origin,
+    tabId,
+    profileId,
+    profile,
+    began: asked,
+    readOnly: risk === 'reads',
+    state: 'asking',
+  })),
+});
+
 /** All of what `deleting` is called with, in two parts. */
 export const parts = [
   {

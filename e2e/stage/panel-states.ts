@@ -38,6 +38,13 @@ const quiet: Script['answers'] = {
   'agents/sessions': ok({ sessions: [] }),
   audit: ok({ entries: [], next: '' }),
 };
+/** Questions, and the calls that wait for their answers. */
+const asking = (...questions: readonly data.Asking[]): Script['answers'] => ({
+  ...quiet,
+  approvals: ok(data.waiting(...questions)),
+  running: ok(data.askingCalls(...questions)),
+});
+
 const busy: Script['answers'] = {
   ...quiet,
   running: ok(data.running),
@@ -99,7 +106,7 @@ export const acts = {
       'Click button "Pay now", which sends its form to acme-bank.example/pay, and say yes to what the page asks then. ' +
         'The form also holds "Account": "Current account"',
     ),
-    effects: ['Answers what the page asks'],
+    effects: ['Answers what the page asks', 'May cost money'],
   },
   fill: {
     ...data.acting(
@@ -126,7 +133,7 @@ export const acts = {
       'Click button "Pay now", which sends its form to another site, collect.example/v2. The form holds "Card number": ••••',
     ),
     elsewhere: 'Sends to another site: collect.example, with payment details',
-    effects: ['Sends to another site', 'Uses payment details'],
+    effects: ['Sends to another site', 'May cost money', 'Uses payment details'],
   },
 };
 
@@ -134,24 +141,24 @@ const open = (name: string) => (page: Page) => page.getByText(name).first().clic
 
 export const states: readonly State[] = [
   state('question', 'now', 'One question for you', {
-    answers: { ...quiet, approvals: ok(data.waiting(data.reading)) },
+    answers: asking(data.reading),
   }),
   state('changes', 'now', 'Allow “tabrelay permit set default auto”?', {
     answers: { ...quiet, approvals: ok(data.changes) },
   }),
   state('questions', 'now', '2 questions for you', {
-    answers: { ...quiet, approvals: ok(data.waiting(data.deleting, data.writing)) },
+    answers: asking(data.deleting, data.writing),
   }),
   state('question-change', 'now', 'One question for you', {
-    answers: { ...quiet, approvals: ok(data.waiting(data.changing)) },
+    answers: asking(data.changing),
   }),
   ...Object.entries(acts).map(([name, question]) =>
     state(`question-${name}`, 'now', question.deeds.at(-1) ?? '', {
-      answers: { ...quiet, approvals: ok(data.waiting(question)) },
+      answers: asking(question),
     }),
   ),
   state('question-look', 'now', /read pages on acme-bank\.example/, {
-    answers: { ...quiet, approvals: ok(data.waiting(data.looking)) },
+    answers: asking(data.looking),
   }),
   state('lost', 'now', 'Use these rules', { answers: { ...quiet, approvals: ok(data.lost) } }),
   state('lost-aside', 'rules', 'Not decided yet', {
@@ -173,7 +180,7 @@ export const states: readonly State[] = [
   }),
   {
     ...state('question-details', 'now', /Always allow/, {
-      answers: { ...quiet, approvals: ok(data.waiting(data.reading)) },
+      answers: asking(data.reading),
     }),
     first: async (page) => {
       await page.getByRole('button', { name: 'Details' }).click();
@@ -183,8 +190,7 @@ export const states: readonly State[] = [
   {
     ...state('question-opened', 'now', 'Show more', {
       answers: {
-        ...quiet,
-        approvals: ok(data.waiting(data.deleting)),
+        ...asking(data.deleting),
         'approvals/q3/arguments': ok(data.parts[0]),
       },
     }),
@@ -196,8 +202,7 @@ export const states: readonly State[] = [
   {
     ...state('question-ended', 'now', /The question is over/, {
       answers: {
-        ...quiet,
-        approvals: ok(data.waiting(data.reading)),
+        ...asking(data.reading),
         'POST approvals/q1': no(410, 'The question is over: nobody answered within 50 s', ''),
       },
     }),
@@ -372,7 +377,7 @@ export const states: readonly State[] = [
     answers: { ...delegated, audit: ok(data.recent) },
   }),
   state('question-delegated', 'now', /the agent reader for/, {
-    answers: { ...quiet, approvals: ok(data.waiting(data.delegating)) },
+    answers: asking(data.delegating),
   }),
   { ...state('log', 'log', 'Too many requests', { answers: busy }), first: open('shop__send_message') },
   state('log-empty', 'log', 'Nothing has happened yet.'),

@@ -3,10 +3,11 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Window } from 'happy-dom';
 import { type ComponentChild, render } from 'preact';
-import { isApprovals } from '../src/panel/answers.ts';
-import { Arguments } from '../src/panel/argument.tsx';
+import { isApprovals, type Question } from '../src/panel/answers.ts';
+import { Arguments, useOpened } from '../src/panel/argument.tsx';
 import { Board } from '../src/panel/board.ts';
 import { BoardContext } from '../src/panel/hooks.ts';
+import { QuestionCard } from '../src/panel/question.tsx';
 import { isPanelRequest } from '../src/shared/panel-messages.ts';
 
 const window = new Window();
@@ -63,10 +64,8 @@ const parts: Record<string, unknown> = {
   },
 };
 
-test('the lines are drawn as they are, and all of them can be opened', async () => {
-  assert.ok(isApprovals(approvals));
-  const [question] = approvals.approvals;
-  assert.ok(question !== undefined);
+/** Draws something of a panel whose relay has those parts; presses its buttons. */
+function draw(drawn: ComponentChild) {
   let hear: (message: unknown) => void = () => {};
   const port = {
     onMessage: {
@@ -85,21 +84,35 @@ test('the lines are drawn as they are, and all of them can be opened', async () 
   const board = new Board();
   board.line.open();
   const root = document.createElement('div');
-  const drawn: ComponentChild = (
-    <BoardContext.Provider value={board}>
-      <Arguments question={question} />
-    </BoardContext.Provider>
-  );
-  render(drawn, root);
-  const items = () => [...root.querySelectorAll('li')].map((item) => item.textContent);
+  document.body.append(root);
+  render(<BoardContext.Provider value={board}>{drawn}</BoardContext.Provider>, root);
+  const buttonOf = (label: string) =>
+    [...root.querySelectorAll('button')].find(({ textContent }) => textContent === label);
   const press = async (label: string) => {
-    const button = [...root.querySelectorAll('button')].find(({ textContent }) => textContent === label);
+    const button = buttonOf(label);
     assert.ok(button !== undefined, label);
     const before = root.textContent;
     button.click();
     while (root.textContent === before || root.querySelector('button:disabled') !== null)
       await new Promise((resolve) => setImmediate(resolve)); // Preact draws later
   };
+  return { root, buttonOf, press };
+}
+
+function firstQuestion(): Question {
+  assert.ok(isApprovals(approvals));
+  const [question] = approvals.approvals;
+  assert.ok(question !== undefined);
+  return question;
+}
+
+const Opening = ({ question }: { question: Question }) => (
+  <Arguments question={question} opening={useOpened(question)} />
+);
+
+test('the lines are drawn as they are, and all of them can be opened', async () => {
+  const { root, press } = draw(<Opening question={firstQuestion()} />);
+  const items = () => [...root.querySelectorAll('li')].map((item) => item.textContent);
   const hidden = 'pin_token: •••• ⟨4 characters hidden: secret field⟩';
   assert.deepEqual(items(), ['text: be⟨… 6 of 10 characters hidden …⟩nd', hidden]);
   assert.equal(root.querySelectorAll('.said').length, 4);
@@ -112,4 +125,26 @@ test('the lines are drawn as they are, and all of them can be opened', async () 
   assert.deepEqual(items(), ['text: beginning<b>', 'pin_token: 1234']);
   assert.equal(root.querySelector('button'), null);
   assert.match(root.querySelector('p')?.textContent ?? '', /^Arguments: 2 with 27 characters/);
+});
+
+test('what may delete something is allowed when all of its arguments were opened, and not before', async () => {
+  const question: Question = { ...firstQuestion(), risk: 'destroys' };
+  const { buttonOf, press } = draw(
+    <QuestionCard
+      question={question}
+      now={Date.parse(question.asked)}
+      quiet={false}
+      sent={false}
+      problem={undefined}
+      card={null}
+      onVerdict={() => {}}
+    />,
+  );
+  for (const label of ['Show all', 'Show more']) {
+    assert.ok(buttonOf('Read it all first') !== undefined, `before ${label}`);
+    assert.equal(buttonOf('Allow once'), undefined, `before ${label}`);
+    await press(label);
+  }
+  assert.equal(buttonOf('Read it all first'), undefined);
+  assert.ok(buttonOf('Allow once') !== undefined);
 });

@@ -299,7 +299,8 @@ const isAgentSession = shape({
 export type AgentSession = Guarded<typeof isAgentSession>;
 export const isAgentSessions = shape({ sessions: listOf(isAgentSession) });
 
-const isFinding = shape({ id: isText, severity: isText, what: isText, why: text, next: text });
+const isFinding = shape({ id: isText, severity: isText, what: isText, why: text, next: text, fix: text });
+export type Finding = Guarded<typeof isFinding>;
 export const isDiagnosis = shape({ findings: listOf(isFinding) });
 
 export const isReviews = shape({

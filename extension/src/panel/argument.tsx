@@ -54,7 +54,7 @@ interface Opened {
 }
 
 /** Opens all arguments, part by part; with the values of secret fields from the beginning again. */
-function useOpened(id: string) {
+export function useOpened({ id, shown }: Question) {
   const { line } = useContext(BoardContext);
   const [opened, setOpened] = useState<Opened>();
   const [busy, setBusy] = useState(false);
@@ -71,16 +71,19 @@ function useOpened(id: string) {
     const { lines, next } = reply.body;
     setOpened({ lines: joined(before?.lines ?? [], lines), next: next ?? 0, secrets });
   };
-  return { opened, busy, problem, open };
+  const more = opened === undefined ? shown.hidden > 0 : opened.next > 0;
+  return { opened, more, busy, problem, open };
 }
 
 /** The arguments of a call. */
-export function Arguments({ question }: { question: Question }) {
-  const { id, shown } = question;
-  const { opened, busy, problem, open } = useOpened(id);
-
+export function Arguments({
+  question: { shown },
+  opening: { opened, more, busy, problem, open },
+}: {
+  question: Question;
+  opening: ReturnType<typeof useOpened>;
+}) {
   if (shown.lines.length === 0) return <p class="quiet with">It is called without arguments.</p>;
-  const more = opened === undefined ? shown.hidden > 0 : opened.next > 0;
   const secret = shown.secret > 0 && opened?.secrets !== true;
   return (
     <div class="with">

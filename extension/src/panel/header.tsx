@@ -2,12 +2,13 @@
 import { useContext, useEffect, useRef } from 'preact/hooks';
 import type { PanelState } from '../shared/panel-state.ts';
 import { announce } from './announcer.tsx';
-import { isDiagnosis, isPaused } from './answers.ts';
+import { isPaused } from './answers.ts';
+import { Health } from './health.tsx';
 import { type Act, BoardContext, useAct, useAnswer, useLink } from './hooks.ts';
 import { Pairing } from './pairing.tsx';
 import { Paused, PauseSign } from './paused.tsx';
 import { Failed } from './pieces.tsx';
-import { visibleLine } from './words.ts';
+import { sentence, visibleLine } from './words.ts';
 
 type Phase = PanelState['link']['phase'];
 
@@ -30,8 +31,6 @@ const commands: Partial<Record<Phase, string>> = {
   unpaired: 'tabrelay up',
   stopped: 'tabrelay doctor',
 };
-
-const sentence = (text: string): string => (text === '' || /[.!?…]$/.test(text) ? text : `${text}.`);
 
 /** Stops everything. While agents are paused there is Resume in its place, below. */
 function StopButton({ connected, act, onPress }: { connected: boolean; act: Act; onPress: () => void }) {
@@ -138,31 +137,6 @@ function Disconnected({ state }: { state: PanelState }) {
       </button>
       {phase === 'unpaired' && <Pairing pairing={pairing} />}
     </div>
-  );
-}
-
-/** What the relay finds wrong with itself and around it: the same as `tabrelay doctor`. */
-function Health() {
-  const { value } = useAnswer('doctor', isDiagnosis);
-  // A profile whose window is closed is in the settings, with a button to forget it.
-  const findings = (value?.findings ?? []).filter(
-    ({ id, severity }) => severity !== 'ok' && id !== 'profile-away',
-  );
-  if (findings.length === 0) return null;
-  return (
-    <details class="health">
-      <summary>
-        {findings.length === 1 ? 'One thing needs' : `${findings.length} things need`} attention
-      </summary>
-      <ul>
-        {findings.map(({ id, what, why, next }) => (
-          <li key={`${id} ${what}`}>
-            {sentence(visibleLine(what))} {why && sentence(visibleLine(why))}
-            {next && <p class="quiet">Next: {sentence(visibleLine(next))}</p>}
-          </li>
-        ))}
-      </ul>
-    </details>
   );
 }
 

@@ -2,9 +2,10 @@
 // to the card, not to a button, and buttons that allow wait until the list has stood still for a moment, and while the
 // question itself is out of view.
 import type { ComponentChildren, Ref } from 'preact';
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useRef, useState } from 'preact/hooks';
 import type { Question } from './answers.ts';
-import { Arguments } from './argument.tsx';
+import { Arguments, useOpened } from './argument.tsx';
+import { useInView, useReadToEnd } from './inview.ts';
 import type { Problem } from './line.ts';
 import { Badge, Sentence, type Tone, Trouble } from './pieces.tsx';
 import { siteOf } from './place.tsx';
@@ -14,7 +15,7 @@ type Choice = 'once' | 'session' | 'always';
 export type Verdict = { answer: 'deny' } | { answer: 'allow'; for: Choice | 'next' };
 
 const risks: Record<Question['risk'], { tone: Tone; text: string }> = {
-  reads: { tone: 'plain', text: 'Only reads' },
+  reads: { tone: 'plain', text: 'Reads, changes nothing' },
   changes: { tone: 'wait', text: 'Changes something' },
   destroys: { tone: 'bad', text: 'May delete or overwrite' },
 };
@@ -99,13 +100,20 @@ function Deeds({ deeds }: { deeds: readonly string[] }) {
   );
 }
 
+/** What ends when the time is up: the question, how long it stays after it was missed, or what was allowed. */
+function timeText({ missed, allowedNext }: Question, left: number): string {
+  if (left === 0) return 'time is up';
+  if (allowedNext === true) return `for ${span(left)} more`;
+  return missed === true ? `stays here for ${span(left)}` : `${span(left)} left`;
+}
+
 function TimeLeft({ question, now }: { question: Question; now: number }) {
   const until = moment(question.until) ?? now;
   const asked = moment(question.asked) ?? now;
   const left = Math.max(0, until - now);
   return (
     <span class="time-left">
-      <span>{left === 0 ? 'time is up' : `${span(left)} left`}</span>
+      <span>{timeText(question, left)}</span>
       {question.missed !== true && (
         <progress aria-hidden="true" max={Math.max(1, until - asked)} value={left} />
       )}
@@ -125,59 +133,6 @@ function Effects({ question: { risk, effects, elsewhere } }: { question: Questio
       {visibleLine(one)}
     </Badge>
   ));
-}
-
-/**
- * Whether the end of what is asked has been in view, since it was as long as it is now: what stands there is read
- * before anything is allowed. undefined: that is being found out.
- */
-function useReadToEnd(end: { current: HTMLElement | null }, shown: boolean): boolean | undefined {
-  const [read, setRead] = useState<boolean>();
-  useEffect(() => {
-    if (!shown) return;
-    const mark = end.current;
-    const text = mark?.parentElement ?? null;
-    if (mark === null || text === null || typeof IntersectionObserver === 'undefined') {
-      setRead(true);
-      return;
-    }
-    let length = text.textContent?.length ?? 0;
-    const seen = new IntersectionObserver((entries) => {
-      const isSeen = entries.at(-1)?.isIntersecting === true;
-      setRead((before) => before === true || isSeen);
-    });
-    seen.observe(mark);
-    const grown = new MutationObserver(() => {
-      const now = text.textContent?.length ?? 0;
-      if (now > length) {
-        setRead(undefined);
-        seen.unobserve(mark); // it tells anew whether that is in view
-        seen.observe(mark);
-      }
-      length = now;
-    });
-    grown.observe(text, { childList: true, characterData: true, subtree: true });
-    return () => {
-      seen.disconnect();
-      grown.disconnect();
-    };
-  }, [end, shown]);
-  return read;
-}
-
-/** Whether an element is in view as a whole. */
-function useInView(element: { current: HTMLElement | null }): boolean {
-  const [inView, setInView] = useState(true);
-  useEffect(() => {
-    if (element.current === null || typeof IntersectionObserver === 'undefined') return;
-    const observer = new IntersectionObserver(
-      (entries) => setInView((entries.at(-1)?.intersectionRatio ?? 0) > 0.9), // the last is how it is now
-      { threshold: [0.9, 1] },
-    );
-    observer.observe(element.current);
-    return () => observer.disconnect();
-  }, [element]);
-  return inView;
 }
 
 interface AnswersProps {
@@ -268,10 +223,18 @@ export function QuestionCard(props: QuestionCardProps) {
   const end = useRef<HTMLSpanElement>(null);
   const inView = useInView(heading);
   const deeds = question.deeds ?? [];
-  const asksAbout = risk !== 'reads' && allowedNext !== true; // what is done is the question
+  const opening = useOpened(question);
   const isSaid = deeds.length > 0 && !deeds.some((one) => one.includes('…')); // without the arguments
-  const isShown = asksAbout || open;
-  const read = useReadToEnd(end, isShown) ?? (isShown ? undefined : true);
+  const isShown = risk !== 'reads' || open; // what is done is the question
+  const inSight = useReadToEnd(end, isShown) ?? (isShown ? undefined : true);
+  // Of what cannot be undone every argument is read, however many there are.
+  const isUnopened = grave(question) && !isSaid && opening.more;
+  const read = isUnopened ? false : inSight;
+  const readOn = () => {
+    if (!open) setOpen(true);
+    else if (isUnopened && inSight === true) opening.open(opening.opened?.secrets === true);
+    else scrollBy({ top: innerHeight * 0.6 });
+  };
   return (
     <article
       ref={card}
@@ -294,7 +257,7 @@ export function QuestionCard(props: QuestionCardProps) {
           {open ? 'Less' : 'Details'}
         </button>
       </div>
-      {allowedNext === true && <p class="good">Allowed for the next time the agent makes this call.</p>}
+      {allowedNext === true && <p class="good">Allowed once, when the agent makes this call again.</p>}
       {question.first === true && <p class="quiet">First request from {visibleLine(client)}.</p>}
       {reason && (
         <p class="reason" title={visibleLine(reason)}>
@@ -314,7 +277,7 @@ export function QuestionCard(props: QuestionCardProps) {
         <div class={open ? 'content' : 'content folded'} role="group" aria-label="Details">
           <div>
             <Deeds deeds={deeds} />
-            {(open || !isSaid) && <Arguments question={question} />}
+            {(open || !isSaid) && <Arguments question={question} opening={opening} />}
             <span class="end" ref={end} />
           </div>
           {open && <Facts question={question} />}
@@ -325,7 +288,7 @@ export function QuestionCard(props: QuestionCardProps) {
         question={question}
         quiet={quiet || sent || !inView || read === undefined}
         unread={read === false}
-        onRead={() => (open ? scrollBy({ top: innerHeight * 0.6 }) : setOpen(true))}
+        onRead={readOn}
         onVerdict={onVerdict}
       />
     </article>

@@ -66,6 +66,9 @@ export function toolTitle(tool: string, title: string | null | undefined): strin
   return visibleLine(name.charAt(0).toUpperCase() + name.slice(1));
 }
 
+/** A text with a full stop, unless it ends otherwise. */
+export const sentence = (text: string): string => (text === '' || /[.!?…]$/.test(text) ? text : `${text}.`);
+
 interface Claim {
   called?: string | null | undefined;
   doubt?: string | null | undefined;

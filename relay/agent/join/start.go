@@ -123,6 +123,23 @@ func (s Starter) Detach(ctx context.Context) (State, error) {
 	return State{}, errors.Join(errors.New("the relay ended while it started"), ctx.Err(), err)
 }
 
+// Repair has a process of its own do what is done about one of the doctor's findings. That process outlives the relay
+// that starts it, which it may end and start anew.
+func (s Starter) Repair(finding string) error {
+	cmd := exec.Command(s.Executable, "doctor", "--fix", "--only", finding)
+	cmd.Env, cmd.Dir, cmd.SysProcAttr = s.environ(), string(s.Home), detached()
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	err := cmd.Run()
+	if exit, ok := errors.AsType[*exec.ExitError](err); ok && stderr.Len() > 0 {
+		return &StartError{Text: strings.TrimSpace(stderr.String()), Exit: exit.ExitCode()}
+	}
+	if err != nil {
+		return fmt.Errorf("cannot run %s: %w", s.Executable, err)
+	}
+	return nil
+}
+
 // environ is the relay's environment: this home folder, and not the token of the client that starts it.
 func (s Starter) environ() []string {
 	env := slices.DeleteFunc(os.Environ(), func(entry string) bool {

@@ -34,6 +34,9 @@ const (
 	corrects = "corrects the entry of the client"
 )
 
+// Restarts reports whether what is done about a finding is a restart of the relay.
+func Restarts(finding string) bool { return Fixes[finding] == restarts }
+
 // table is everything the doctor can find wrong.
 var table = []Row{
 	{"home-missing", Problem, "There is no home folder.", "tabrelay was not started yet, or TABRELAY_HOME names " +

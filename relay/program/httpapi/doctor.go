@@ -3,11 +3,14 @@ package httpapi
 import (
 	"context"
 	"net/http"
+	"os"
+	"strconv"
 	"time"
 
 	"tabrelay/relay/plugin/review"
 	"tabrelay/relay/program/builtin"
 	"tabrelay/relay/program/doctor"
+	"tabrelay/relay/road/fault"
 	"tabrelay/relay/state/config"
 )
 
@@ -73,5 +76,43 @@ func (a *API) Diagnose(ctx context.Context) []doctor.Finding {
 // showDiagnosis is GET /api/v1/doctor: what `tabrelay doctor` finds, with folders named, because the person asks.
 func (a *API) showDiagnosis(_ http.ResponseWriter, req *http.Request) (any, *Refusal) {
 	found := a.Diagnose(req.Context())
+	for i := range found {
+		if !a.repairs(found[i].ID) {
+			found[i].Fix = ""
+		}
+	}
 	return builtin.Diagnosis{Sound: doctor.Sound(found), Findings: listed(found)}, nil
+}
+
+// repairs reports whether the relay can have something done about a finding. A restart ends what systemd counts as part
+// of the relay, also the process that would start the next one; and it would apply what waits for the person's answer.
+func (a *API) repairs(finding string) bool {
+	switch {
+	case a.Repair == nil:
+		return false
+	case doctor.Restarts(finding):
+		return os.Getenv("SYSTEMD_EXEC_PID") != strconv.Itoa(os.Getpid()) && a.Policy.Unapplied() == ""
+	}
+	return doctor.Fixes[finding] != ""
+}
+
+// repair is POST /api/v1/doctor/{finding}: it does what `tabrelay doctor --fix` does about one finding. A relay that is
+// restarted by it cannot tell how that ended.
+func (a *API) repair(_ http.ResponseWriter, req *http.Request) (any, *Refusal) {
+	finding := req.PathValue("finding")
+	if !a.repairs(finding) {
+		return nil, NewRefusal(http.StatusConflict, fault.New(fault.InvalidRequest,
+			"The side panel cannot do anything about this", fault.WithHint("do what stands beside it in a terminal.")))
+	}
+	done := make(chan error, 1)
+	go func() { done <- a.Repair(finding) }()
+	select {
+	case err := <-done:
+		if err != nil {
+			return nil, NewRefusal(http.StatusConflict,
+				fault.New(fault.InvalidRequest, err.Error(), fault.WithHint(fault.HintOf(err))))
+		}
+	case <-a.Stopping:
+	}
+	return map[string]string{"repaired": finding}, nil
 }

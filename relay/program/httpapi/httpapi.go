@@ -85,6 +85,8 @@ type Options struct {
 	Demo     *Demo                  // nil when switched off
 	Lacks    func() []doctor.Lack   // what keeps capabilities from working
 	Changed  func(topics ...string) // what side panels show is different now; may be nil
+	// Repair does what is done about one of the doctor's findings; nil: nothing is.
+	Repair func(finding string) error
 
 	Base     context.Context // of calls; ends when the relay has
 	Stopping <-chan struct{} // closed when the relay is to stop
@@ -123,6 +125,7 @@ func (a *API) routes() []Route {
 		{"GET /api/v1/tools", Client, Answers(a.listTools)},
 		{"POST /api/v1/tools/{name}/call", Client, a.callTool},
 		{"GET /api/v1/doctor", Person, Answers(a.showDiagnosis)},
+		{"POST /api/v1/doctor/{finding}", Panel, Answers(a.repair)},
 		{"GET /api/v1/status", Client, Answers(a.showStatus)},
 		{"GET /api/v1/events", Client, a.streamEvents},
 		{"GET /api/v1/calls", Person, a.streamCalls},

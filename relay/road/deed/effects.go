@@ -16,6 +16,15 @@ var deletes = regexp.MustCompile(`(?i)(?:^|[^\pL])(?:` + strings.Join([]string{
 	"poista", `удал\pL*`, `видал\pL*`,
 }, "|") + `)(?:[^\pL]|$)|削除|删除|刪除|삭제`)
 
+// pays are words of what orders or pays something, in the same languages.
+var pays = regexp.MustCompile(`(?i)(?:^|[^\pL])(?:` + strings.Join([]string{
+	"pay", "buy", "purchase", "checkout", "check out", "donate", "place bid", "order now", "book now", "send money",
+	`(?:place|submit|confirm|send|complete)(?: \pL+)? (?:order|booking|payment|transfer)`, `transfer(?: \pL+)? (?:money|now)`,
+	"bezahlen", "zahlen", `zahlungspflichtig\pL*`, "kaufen", "bestellen", "überweisen", "spenden", "payer", "acheter",
+	"commander", "pagar", "comprar", "paga", "acquista", "betalen", "kopen", "zapłać", "kup", "zaplatit", "koupit",
+	"betala", "köp", "betal", "kjøp", "køb", "maksa", "osta", "оплатить", "купить", "заказать", "сплатити", "купити",
+}, "|") + `)(?:[^\pL]|$)|購入|支払|注文する|付款|支付|购买|購買|결제|구매`)
+
 // secrets are what a field may hold, by why that is not for anybody to read.
 var secrets = map[string]string{"password": "a password", "payment": "payment details", "code": "a one-time code",
 	"secret": "a secret"}
@@ -39,8 +48,12 @@ func (s step) effects(targets []*target) (list []string) {
 			list = append(list, "Label says otherwise")
 		}
 		if s.tool == "click" || s.tool == "press" && t.Kind == "" {
-			if called := t.Name + " " + t.Shows + " " + t.Words; deletes.MatchString(called) {
+			called := t.Name + " " + t.Shows + " " + t.Words
+			if deletes.MatchString(called) {
 				list = append(list, "May delete something")
+			}
+			if pays.MatchString(called) {
+				list = append(list, "May cost money")
 			}
 		}
 		for _, kind := range s.handsOver(t) {

@@ -1,0 +1,87 @@
+// What the relay finds wrong with itself and around it: the same as `tabrelay doctor`. Where tabrelay can do the next step,
+// it is a button; else it is said.
+import { announce } from './announcer.tsx';
+import { type Finding, isDiagnosis } from './answers.ts';
+import { useAct, useAnswer } from './hooks.ts';
+import { Failed } from './pieces.tsx';
+import { sentence, visibleLine } from './words.ts';
+
+/** What the panel itself asks or says, with its buttons: elsewhere in it. */
+const elsewhere = new Set([
+  'config-unconfirmed',
+  'config-widened',
+  'paused',
+  'profile-away',
+  'rules-narrowed',
+]);
+
+/** Where in the panel the next step is. */
+const places: Record<string, { label: string; at: string }> = {
+  'review-waits': { label: 'Go to the review', at: '#plugins' },
+  'plugin-broken': { label: 'Show plugins', at: '#plugins' },
+  'rules-lost': { label: 'Show your rules', at: '#rules' },
+};
+
+const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
+
+function Remedy({ of: { id, what, next, fix } }: { of: Finding }) {
+  const act = useAct();
+  const place = places[id];
+  if (fix)
+    return (
+      <>
+        <button
+          type="button"
+          class="small"
+          aria-label={`Fix: ${visibleLine(what)}`}
+          disabled={act.busy}
+          onClick={async () => {
+            if (await act.run('POST', `doctor/${encodeURIComponent(id)}`))
+              announce(`Fixed: ${visibleLine(what)}`);
+          }}
+        >
+          {act.busy ? 'Fixing …' : 'Fix it'}
+        </button>
+        <span class="quiet"> {sentence(capital(visibleLine(fix)))}</span>
+        <Failed act={act} />
+      </>
+    );
+  if (place !== undefined)
+    return (
+      <button
+        type="button"
+        class="small"
+        onClick={() => {
+          location.hash = place.at;
+        }}
+      >
+        {place.label}
+      </button>
+    );
+  return next ? <p class="quiet">{sentence(capital(visibleLine(next)))}</p> : null;
+}
+
+export function Health() {
+  const { value } = useAnswer('doctor', isDiagnosis);
+  const findings = (value?.findings ?? []).filter(
+    ({ id, severity }) => severity !== 'ok' && !elsewhere.has(id),
+  );
+  if (findings.length === 0) return null;
+  return (
+    <details class="health">
+      <summary>
+        {findings.length === 1 ? 'One thing needs' : `${findings.length} things need`} attention
+      </summary>
+      <ul>
+        {findings.map((finding) => (
+          <li key={`${finding.id} ${finding.what}`}>
+            <p>
+              {sentence(visibleLine(finding.what))} {finding.why && sentence(visibleLine(finding.why))}
+            </p>
+            <Remedy of={finding} />
+          </li>
+        ))}
+      </ul>
+    </details>
+  );
+}
