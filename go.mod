@@ -40,6 +40,7 @@ require (
 	github.com/kljensen/snowball v0.10.0
 	github.com/yuin/goldmark v1.8.7
 	github.com/zalando/go-keyring v0.2.8
+	golang.org/x/image v0.47.0
 	golang.org/x/net v0.62.0
 )
 

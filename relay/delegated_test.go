@@ -323,3 +323,32 @@ func TestAnAgentAsksItsCaller(t *testing.T) {
 		})
 	}
 }
+
+// TestPicturesOfAnErrand: over MCP, a picture that a client passes reaches the model or the program behind the errand,
+// and a picture of the program is image content of the answer.
+func TestPicturesOfAnErrand(t *testing.T) {
+	const dot = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAACklEQVR4nGNgAAAAAgABSK+kcQAAAABJRU5ErkJggg=="
+	const block = `{"type":"image","mimeType":"image/png","data":"` + dot + `"}`
+	binary, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := newErrands(t)
+	e.model = providertest.NewFunc(t, provider.Gemini, func(r providertest.Request) providertest.Step {
+		return providertest.Step{Text: "drawn: ", Images: r.Last().Images}
+	})
+	e.alsoHas = map[string]config.Worker{"tester": {Command: binary, Protocol: "acp",
+		Env: map[string]string{"RELAY_TEST_WORKER": "http"}}}
+	e.start()
+	a := e.agent(nobodyStarts)
+	a.call(70, "tasks_delegate", `{"prompt":"draw","agentId":"assistant","images":[`+block+`]}`)
+	answer, _ := a.hearsUntil(`"id":70`)
+	a.expects(answer, `"success":true`, `"text":"drawn: [picture 1]"`,
+		`{"data":"`+dot+`","mimeType":"image/png","type":"image"}`)
+	a.call(71, "tasks_delegate", `{"prompt":"draw","agentId":"tester","images":[`+block+`]}`)
+	answer, _ = a.hearsUntil(`"id":71`)
+	a.expects(answer, `"isError":true`, "The worker tester takes no pictures", "Leave images out")
+	a.call(72, "tasks_delegate", `{"prompt":"draw","images":[{"mimeType":"image/png","data":"PHN2Zy8+"}]}`)
+	answer, _ = a.hearsUntil(`"id":72`)
+	a.expects(answer, `"isError":true`, "images[0] cannot be passed on: its data is no picture of the type image/png")
+}

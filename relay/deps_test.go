@@ -46,7 +46,7 @@ var rooms = []room{
 		why: "what is attached to the core is named in relay/capabilities.go only"},
 	{name: "relay/capability", packages: []string{""}, imports: []string{"relay/lib", "relay/road", "relay/browser",
 		"relay/state", "relay/agent", "relay/program"}, why: "a capability may be taken out"},
-	{name: "relay/capability/delegation", packages: []string{"provider", "worker", ""}, imports: ports,
+	{name: "relay/capability/delegation", packages: []string{"picture", "provider", "worker", ""}, imports: ports,
 		why: "a capability may be taken out"},
 	{name: "relay/capability/recording", packages: []string{""}, imports: ports, why: "a capability may be taken out"},
 	{name: "relay/capability/resource", packages: []string{""}, imports: ports, why: "a capability may be taken out"},
@@ -104,6 +104,7 @@ var only = map[string][]string{
 	"github.com/sony/gobreaker":                  {"relay/road/breaker"},
 	"github.com/zalando/go-keyring":              {"relay/state/config/key.go"},
 	"github.com/rogpeppe/go-internal/diff":       {"relay/plugin/review"},
+	"golang.org/x/image":                         {"relay/capability/delegation/picture"},
 	"github.com/coder/acp-go-sdk":                {"relay/capability/delegation/worker"},
 }
 

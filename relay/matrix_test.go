@@ -48,7 +48,7 @@ func keeperOf(pattern string) keeper {
 	switch {
 	case pattern == httpapi.ExtensionPath:
 		return browsers
-	case strings.HasSuffix(pattern, " /api/v1/addition"):
+	case strings.HasSuffix(pattern, " /api/v1/addition"), strings.HasPrefix(pattern, "POST /api/v1/doctor/"):
 		return panels
 	case pattern == "/" || pattern == "GET /healthz":
 		return anyone

@@ -43,7 +43,7 @@ func (e *errands) start() (r *Relay, end func()) {
 	e.t.Helper()
 	r, end = e.relayAs(func(c *config.Config) {
 		c.Providers = map[string]config.Provider{
-			"local": {Kind: string(provider.OpenAI), BaseURL: e.model.URL, Models: []string{providertest.Model}}}
+			"local": {Kind: string(e.model.Kind), BaseURL: e.model.URL, Models: []string{providertest.Model}}}
 		c.Workers = e.alsoHas
 	})
 	e.browser(func(c *hubtest.Call) {

@@ -70,6 +70,7 @@ const (
 // Prompt is one errand, or a further turn of it.
 type Prompt struct {
 	Text     string
+	Images   []provider.Image
 	Deadline time.Time           // of the whole turn
 	Params   provider.Params     // of this turn only
 	Tell     func(call.Progress) // hears of each action; nil: nobody does
@@ -82,6 +83,7 @@ type Prompt struct {
 // Answer is what an agent says at the end of a turn.
 type Answer struct {
 	Text       string
+	Images     []provider.Image // the text has the mark of each
 	StopReason string
 	RequestID  string
 	Usage      *provider.Usage // nil: not known

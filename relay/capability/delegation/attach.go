@@ -53,7 +53,7 @@ func (d *Delegation) Running() capability.Running {
 func newProvider(id string, p config.Provider, key string) (provider.Provider, error) {
 	return provider.New(provider.Config{
 		ID: id, Kind: provider.Kind(p.Kind), BaseURL: p.BaseURL, Key: key, Models: p.Models,
-		Defaults: provider.Params(p.Defaults),
+		Defaults: provider.Params(p.Defaults), Images: p.Images,
 	})
 }
 

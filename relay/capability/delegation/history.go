@@ -25,7 +25,7 @@ const (
 func tokens(bytes int) int { return (bytes + bytesPerToken - 1) / bytesPerToken }
 
 func messageTokens(m provider.Message) int {
-	n := tokensPerPart + tokens(len(m.Text)+len(m.Provider))
+	n := tokensPerPart + tokens(len(m.Text)+len(m.Provider)) + tokensPerImage*len(m.Images)
 	for _, c := range m.Calls {
 		n += tokensPerPart + tokens(len(c.Name)+len(c.Arguments))
 	}

@@ -56,5 +56,5 @@ func (l *longTexts) read(session string, asker call.Session, offset int) (a answ
 	if end := offset + len(shown.Text); end < len(one.text) {
 		value["more"] = shown.rest(end, len(one.text))
 	}
-	return answer{value, one.untrusted}, true
+	return answer{value: value, untrusted: one.untrusted}, true
 }

@@ -26,6 +26,7 @@ type loop struct {
 	gateway  bool // tools are searched and called by name
 	keep     bool // the conversation can go on from here
 
+	handed handed
 	used   provider.Usage
 	answer Answer // as far as it is known
 }
@@ -95,7 +96,7 @@ func (l *loop) take(done provider.Completion) {
 	used := l.used
 	l.answer.Usage, l.answer.RequestID = &used, done.RequestID
 	if done.Message.Text != "" {
-		l.answer.Text = done.Message.Text
+		l.answer.Text, l.answer.Images = done.Message.Text, done.Message.Images
 	}
 }
 
@@ -106,6 +107,7 @@ func (l *loop) conclude(done provider.Completion) (Answer, *fault.Error) {
 	if done.StopReason == provider.ToolUse || done.StopReason == "" {
 		l.answer.StopReason = provider.EndTurn
 	}
+	l.handed.handOver(&l.answer)
 	message := done.Message
 	if len(message.Calls) > 0 {
 		message.Calls, message.Provider = nil, nil

@@ -206,7 +206,7 @@ func (m *Model) Prompt(ctx context.Context, s *Session, p Prompt) (Answer, *faul
 	}
 	s.on.Store(&on)
 	l.offer()
-	l.history.add(provider.Message{Role: provider.User, Text: p.Text})
+	l.history.add(provider.Message{Role: provider.User, Text: p.Text, Images: p.Images})
 	answer, failure := l.run(ctx)
 	if failure != nil {
 		if failure.ProviderID == "" && failure.Source != fault.SourceConfig {

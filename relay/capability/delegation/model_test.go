@@ -12,6 +12,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"tabrelay/relay/capability/delegation/picture"
 	"tabrelay/relay/capability/delegation/provider"
 	"tabrelay/relay/road/breaker"
 	"tabrelay/relay/road/call"
@@ -511,8 +512,8 @@ func TestPicturesAndLongAnswers(t *testing.T) {
 			t.Errorf("asked for %d bytes", c.MaxBytes)
 		}
 		r := &call.Result{Warnings: []string{"It is cut."}}
-		for range mostImages + 1 {
-			r.Content = append(r.Content, json.RawMessage(`{"type":"image","mimeType":"image/png","data":"AAAA"}`))
+		for range picture.Most + 1 {
+			r.Content = append(r.Content, json.RawMessage(`{"type":"image","mimeType":"image/png","data":"`+dot+`"}`))
 		}
 		long, err := json.Marshal(map[string]string{"type": "text", "text": strings.Repeat("a", 1000)})
 		r.Content = append(r.Content, long)
@@ -525,8 +526,8 @@ func TestPicturesAndLongAnswers(t *testing.T) {
 		t.Fatal(failure)
 	}
 	r := b.last().Messages[2].Results[0]
-	if len(r.Images) != mostImages || len(r.Images[0].Data) != 3 || len(r.Text) > 400 ||
-		!strings.HasSuffix(r.Text, "Warning: It is cut.") || !strings.Contains(r.Text, "one too many") {
+	if len(r.Images) != picture.Most || len(r.Images[0].Data) != 67 || len(r.Text) > 700 ||
+		!strings.Contains(r.Text, "\nWarning: It is cut.\n") || !strings.Contains(r.Text, "there may be 4 pictures") {
 		t.Errorf("%d pictures, text %s", len(r.Images), r.Text)
 	}
 }

@@ -113,7 +113,7 @@ func (p *Program) Prompt(ctx context.Context, s *Session, one Prompt) (Answer, *
 		return Answer{}, failure
 	}
 	reply, failure := v.session.Prompt(ctx, worker.Turn{
-		Text: v.words(s, one), Tell: func(step string) { t.tell(step) },
+		Text: v.words(s, one), Images: one.Images, Tell: func(step string) { t.tell(step) },
 		Permit: func(ctx context.Context, wanted worker.Permission) bool { return p.permit(ctx, s, t, wanted) },
 		Ask: func(ctx context.Context, q call.Question) (call.Answer, error) {
 			a, later, failure := t.question(ctx, q)
@@ -147,7 +147,7 @@ func (v *visit) words(s *Session, one Prompt) string {
 
 // answerOf is what a program replied. Where its turn was ended, the cause says what that was.
 func answerOf(ctx context.Context, r worker.Reply) (Answer, *fault.Error) {
-	a := Answer{Text: r.Text, StopReason: r.StopReason, RequestID: r.RequestID}
+	a := Answer{Text: r.Text, Images: r.Images, StopReason: r.StopReason, RequestID: r.RequestID}
 	if u := r.Usage; u != nil {
 		a.Usage = &provider.Usage{InputTokens: u.Input, OutputTokens: u.Output, CachedTokens: u.Cached}
 	}

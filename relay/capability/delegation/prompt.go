@@ -19,6 +19,7 @@ import (
 // Errand is a prompt as a client sends it.
 type Errand struct {
 	Text    string
+	Images  []provider.Image
 	Timeout time.Duration // 0: as is configured
 	Params  provider.Params
 	Tell    func(call.Progress)
@@ -121,7 +122,7 @@ func (s *Sessions) prompt(ctx context.Context, e *entry, errand Errand) (Reply, 
 	if first.Value, problem = form.read(first.Text); problem == "" {
 		return first, nil
 	}
-	errand.Text, errand.begun = form.again(problem), nil
+	errand.Text, errand.Images, errand.begun = form.again(problem), nil, nil
 	errand.Timeout = max(time.Until(until), time.Millisecond)
 	second, failure := s.runTurn(ctx, e, errand)
 	second.after(first)
@@ -244,7 +245,7 @@ func (s *Sessions) begin(ctx context.Context, e *entry, errand Errand) (*Turn, *
 	limits := s.limits
 	s.mu.Unlock()
 	timeout := s.allowed(e.member, errand.Timeout)
-	p := Prompt{Text: errand.Text, Params: errand.Params, Tell: errand.Tell, Ask: errand.Ask,
+	p := Prompt{Text: errand.Text, Images: errand.Images, Params: errand.Params, Tell: errand.Tell, Ask: errand.Ask,
 		Keep:     limits.KeepTranscripts && s.options.Transcripts != nil,
 		Deadline: time.Now().Add(timeout)}
 	budget := e.Metadata.Budget.Within(e.member.Budget.or(limits.Budget))

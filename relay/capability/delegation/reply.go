@@ -71,7 +71,7 @@ func (s *Sessions) answer(asker call.Session, r Reply, task bool) answer {
 	if shown.More != nil {
 		s.texts.keep(r.SessionID, asker, r.AgentID, r.Text, r.Summary.Untrusted)
 	}
-	return answer{shown, r.Summary.Untrusted}
+	return answer{value: shown, untrusted: r.Summary.Untrusted, images: r.Images}
 }
 
 // lacks says why a reply is not the end of its errand; nil: it is. Without a text, nobody knows what was done.
@@ -216,7 +216,7 @@ func (s *Sessions) statusOf(_ context.Context, c call.Call, args statusArgs) (an
 			status.Answer = json.RawMessage(f.BridgeText())
 		} else {
 			one := s.answer(c.Session, v.behind.reply, false)
-			status.Answer, a.untrusted = rawjson.MustEncode(one.value), one.untrusted
+			status.Answer, a.untrusted, a.images = rawjson.MustEncode(one.value), one.untrusted, one.images
 		}
 	}
 	a.value = status

@@ -1,22 +1,16 @@
 package delegation
 
 import (
-	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"strings"
 
+	"tabrelay/relay/capability/delegation/picture"
 	"tabrelay/relay/capability/delegation/provider"
 	"tabrelay/relay/lib/clip"
 	"tabrelay/relay/road/call"
 	"tabrelay/relay/road/fault"
 	"tabrelay/relay/road/untrusted"
-)
-
-// How many pictures of one answer a model gets, and how large each is at the most, in bytes.
-const (
-	mostImages     = 4
-	mostImageBytes = 4 << 20
 )
 
 // failed is a failure as the model reads it: the text that every agent gets.
@@ -54,7 +48,7 @@ func (l *loop) answered(c provider.ToolCall, r *call.Result) provider.ToolResult
 	if len(r.Warnings) > 0 {
 		text += "\nWarning: " + strings.Join(r.Warnings, " ")
 	}
-	result.Text = text
+	result.Text = text + l.handed.marks(result.Images) // outside what pages said: this is ours
 	return result
 }
 
@@ -68,14 +62,14 @@ func (l *loop) block(result *provider.ToolResult, block call.Content) string {
 	case "text":
 		return b.Text
 	case "image":
-		data, err := base64.StdEncoding.DecodeString(b.Data)
-		switch {
-		case err != nil || len(data) == 0:
-			return "(a picture that cannot be read)"
-		case len(result.Images) == mostImages || len(data) > mostImageBytes:
-			return fmt.Sprintf("(a picture of %d bytes, left out: one too many, or too large)", len(data))
+		p, err := picture.Read(b.MIMEType, b.Data)
+		if err == nil && len(result.Images) == picture.Most {
+			err = fmt.Errorf("there may be %d pictures", picture.Most)
 		}
-		result.Images = append(result.Images, provider.Image{MIMEType: b.MIMEType, Data: data})
+		if err != nil { // a provider would refuse the whole conversation for it
+			return picture.Mark(0, err)
+		}
+		result.Images = append(result.Images, p)
 		return ""
 	}
 	return string(block)

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"tabrelay/relay/capability/delegation/picture"
 	"tabrelay/relay/capability/delegation/provider"
 	"tabrelay/relay/lib/rawjson"
 	"tabrelay/relay/plugin"
@@ -112,7 +113,11 @@ func answering[A any](do func(context.Context, call.Call, A) (answer, *fault.Err
 		if failure != nil {
 			return nil, failure
 		}
-		return &call.Result{Output: rawjson.MustEncode(a.value), Meta: call.Meta{Untrusted: a.untrusted}}, nil
+		r := &call.Result{Output: rawjson.MustEncode(a.value), Meta: call.Meta{Untrusted: a.untrusted}}
+		if len(a.images) > 0 {
+			r.Content = withImages(r.Output, a.images)
+		}
+		return r, nil
 	}
 }
 
@@ -120,6 +125,17 @@ func answering[A any](do func(context.Context, call.Call, A) (answer, *fault.Err
 type answer struct {
 	value     any
 	untrusted bool // words of pages may be in it
+	images    []provider.Image
+}
+
+// withImages are the blocks of an answer: its value as text, as without pictures, and then these.
+func withImages(value json.RawMessage, images []provider.Image) []call.Content {
+	blocks := []call.Content{rawjson.MustEncode(map[string]string{"type": "text", "text": string(value)})}
+	for _, i := range images {
+		blocks = append(blocks, rawjson.MustEncode(map[string]any{"type": "image", "mimeType": i.MIMEType,
+			"data": i.Data}))
+	}
+	return blocks
 }
 
 func (s *Sessions) discover(_ context.Context, _ call.Call, args struct {
@@ -177,6 +193,7 @@ func (s *Sessions) createSession(ctx context.Context, c call.Call, args createAr
 
 type errandArgs struct {
 	Prompt        string          `json:"prompt"`
+	Images        []givenImage    `json:"images"`
 	OutputSchema  json.RawMessage `json:"outputSchema"`
 	Timeout       int64           `json:"timeout"` // milliseconds
 	RuntimeParams provider.Params `json:"runtimeParams"`
@@ -184,11 +201,38 @@ type errandArgs struct {
 
 func (a errandArgs) errand(c call.Call) (Errand, *fault.Error) {
 	form, failure := readForm(a.OutputSchema)
+	if failure != nil {
+		return Errand{}, failure
+	}
+	images, failure := readImages(a.Images)
 	const longest = int64(24 * time.Hour / time.Millisecond) // far beyond every maximum, and within a Duration
 	return Errand{
-		Text: a.Prompt, Timeout: time.Duration(min(a.Timeout, longest)) * time.Millisecond, Params: a.RuntimeParams,
-		Tell: c.Progress, Ask: c.Ask, Form: form,
+		Text: a.Prompt, Images: images, Timeout: time.Duration(min(a.Timeout, longest)) * time.Millisecond,
+		Params: a.RuntimeParams, Tell: c.Progress, Ask: c.Ask, Form: form,
 	}, failure
+}
+
+// givenImage is a picture as a client passes it: an image block of MCP is one.
+type givenImage struct {
+	MIMEType string `json:"mimeType"`
+	Data     string `json:"data"`
+}
+
+func readImages(given []givenImage) ([]provider.Image, *fault.Error) {
+	var list picture.List
+	for i, one := range given {
+		p, err := picture.Read(one.MIMEType, one.Data)
+		if err == nil {
+			err = list.Add(p)
+		}
+		if err != nil {
+			return nil, fault.New(fault.ValidationError, fmt.Sprintf("images[%d] cannot be passed on: %v", i, err),
+				fault.WithSource(fault.SourceInternal), fault.WithHint(fmt.Sprintf("Pass up to %d pictures of the "+
+					"type %s, of at most %d bytes each and %d together.", picture.Most, picture.MIMETypes,
+					picture.MostBytes, picture.MostTotal)))
+		}
+	}
+	return list.All(), nil
 }
 
 func (s *Sessions) promptSession(ctx context.Context, c call.Call, args struct {
@@ -264,7 +308,10 @@ var (
 
 	timeoutProperty = `"timeout":{"type":"integer","minimum":1,"description":"Milliseconds for the whole errand."}`
 	promptProperty  = `"prompt":{"type":"string"}`
-	formProperty    = `"outputSchema":{"type":"object",` +
+	imagesProperty  = `"images":{"type":"array","description":"Pictures that belong to prompt, in base64.",` +
+		`"items":{"type":"object","required":["mimeType","data"],"properties":{"type":{"const":"image"},` +
+		`"mimeType":{"type":"string"},"data":{"type":"string"}}}}`
+	formProperty = `"outputSchema":{"type":"object",` +
 		`"description":"JSON Schema of the answer: value has it, checked."}`
 	offsetProperty = `"textOffset":{"type":"integer","minimum":0,"description":"Where to go on in a long answer."}`
 
@@ -287,13 +334,13 @@ var (
 	discoverInput = object(nil, `"capability":{"type":"string"}`, `"refresh":{"type":"boolean"}`)
 	createInput   = object(nil, agentProperty, `"workerId":{"type":"string","description":"Former name of agentId."}`,
 		metadataProperty)
-	promptInput = object([]string{"sessionId", "prompt"}, idProperty, promptProperty, timeoutProperty, formProperty,
-		backgroundProperty, paramsProperty)
+	promptInput = object([]string{"sessionId", "prompt"}, idProperty, promptProperty, imagesProperty, timeoutProperty,
+		formProperty, backgroundProperty, paramsProperty)
 	sessionInput  = object([]string{"sessionId"}, idProperty, offsetProperty)
 	cancelInput   = object([]string{"sessionId"}, idProperty, `"requestId":{"type":"string"}`)
 	closeInput    = object([]string{"sessionId"}, idProperty, `"reason":{"type":"string"}`)
-	delegateInput = object([]string{"prompt"}, promptProperty, agentProperty, timeoutProperty, formProperty,
-		metadataProperty, paramsProperty)
+	delegateInput = object([]string{"prompt"}, promptProperty, imagesProperty, agentProperty, timeoutProperty,
+		formProperty, metadataProperty, paramsProperty)
 )
 
 // The output schemas name what clients read. Members may be added, so they do not close their objects.

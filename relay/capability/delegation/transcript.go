@@ -54,6 +54,9 @@ func (t *Turn) note(m provider.Message) {
 // forPerson is a message as it is kept: without what looks like a credential, and without pictures.
 func forPerson(m provider.Message) provider.Message {
 	kept := provider.Message{Role: m.Role, Text: fault.Redact(m.Text)}
+	if n := len(m.Images); n > 0 {
+		kept.Text += notKept(n)
+	}
 	for _, c := range m.Calls {
 		c.Arguments, _ = fault.RedactArguments(c.Arguments)
 		kept.Calls = append(kept.Calls, c)
@@ -61,13 +64,15 @@ func forPerson(m provider.Message) provider.Message {
 	for _, r := range m.Results {
 		r.Text = fault.Redact(r.Text)
 		if n := len(r.Images); n > 0 {
-			r.Text += fmt.Sprintf("\n(pictures that are not kept: %d)", n)
+			r.Text += notKept(n)
 		}
 		r.Images = nil
 		kept.Results = append(kept.Results, r)
 	}
 	return kept
 }
+
+func notKept(pictures int) string { return fmt.Sprintf("\n(pictures that are not kept: %d)", pictures) }
 
 // keep keeps a turn that has ended, if it was written down.
 func (s *Sessions) keep(e *entry, t *Turn, began time.Time, r Reply, failure *fault.Error) {
@@ -78,7 +83,7 @@ func (s *Sessions) keep(e *entry, t *Turn, began time.Time, r Reply, failure *fa
 	if said == nil {
 		return
 	}
-	prompt := provider.Message{Role: provider.User, Text: clip.Bytes(t.prompt.Text, mostKept)}
+	prompt := provider.Message{Role: provider.User, Text: clip.Bytes(t.prompt.Text, mostKept), Images: t.prompt.Images}
 	kept := []provider.Message{forPerson(prompt)}
 	for _, m := range said.messages {
 		kept = append(kept, forPerson(m))
@@ -88,7 +93,7 @@ func (s *Sessions) keep(e *entry, t *Turn, began time.Time, r Reply, failure *fa
 			Text: fmt.Sprintf("(messages not kept, for lack of space: %d)", said.leftOut)})
 	}
 	if last := kept[len(kept)-1]; r.Text != "" && last.Role != provider.Assistant {
-		answer := provider.Message{Role: provider.Assistant, Text: clip.Bytes(r.Text, mostKept)}
+		answer := provider.Message{Role: provider.Assistant, Text: clip.Bytes(r.Text, mostKept), Images: r.Images}
 		kept = append(kept, forPerson(answer))
 	}
 	ended := r.StopReason

@@ -18,11 +18,13 @@ var deletes = regexp.MustCompile(`(?i)(?:^|[^\pL])(?:` + strings.Join([]string{
 
 // pays are words of what orders or pays something, in the same languages.
 var pays = regexp.MustCompile(`(?i)(?:^|[^\pL])(?:` + strings.Join([]string{
-	"pay", "buy", "purchase", "checkout", "check out", "donate", "place bid", "order now", "book now", "send money",
-	`(?:place|submit|confirm|send|complete)(?: \pL+)? (?:order|booking|payment|transfer)`, `transfer(?: \pL+)? (?:money|now)`,
-	"bezahlen", "zahlen", `zahlungspflichtig\pL*`, "kaufen", "bestellen", "überweisen", "spenden", "payer", "acheter",
-	"commander", "pagar", "comprar", "paga", "acquista", "betalen", "kopen", "zapłać", "kup", "zaplatit", "koupit",
-	"betala", "köp", "betal", "kjøp", "køb", "maksa", "osta", "оплатить", "купить", "заказать", "сплатити", "купити",
+	"pay", "buy", "purchase", "checkout", "check out", "donate", "place bid", "order now", "book now",
+	"send money",
+	`(?:place|submit|confirm|send|complete)(?: \pL+)? (?:order|booking|payment|transfer)`,
+	`transfer(?: \pL+)? (?:money|now)`, "bezahlen", "zahlen", `zahlungspflichtig\pL*`, "kaufen", "bestellen",
+	"überweisen", "spenden", "payer", "acheter", "commander", "pagar", "comprar", "paga", "acquista", "betalen",
+	"kopen", "zapłać", "kup", "zaplatit", "koupit", "betala", "köp", "betal", "kjøp", "køb", "maksa", "osta",
+	"оплатить", "купить", "заказать", "сплатити", "купити",
 }, "|") + `)(?:[^\pL]|$)|購入|支払|注文する|付款|支付|购买|購買|결제|구매`)
 
 // secrets are what a field may hold, by why that is not for anybody to read.

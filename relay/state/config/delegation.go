@@ -21,6 +21,7 @@ type Provider struct {
 	APIKey   KeySource
 	Defaults RuntimeParams    // under those of agent, session and prompt
 	Pricing  map[string]Price // by model
+	Images   bool             // all of its models see
 }
 
 // KeySource says where a provider's key is. At most one of them is set; none: the variables of its kind.

@@ -34,6 +34,9 @@ var providerSettings = []setting[Provider]{
 			"GEMINI_API_KEY, GOOGLE_API_KEY, by its kind."},
 	{"defaults", runtimeParams, map[string]any{}, func(p *Provider) any { return &p.Defaults },
 		"Parameters of every request, under those of the agent, the session and the prompt."},
+	{"images", boolean, false, func(p *Provider) any { return &p.Images },
+		"All of its models see pictures. false: those do that are known to: Anthropic's, Gemini's, and gpt-4o, " +
+			"gpt-4.1, gpt-5, o3 and o4-mini. Others get no pictures of tools, and refuse those of a client."},
 	{"pricing", prices, map[string]any{}, func(p *Provider) any { return &p.Pricing },
 		"What its models cost, by model, in US dollars for a million tokens: {\"inputPerMillion\": 2.5, " +
 			"\"outputPerMillion\": 10, \"cachedPerMillion\": 1.25}. Without it costs are not counted."},

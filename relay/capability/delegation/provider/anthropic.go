@@ -90,21 +90,27 @@ func anthropicBlocks(m Message) (blocks []object) {
 		if r.Text != "" {
 			content = append(content, object{"type": "text", "text": r.Text})
 		}
-		for _, i := range r.Images {
-			content = append(content, object{"type": "image",
-				"source": object{"type": "base64", "media_type": i.MIMEType, "data": i.Data}})
-		}
+		content = append(content, anthropicImages(r.Images)...)
 		block := object{"type": "tool_result", "tool_use_id": r.ID, "is_error": r.Failed}
 		if content != nil {
 			block["content"] = content
 		}
 		blocks = append(blocks, block)
 	}
+	blocks = append(blocks, anthropicImages(m.Images)...) // before the text that speaks of them, as the API advises
 	if m.Text != "" {
 		blocks = append(blocks, object{"type": "text", "text": m.Text})
 	}
 	for _, c := range m.Calls {
 		blocks = append(blocks, object{"type": "tool_use", "id": c.ID, "name": c.Name, "input": arguments(c)})
+	}
+	return blocks
+}
+
+func anthropicImages(images []Image) (blocks []object) {
+	for _, i := range images {
+		blocks = append(blocks, object{"type": "image",
+			"source": object{"type": "base64", "media_type": i.MIMEType, "data": i.Data}})
 	}
 	return blocks
 }

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net"
 	"net/http"
@@ -33,6 +34,7 @@ type Config struct {
 	Key      string   // may be empty when BaseURL is on this machine
 	Models   []string // the first one answers where a request and Defaults name none
 	Defaults Params
+	Images   bool // all of its models see; false: as is known of the model
 }
 
 // wire is one way to put a request and to read the answer.
@@ -56,6 +58,11 @@ type question struct {
 	body   object
 }
 
+// blindError says that a model is not known to see.
+type blindError struct{ model string }
+
+func (e *blindError) Error() string { return "the model " + e.model + " is not known to see any" }
+
 // client is a Provider over HTTP.
 type client struct {
 	Config
@@ -69,7 +76,7 @@ func New(c Config) (Provider, error) {
 	if unset(c.Key) {
 		c.Key = ""
 	}
-	w, name, err := wireOf(c.Kind, c.Key)
+	w, name, err := wireOf(c)
 	if err != nil {
 		return nil, err
 	}
@@ -91,16 +98,16 @@ func New(c Config) (Provider, error) {
 	return &client{Config: c, base: strings.TrimRight(base, "/"), wire: w, http: newHTTP()}, nil
 }
 
-func wireOf(kind Kind, key string) (w wire, name string, err error) {
-	switch kind {
+func wireOf(c Config) (w wire, name string, err error) {
+	switch c.Kind {
 	case OpenAI:
-		return &openAI{key: key}, "OpenAI", nil
+		return &openAI{key: c.Key, sees: c.Images}, "OpenAI", nil
 	case Anthropic:
-		return &anthropic{key: key}, "Anthropic", nil
+		return &anthropic{key: c.Key}, "Anthropic", nil
 	case Gemini:
-		return &gemini{key: key}, "Google Gemini", nil
+		return &gemini{key: c.Key}, "Google Gemini", nil
 	}
-	return nil, "", fmt.Errorf("there is no kind of provider %q; use openai, anthropic or gemini", kind)
+	return nil, "", fmt.Errorf("there is no kind of provider %q; use openai, anthropic or gemini", c.Kind)
 }
 
 // unset reports whether a key is a variable's name that nothing replaced.
@@ -153,6 +160,11 @@ func (c *client) Complete(ctx context.Context, r Request) (Completion, *fault.Er
 
 func (c *client) ask(ctx context.Context, r Request, model string) (Completion, *fault.Error) {
 	q, err := c.wire.ask(r, model)
+	if blind, ok := errors.AsType[*blindError](err); ok {
+		return Completion{}, c.fail(fault.ConfigError, "gets no pictures: "+blind.Error(), fault.WithHint(
+			"Leave images out, or choose another model with runtimeParams.model. If this one sees, ask the person to "+
+				"set providers."+c.ID+".images to true in config.json."))
+	}
 	if err != nil {
 		return Completion{}, c.fail(fault.ProviderBadRequest, "cannot be asked that: "+err.Error())
 	}

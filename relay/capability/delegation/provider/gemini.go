@@ -7,6 +7,7 @@ import (
 	"net/url"
 	"strings"
 
+	"tabrelay/relay/capability/delegation/picture"
 	"tabrelay/relay/road/fault"
 )
 
@@ -113,11 +114,9 @@ func geminiParts(m Message) (parts []object) {
 			response["id"] = r.ID
 		}
 		parts = append(parts, object{"functionResponse": response})
-		for _, i := range r.Images {
-			pictures = append(pictures, object{"inlineData": object{"mimeType": i.MIMEType, "data": i.Data}})
-		}
+		pictures = append(pictures, geminiImages(r.Images)...)
 	}
-	parts = append(parts, pictures...)
+	parts = append(append(parts, pictures...), geminiImages(m.Images)...)
 	if m.Text != "" {
 		parts = append(parts, object{"text": m.Text})
 	}
@@ -127,6 +126,13 @@ func geminiParts(m Message) (parts []object) {
 			call["id"] = c.ID
 		}
 		parts = append(parts, object{"functionCall": call})
+	}
+	return parts
+}
+
+func geminiImages(images []Image) (parts []object) {
+	for _, i := range images {
+		parts = append(parts, object{"inlineData": object{"mimeType": i.MIMEType, "data": i.Data}})
 	}
 	return parts
 }
@@ -158,7 +164,11 @@ type geminiPart struct {
 	Text             string `json:"text"`
 	Thought          bool   `json:"thought"`
 	ThoughtSignature string `json:"thoughtSignature"`
-	FunctionCall     *struct {
+	InlineData       *struct {
+		MIMEType string `json:"mimeType"`
+		Data     string `json:"data"`
+	} `json:"inlineData"`
+	FunctionCall *struct {
 		ID   string          `json:"id"`
 		Name string          `json:"name"`
 		Args json.RawMessage `json:"args"`
@@ -206,6 +216,7 @@ func (*gemini) read(s *stream, hear func(string)) (done Completion, err error) {
 type geminiAnswer struct {
 	text  strings.Builder
 	calls []ToolCall
+	drawn picture.List
 	parts []object        // those that go back, texts without a signature joined
 	open  strings.Builder // what the last of them will have been joined of; empty: it is not one of these
 	kept  bool            // a part is signed: the provider wants all of them back
@@ -227,6 +238,8 @@ func (a *geminiAnswer) add(raw json.RawMessage, hear func(string)) bool {
 		c := ToolCall{ID: part.FunctionCall.ID, Name: part.FunctionCall.Name, Arguments: part.FunctionCall.Args}
 		complete(&c)
 		a.calls = append(a.calls, c)
+	case part.InlineData != nil:
+		a.draw(part.InlineData.MIMEType, part.InlineData.Data, hear)
 	case part.Text != "":
 		a.text.WriteString(part.Text)
 		hear(part.Text)
@@ -242,6 +255,17 @@ func (a *geminiAnswer) add(raw json.RawMessage, hear func(string)) bool {
 	return true
 }
 
+// draw takes a picture. Its place in the text is marked, also where it cannot be passed on.
+func (a *geminiAnswer) draw(mimeType, data string, hear func(string)) {
+	p, err := picture.Read(mimeType, data)
+	if err == nil {
+		err = a.drawn.Add(p)
+	}
+	mark := picture.Mark(len(a.drawn.All()), err)
+	a.text.WriteString(mark)
+	hear(mark)
+}
+
 // close ends the text that is being joined. It is put together once: each time would take a copy of the whole.
 func (a *geminiAnswer) close() {
 	if a.open.Len() > 0 {
@@ -251,7 +275,7 @@ func (a *geminiAnswer) close() {
 }
 
 func (a *geminiAnswer) message() (m Message, err error) {
-	m = Message{Role: Assistant, Text: a.text.String(), Calls: a.calls}
+	m = Message{Role: Assistant, Text: a.text.String(), Images: a.drawn.All(), Calls: a.calls}
 	if a.close(); a.kept {
 		m.Provider, err = json.Marshal(map[Kind]any{Gemini: a.parts})
 	}

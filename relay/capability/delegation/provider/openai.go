@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"sync/atomic"
 
@@ -16,6 +17,7 @@ import (
 // openAI speaks Chat Completions, which most other servers speak too.
 type openAI struct {
 	key     string
+	sees    bool        // the person says that all of its models do
 	noUsage atomic.Bool // the server refuses stream_options
 }
 
@@ -41,6 +43,10 @@ func (*openAI) path(string, string) string { return "/chat/completions" }
 
 func (w *openAI) ask(r Request, model string) (question, error) {
 	p := openAIProfiles.of(model)
+	p.images = p.images || w.sees
+	if !p.images && slices.ContainsFunc(r.Messages, func(m Message) bool { return len(m.Images) > 0 }) {
+		return question{}, &blindError{model}
+	}
 	body := object{"model": model, "messages": openAIMessages(r, p.images)}
 	if !w.noUsage.Load() {
 		body["stream_options"] = object{"include_usage": true}
@@ -79,7 +85,13 @@ func openAIMessages(r Request, images bool) (list []object) {
 		switch {
 		case m.Role == User:
 			list = append(list, openAIResults(m.Results, images)...)
-			if m.Text != "" {
+			if len(m.Images) > 0 {
+				parts := openAIImages(m.Images)
+				if m.Text != "" {
+					parts = append(parts, object{"type": "text", "text": m.Text})
+				}
+				list = append(list, object{"role": "user", "content": parts})
+			} else if m.Text != "" {
 				list = append(list, object{"role": "user", "content": m.Text})
 			}
 		case len(m.Calls) > 0:
@@ -110,15 +122,20 @@ func openAIResults(results []ToolResult, images bool) (list []object) {
 			continue
 		}
 		parts = append(parts, object{"type": "text", "text": "Pictures that the tool " + r.Name + " answered with:"})
-		for _, i := range r.Images {
-			address := "data:" + i.MIMEType + ";base64," + base64.StdEncoding.EncodeToString(i.Data)
-			parts = append(parts, object{"type": "image_url", "image_url": object{"url": address}})
-		}
+		parts = append(parts, openAIImages(r.Images)...)
 	}
 	if parts != nil {
 		list = append(list, object{"role": "user", "content": parts})
 	}
 	return list
+}
+
+func openAIImages(images []Image) (parts []object) {
+	for _, i := range images {
+		address := "data:" + i.MIMEType + ";base64," + base64.StdEncoding.EncodeToString(i.Data)
+		parts = append(parts, object{"type": "image_url", "image_url": object{"url": address}})
+	}
+	return parts
 }
 
 // openAIChunk is one event of an answer.

@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/json"
 
+	"tabrelay/relay/capability/delegation/picture"
 	"tabrelay/relay/road/fault"
 )
 
@@ -35,11 +36,12 @@ const (
 	Assistant Role = "assistant"
 )
 
-// Message is one message of a conversation: a text and, of the assistant, the tools that it calls; of the user, what
-// these answered.
+// Message is one message of a conversation: a text with pictures and, of the assistant, the tools that it calls; of the
+// user, what these answered.
 type Message struct {
 	Role    Role         `json:"role"`
 	Text    string       `json:"text,omitempty"`
+	Images  []Image      `json:"images,omitempty"`
 	Calls   []ToolCall   `json:"calls,omitempty"`
 	Results []ToolResult `json:"results,omitempty"`
 
@@ -71,11 +73,8 @@ type ToolResult struct {
 	Images []Image `json:"images,omitempty"`
 }
 
-// Image is a picture that a tool answered with.
-type Image struct {
-	MIMEType string `json:"mimeType"`
-	Data     []byte `json:"data"`
-}
+// Image is a picture that a tool answered with, or that belongs to a message.
+type Image = picture.Picture
 
 // Why a model ended its message. Other words of a provider are passed on as they are.
 const (

@@ -2,6 +2,7 @@ package worker
 
 import (
 	"context"
+	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -18,8 +19,9 @@ import (
 
 // acpDialect is the Agent Client Protocol.
 type acpDialect struct {
-	http  bool // the program reaches tools over HTTP
-	close bool // it wants to know when a session is over
+	http   bool // the program reaches tools over HTTP
+	close  bool // it wants to know when a session is over
+	images bool // prompts may have pictures
 }
 
 // methodNotFound is the number with which a program says that it does not know initialize.
@@ -58,8 +60,9 @@ func (w *Worker) shakeHands(ctx context.Context, p *program) *fault.Error {
 			fault.WithHint("Ask the person to install a version of the program, or of tabrelay, that fits the other."))
 	}
 	p.speaks = acpDialect{
-		http:  hello.AgentCapabilities.McpCapabilities.Http,
-		close: hello.AgentCapabilities.SessionCapabilities.Close != nil,
+		http:   hello.AgentCapabilities.McpCapabilities.Http,
+		close:  hello.AgentCapabilities.SessionCapabilities.Close != nil,
+		images: hello.AgentCapabilities.PromptCapabilities.Image,
 	}
 	p.signIns = hello.AuthMethods
 	return nil
@@ -147,9 +150,15 @@ func (d acpDialect) server(t Tools) acp.McpServer {
 	return acp.McpServer{Stdio: &acp.McpServerStdio{Name: "tabrelay", Command: t.Command, Args: t.Args, Env: env}}
 }
 
-func (d acpDialect) prompt(ctx context.Context, s *Session, t *turn, text string) (Reply, error) {
+func (d acpDialect) sees() bool { return d.images }
+
+func (d acpDialect) prompt(ctx context.Context, s *Session, t *turn, one Turn) (Reply, error) {
+	blocks := []acp.ContentBlock{acp.TextBlock(one.Text)}
+	for _, p := range one.Images {
+		blocks = append(blocks, acp.ImageBlock(base64.StdEncoding.EncodeToString(p.Data), p.MIMEType))
+	}
 	answer, err := s.program.conn.request(ctx, acp.AgentMethodSessionPrompt, acp.PromptRequest{
-		SessionId: acp.SessionId(s.id), Prompt: []acp.ContentBlock{acp.TextBlock(text)}})
+		SessionId: acp.SessionId(s.id), Prompt: blocks})
 	if err != nil {
 		return Reply{}, err
 	}
@@ -157,7 +166,7 @@ func (d acpDialect) prompt(ctx context.Context, s *Session, t *turn, text string
 	if json.Unmarshal(answer, &said) != nil || said.StopReason == "" {
 		return Reply{}, badReply{"there is no stopReason in it"}
 	}
-	reply := Reply{Text: t.text(), StopReason: stopReason(said.StopReason)}
+	reply := t.reply(stopReason(said.StopReason))
 	if t.tooLong() {
 		return Reply{}, badReply{"its text is longer than 10 MiB"}
 	}

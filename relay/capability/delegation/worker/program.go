@@ -31,7 +31,9 @@ type dialect interface {
 	// open begins a session and returns the program's name for it.
 	open(ctx context.Context, p *program, dir string, tools Tools) (id string, err error)
 	// prompt takes a turn. The program is asked to end it early by cancel.
-	prompt(ctx context.Context, s *Session, t *turn, text string) (Reply, error)
+	prompt(ctx context.Context, s *Session, t *turn, one Turn) (Reply, error)
+	// sees reports whether prompts may have pictures.
+	sees() bool
 	cancel(s *Session)
 	// end tells the program that a session is over.
 	end(ctx context.Context, s *Session)

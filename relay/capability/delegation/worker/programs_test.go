@@ -48,18 +48,24 @@ func playRelay() {
 	select {}
 }
 
+// block is a part of a prompt.
+type block struct {
+	Type     string `json:"type"`
+	Text     string `json:"text,omitempty"`
+	MIMEType string `json:"mimeType,omitempty"`
+	Data     string `json:"data,omitempty"`
+}
+
 // said is a message that a program of these tests got.
 type said struct {
 	ID     json.RawMessage `json:"id"`
 	Method string          `json:"method"`
 	Params struct {
-		AgentID   string `json:"agentId"`
-		SessionID string `json:"sessionId"`
-		Input     string `json:"input"`
-		Cwd       string `json:"cwd"`
-		Prompt    []struct {
-			Text string `json:"text"`
-		} `json:"prompt"`
+		AgentID         string          `json:"agentId"`
+		SessionID       string          `json:"sessionId"`
+		Input           string          `json:"input"`
+		Cwd             string          `json:"cwd"`
+		Prompt          []block         `json:"prompt"`
 		McpServers      json.RawMessage `json:"mcpServers"`
 		ProtocolVersion int             `json:"protocolVersion"`
 		Capabilities    json.RawMessage `json:"clientCapabilities"`
@@ -195,7 +201,8 @@ func (p *player) initialize(m said) {
 			"name": "Subscription", "type": "terminal", "args": []string{"auth", "login"}})
 	}
 	p.answer(m.ID, map[string]any{"protocolVersion": version, "authMethods": ways,
-		"agentCapabilities": map[string]any{"mcpCapabilities": map[string]any{"http": p.mode == "http"}}})
+		"agentCapabilities": map[string]any{"mcpCapabilities": map[string]any{"http": p.mode == "http"},
+			"promptCapabilities": map[string]any{"image": p.mode == "sees"}}})
 }
 
 // end answers the prompt.
@@ -292,6 +299,13 @@ func (p *player) acpPrompt(m said) {
 	case "long answer":
 		p.say(map[string]any{"jsonrpc": "2.0", "id": m.ID, "result": map[string]any{"stopReason": "end_turn",
 			"_meta": strings.Repeat("x", maxLine)}})
+	case "draw": // what it got, and what nobody should get
+		for _, b := range append(m.Params.Prompt[1:], block{"image", "", "image/svg+xml", "PHN2Zy8+"},
+			block{"image", "", "image/png", "PHN2Zy8+"}, block{"image", "", "image/png", "*"},
+			block{"image", "", "image/png", strings.Repeat("A", 8<<20)}) {
+			p.update(id, map[string]any{"sessionUpdate": "agent_message_chunk", "content": b})
+		}
+		p.end("end_turn")
 	case "file":
 		p.say(map[string]any{"jsonrpc": "2.0", "id": "f1", "method": "fs/read_text_file",
 			"params": map[string]any{"sessionId": id, "path": "/etc/passwd"}})

@@ -8,6 +8,7 @@ import (
 
 	acp "github.com/coder/acp-go-sdk"
 
+	"tabrelay/relay/capability/delegation/picture"
 	"tabrelay/relay/road/call"
 	"tabrelay/relay/road/fault"
 )
@@ -41,6 +42,7 @@ type Session struct {
 // Turn is one prompt.
 type Turn struct {
 	Text   string
+	Images []picture.Picture                                 // the program is only asked if it takes them
 	Tell   func(step string)                                 // hears what the program does; nil: nobody does
 	Permit func(ctx context.Context, wanted Permission) bool // asks the person; nil: nothing is permitted
 
@@ -51,6 +53,7 @@ type Turn struct {
 // Reply is how a turn ended.
 type Reply struct {
 	Text       string
+	Images     []picture.Picture // the text has the mark of each
 	StopReason string
 	RequestID  string
 	Usage      *Usage // nil: not known
@@ -78,12 +81,17 @@ func (s *Session) Prompt(ctx context.Context, one Turn) (Reply, *fault.Error) {
 		s.free <- struct{}{}
 		return Reply{}, failure
 	}
+	if len(one.Images) > 0 && !s.program.speaks.sees() {
+		s.free <- struct{}{}
+		return Reply{}, fault.New(fault.ConfigError, "The worker "+w.options.ID+" takes no pictures",
+			fault.WithOutcome(fault.NotExecuted), fault.WithHint("Leave images out, or delegate to another agent."))
+	}
 	t := newTurn(ctx, one)
 	s.turn.Store(t)
 	ended := make(chan ending, 1)
 	working, abandon := context.WithCancel(context.Background())
 	go func() {
-		reply, err := s.program.speaks.prompt(working, s, t, one.Text)
+		reply, err := s.program.speaks.prompt(working, s, t, one)
 		abandon()
 		s.turn.Store(nil)
 		s.free <- struct{}{}
@@ -163,7 +171,7 @@ func (s *Session) cancel(ctx context.Context, t *turn, ended <-chan ending, aban
 	if late {
 		return Reply{}, s.worker.ended(ctx, "while it was working on the prompt", t.outcome(s.program.speaks))
 	}
-	return Reply{Text: t.text(), StopReason: Cancelled}, nil
+	return t.reply(Cancelled), nil
 }
 
 // await gives the program a while to end a turn that nobody waits for any more. If it does not, the session is of no

@@ -32,8 +32,10 @@ func (b stdiobus) open(ctx context.Context, p *program, _ string, _ Tools) (stri
 	return made.SessionID, nil
 }
 
-func (stdiobus) prompt(ctx context.Context, s *Session, _ *turn, text string) (Reply, error) {
-	answer, err := s.program.conn.request(ctx, busPrompt, map[string]string{"sessionId": s.id, "input": text})
+func (stdiobus) sees() bool { return false }
+
+func (stdiobus) prompt(ctx context.Context, s *Session, _ *turn, one Turn) (Reply, error) {
+	answer, err := s.program.conn.request(ctx, busPrompt, map[string]string{"sessionId": s.id, "input": one.Text})
 	if err != nil {
 		return Reply{}, err
 	}

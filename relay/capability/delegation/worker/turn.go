@@ -7,6 +7,7 @@ import (
 
 	acp "github.com/coder/acp-go-sdk"
 
+	"tabrelay/relay/capability/delegation/picture"
 	"tabrelay/relay/lib/clip"
 	"tabrelay/relay/lib/lock"
 	"tabrelay/relay/road/call"
@@ -30,6 +31,7 @@ type turn struct {
 
 	mu     lock.Mutex // guards the rest
 	answer strings.Builder
+	drawn  picture.List
 	broken bool // something came between two pieces of the text
 	long   bool // the text is longer than is kept
 	over   bool
@@ -65,18 +67,18 @@ func (t *turn) outcome(speaks dialect) fault.Outcome {
 	return fault.Unknown
 }
 
-// text is what the program answered so far.
-func (t *turn) text() string {
+// reply is what the program answered so far.
+func (t *turn) reply(stopReason string) Reply {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return t.answer.String()
+	return Reply{Text: t.answer.String(), Images: t.drawn.All(), StopReason: stopReason}
 }
 
 // update takes one thing that the program says it does.
 func (t *turn) update(u *acp.SessionUpdate) {
 	switch {
 	case u.AgentMessageChunk != nil:
-		t.add(wordsOf(&u.AgentMessageChunk.Content))
+		t.add(t.words(&u.AgentMessageChunk.Content))
 	case u.ToolCall != nil:
 		t.step(u.ToolCall.ToolCallId, u.ToolCall.Title, string(u.ToolCall.Status))
 	case u.ToolCallUpdate != nil:
@@ -97,19 +99,30 @@ func (t *turn) update(u *acp.SessionUpdate) {
 	}
 }
 
-// wordsOf is the text of a piece of an answer. Of what is no text, its place is marked.
-func wordsOf(b *acp.ContentBlock) string {
+// words are the text of a piece of an answer. Of what is no text, its place is marked.
+func (t *turn) words(b *acp.ContentBlock) string {
 	switch {
 	case b.Text != nil:
 		return b.Text.Text
 	case b.ResourceLink != nil:
 		return b.ResourceLink.Uri
 	case b.Image != nil:
-		return "[image]"
+		return t.draw(b.Image)
 	case b.Audio != nil:
 		return "[audio]"
 	}
 	return "[resource]"
+}
+
+// draw takes a picture of the answer, and returns what stands in its place.
+func (t *turn) draw(b *acp.ContentBlockImage) string {
+	p, err := picture.Read(b.MimeType, b.Data)
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if err == nil {
+		err = t.drawn.Add(p)
+	}
+	return picture.Mark(len(t.drawn.All()), err)
 }
 
 func (t *turn) add(text string) {

@@ -2,11 +2,13 @@ package worker
 
 import (
 	"context"
+	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"reflect"
 	"runtime"
 	"strconv"
 	"strings"
@@ -17,6 +19,7 @@ import (
 
 	"github.com/rs/zerolog"
 
+	"tabrelay/relay/capability/delegation/picture"
 	"tabrelay/relay/road/call"
 	"tabrelay/relay/road/fault"
 )
@@ -438,4 +441,48 @@ func TestQuestions(t *testing.T) {
 			t.Errorf("reply %+v, failure %v", reply, failure)
 		}
 	})
+}
+
+// TestPictures: a program gets those of a prompt where it says that it takes some, and its own are passed on, but for
+// what is no picture.
+func TestPictures(t *testing.T) {
+	data, err := base64.StdEncoding.DecodeString("iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptV" +
+		"AAAACklEQVR4nGNgAAAAAgABSK+kcQAAAABJRU5ErkJggg==")
+	if err != nil {
+		t.Fatal(err)
+	}
+	dot := picture.Picture{MIMEType: "image/png", Data: data}
+	s := newLab(t, "sees", ACP).open(Tools{})
+	defer s.Close()
+	reply, failure := s.Prompt(t.Context(), Turn{Text: "draw", Images: []picture.Picture{dot, dot}})
+	if failure != nil {
+		t.Fatal(failure)
+	}
+	const none = "its data is no picture of the type image/png, image/jpeg or image/webp"
+	want := "[picture 1][picture 2][picture left out: " + none + "][picture left out: " + none + "]" +
+		"[picture left out: its data is not base64 (RFC 4648, with padding, no data: URL)]" +
+		"[picture left out: it has 6291456 bytes, and may have 3932160]"
+	if reply.Text != want || !reflect.DeepEqual(reply.Images, []picture.Picture{dot, dot}) {
+		t.Errorf("%q, %d pictures", reply.Text, len(reply.Images))
+	}
+	five := []picture.Picture{dot, dot, dot, dot, dot}
+	if reply, failure = s.Prompt(t.Context(), Turn{Text: "draw", Images: five}); failure != nil {
+		t.Fatal(failure)
+	}
+	if len(reply.Images) != picture.Most ||
+		!strings.Contains(reply.Text, "[picture 4][picture left out: there may be 4") {
+		t.Errorf("%q, %d pictures", reply.Text, len(reply.Images))
+	}
+	for _, mode := range []string{"acp", "bus-stateful"} {
+		blind := newLab(t, mode, Auto).open(Tools{})
+		defer blind.Close()
+		_, failure := blind.Prompt(t.Context(), Turn{Text: "draw", Images: []picture.Picture{dot}})
+		if failure == nil || failure.Code != fault.ConfigError || failure.Outcome != fault.NotExecuted ||
+			!strings.Contains(failure.Message, "takes no pictures") {
+			t.Errorf("%s: %v", mode, failure)
+		}
+		if _, failure = blind.Prompt(t.Context(), Turn{Text: "hello"}); failure != nil {
+			t.Errorf("%s: the session cannot go on: %v", mode, failure)
+		}
+	}
 }

@@ -23,7 +23,10 @@ type anthropicBlock struct {
 	ToolUseID string          `json:"tool_use_id"`
 	IsError   bool            `json:"is_error"`
 	Content   json.RawMessage // of a tool's result
-	Source    struct{ Data []byte }
+	Source    struct {
+		MediaType string `json:"media_type"`
+		Data      []byte
+	}
 }
 
 func (anthropic) understand(r *Request) string {
@@ -74,6 +77,10 @@ func (anthropic) understand(r *Request) string {
 	return r.nameResults()
 }
 
+func (b anthropicBlock) image() provider.Image {
+	return provider.Image{MIMEType: b.Source.MediaType, Data: b.Source.Data}
+}
+
 // into adds a block to a message.
 func (b anthropicBlock) into(m *provider.Message) (wrong string) {
 	switch b.Type {
@@ -82,6 +89,11 @@ func (b anthropicBlock) into(m *provider.Message) (wrong string) {
 			return "a text is empty"
 		}
 		m.Text += b.Text
+	case "image":
+		if m.Role != provider.User {
+			return "a picture is not the user's"
+		}
+		m.Images = append(m.Images, b.image())
 	case "tool_use":
 		if !isObject(b.Input) {
 			return "the input of a call is no object"
@@ -95,7 +107,7 @@ func (b anthropicBlock) into(m *provider.Message) (wrong string) {
 		}
 		for _, c := range content {
 			if c.Type == "image" {
-				result.Images = append(result.Images, provider.Image{MIMEType: "image/png", Data: c.Source.Data})
+				result.Images = append(result.Images, c.image())
 				continue
 			}
 			result.Text += c.Text

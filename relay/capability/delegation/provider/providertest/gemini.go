@@ -102,11 +102,13 @@ func (p geminiPart) into(m *provider.Message) (wrong string) {
 		m.Results = append(m.Results, result)
 	}
 	if i := p.InlineData; i != nil {
+		image := provider.Image{MIMEType: i.MIMEType, Data: i.Data}
 		if len(m.Results) == 0 {
-			return "a picture stands before what tools answered"
+			m.Images = append(m.Images, image)
+		} else {
+			last := &m.Results[len(m.Results)-1]
+			last.Images = append(last.Images, image)
 		}
-		last := &m.Results[len(m.Results)-1]
-		last.Images = append(last.Images, provider.Image{MIMEType: i.MIMEType, Data: i.Data})
 	}
 	return ""
 }
@@ -127,6 +129,10 @@ func (gemini) speak(s Step) (content, end []string) {
 	}
 	for _, piece := range s.pieces() {
 		content = append(content, chunk([]object{{"text": piece}}, ""))
+	}
+	for _, i := range s.Images {
+		picture := object{"mimeType": i.MIMEType, "data": i.Data}
+		content = append(content, chunk([]object{{"inlineData": picture}}, ""))
 	}
 	for i, c := range s.Calls {
 		call := object{"name": c.Name, "args": c.Arguments}

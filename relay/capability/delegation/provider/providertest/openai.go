@@ -2,9 +2,11 @@ package providertest
 
 import (
 	"cmp"
+	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"strings"
 
 	"tabrelay/relay/capability/delegation/provider"
 )
@@ -50,7 +52,13 @@ func (openAI) understand(r *Request) string {
 	}
 	for _, m := range body.Messages {
 		var text string
-		_ = json.Unmarshal(m.Content, &text) // parts with pictures are read from the body
+		var images []provider.Image
+		if json.Unmarshal(m.Content, &text) != nil {
+			var wrong string
+			if text, images, wrong = openAIParts(m.Content); wrong != "" {
+				return wrong
+			}
+		}
 		switch m.Role {
 		case "system":
 			r.System += text
@@ -59,7 +67,7 @@ func (openAI) understand(r *Request) string {
 				Results: []provider.ToolResult{{ID: m.ToolCallID, Text: text}}}
 			r.append(one)
 		case "user":
-			r.append(provider.Message{Role: provider.User, Text: text})
+			r.append(provider.Message{Role: provider.User, Text: text, Images: images})
 		case "assistant":
 			said := provider.Message{Role: provider.Assistant, Text: text}
 			for _, c := range m.ToolCalls {
@@ -75,6 +83,29 @@ func (openAI) understand(r *Request) string {
 		}
 	}
 	return r.nameResults()
+}
+
+// openAIParts reads a message of several parts.
+func openAIParts(raw json.RawMessage) (text string, images []provider.Image, wrong string) {
+	var parts []struct {
+		Type, Text string
+		ImageURL   struct{ URL string } `json:"image_url"`
+	}
+	if json.Unmarshal(raw, &parts) != nil {
+		return "", nil, "the content of a message is neither a text nor parts"
+	}
+	for _, p := range parts {
+		if text += p.Text; p.Type != "image_url" {
+			continue
+		}
+		kind, data, _ := strings.Cut(strings.TrimPrefix(p.ImageURL.URL, "data:"), ";base64,")
+		raw, err := base64.StdEncoding.DecodeString(data)
+		if err != nil {
+			return "", nil, "a picture is no data: URL"
+		}
+		images = append(images, provider.Image{MIMEType: kind, Data: raw})
+	}
+	return text, images, ""
 }
 
 func (openAI) speak(s Step) (content, end []string) {

@@ -25,6 +25,7 @@ type Step struct {
 	Text   string   // comes in pieces of a few bytes, unless Pieces says which
 	Pieces []string // of the text
 	Calls  []provider.ToolCall
+	Images []provider.Image // on the wire that has them
 	Usage  provider.Usage
 	Stop   string // in the words of package provider, or the provider's own; empty: as the rest implies
 
