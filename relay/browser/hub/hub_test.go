@@ -42,10 +42,10 @@ func TestCallCarriesTheRequest(t *testing.T) {
 		l.begin(t.Context(), r)
 		got := awaitCall(t, b, r.ID).Call
 		want := wire.Call{
-			ID: r.ID, Plugin: "demo", Hash: r.Hash, Tool: "echo", TabID: 1, Origin: "http://demo.test", Write: true,
+			ID: r.ID, Plugin: "demo", Tool: "echo", TabID: 1, Origin: "http://demo.test", Frames: "all", Write: true,
 			TimeoutMs: 1500, MaxTimeoutMs: 60_000,
-			ProgressExtends: true, MaxResultBytes: 99, MaxBytes: 77, Settings: r.Settings, ConsoleTailBytes: 4096,
-			Frames: "all",
+			Order: call.Order{Hash: r.Hash, ProgressExtends: true, MaxResultBytes: 99, MaxBytes: 77,
+				Settings: r.Settings, ConsoleTailBytes: 4096},
 		}
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("frame (-want +got):\n%s", diff)

@@ -117,8 +117,8 @@ func request(change ...func(*call.Invocation)) call.Invocation {
 			ID: call.ID(wire.NewID()), Session: call.Session{ID: "session"}, Plugin: "demo",
 			Matches: []string{"http://demo.test/*"},
 		},
-		Hash: strings.Repeat("a", 64), Tool: "echo", Arguments: json.RawMessage(`{"x":1}`),
-		Timeout: 30 * time.Second, MaxTimeout: 5 * time.Minute, ProgressExtends: true,
+		Order: call.Order{Hash: strings.Repeat("a", 64), ProgressExtends: true},
+		Tool:  "echo", Arguments: json.RawMessage(`{"x":1}`), Timeout: 30 * time.Second, MaxTimeout: 5 * time.Minute,
 	}
 	for _, c := range change {
 		c(&r)

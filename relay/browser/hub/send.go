@@ -130,18 +130,13 @@ func (h *Hub) send(ctx context.Context, r *call.Invocation, t target, origin str
 	if len(args) == 0 {
 		args = json.RawMessage("{}")
 	}
+	timeout := max(1, r.Timeout.Milliseconds())
 	c := &wire.Call{
-		ID: r.ID, CorrelationID: r.CorrelationID, Plugin: cmp.Or(r.Adapter, r.Plugin), Hash: r.Hash,
-		Tool: cmp.Or(r.Entry, r.Tool), Title: r.Title,
-		Client: r.Session.Client, Viewer: r.Viewer, TabID: t.tab.ID, Origin: origin, Write: r.Write,
-		Settings:  r.Settings,
-		Secret:    r.Secret,
-		TimeoutMs: max(1, r.Timeout.Milliseconds()), MaxTimeoutMs: max(1, r.Timeout.Milliseconds(),
-			r.MaxTimeout.Milliseconds()),
-		ProgressExtends: r.ProgressExtends, ProgressPattern: r.ProgressPattern, MaxBytes: r.MaxBytes,
-		MaxResultBytes: cmp.Or(r.MaxResultBytes, wire.MaxResultBytes), ConsoleTailBytes: r.ConsoleTailBytes,
-		Trace: r.Trace, Follow: r.Follow, Sites: r.Sites,
+		ID: r.ID, Plugin: cmp.Or(r.Adapter, r.Plugin), Tool: cmp.Or(r.Entry, r.Tool), TabID: t.tab.ID, Origin: origin,
+		Client: r.Session.Client, Write: r.Write, TimeoutMs: timeout, Order: r.Order,
+		MaxTimeoutMs: max(timeout, r.MaxTimeout.Milliseconds()),
 	}
+	c.MaxResultBytes = cmp.Or(r.MaxResultBytes, wire.MaxResultBytes)
 	if r.Frames == "all" {
 		c.Frames = r.Frames // absent means the top frame
 	}

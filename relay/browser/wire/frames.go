@@ -123,30 +123,17 @@ type TabClosed struct {
 
 // Call asks to run a tool. The payload is its arguments.
 type Call struct {
-	ID               call.ID         `json:"id"`
-	CorrelationID    call.ID         `json:"correlationId,omitempty"`
-	Plugin           string          `json:"plugin"`
-	Hash             string          `json:"hash"`
-	Tool             string          `json:"tool"`
-	TabID            int             `json:"tabId"`
-	Origin           string          `json:"origin,omitempty"`
-	Viewer           string          `json:"viewer,omitempty"`
-	Write            bool            `json:"write"`
-	TimeoutMs        int64           `json:"timeoutMs"`
-	MaxTimeoutMs     int64           `json:"maxTimeoutMs"`
-	ProgressExtends  bool            `json:"progressExtends"`
-	MaxResultBytes   int             `json:"maxResultBytes"`
-	MaxBytes         int             `json:"maxBytes,omitempty"`
-	Settings         json.RawMessage `json:"settings,omitempty"`
-	Secret           bool            `json:"secret,omitempty"`
-	ConsoleTailBytes int             `json:"consoleTailBytes"`
-	Frames           string          `json:"frames,omitempty"`
-	Trace            bool            `json:"trace,omitempty"`
-	Follow           bool            `json:"follow,omitempty"`
-	ProgressPattern  string          `json:"progressPattern,omitempty"`
-	Client           string          `json:"client,omitempty"`
-	Title            string          `json:"title,omitempty"`
-	Sites            *call.Sites     `json:"sites,omitempty"`
+	ID           call.ID `json:"id"`
+	Plugin       string  `json:"plugin"`
+	Tool         string  `json:"tool"`
+	TabID        int     `json:"tabId"`
+	Origin       string  `json:"origin,omitempty"` // of the document that it is for
+	Frames       string  `json:"frames,omitempty"`
+	Client       string  `json:"client,omitempty"`
+	Write        bool    `json:"write"`
+	TimeoutMs    int64   `json:"timeoutMs"`
+	MaxTimeoutMs int64   `json:"maxTimeoutMs"`
+	call.Order
 }
 
 // Started says that the document is about to run the handler.

@@ -13,6 +13,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/santhosh-tekuri/jsonschema/v5"
+
+	"tabrelay/relay/road/call"
 )
 
 // golden reads the frames of a folder. A file ends with a line feed, as files do, which is not part of the frame.
@@ -95,7 +97,7 @@ func TestUnknownFieldIsIgnored(t *testing.T) {
 
 // A raw value inside a header may come with line feeds; the header must still be one line.
 func TestHeaderIsOneLine(t *testing.T) {
-	text, err := Encode(&Call{Settings: json.RawMessage("{\n  \"a\": \"b\"\n}")}, json.RawMessage("{\n}"))
+	text, err := Encode(&Call{Order: call.Order{Settings: json.RawMessage("{\n  \"a\": \"b\"\n}")}}, json.RawMessage("{\n}"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -106,7 +108,7 @@ func TestHeaderIsOneLine(t *testing.T) {
 }
 
 func TestEncodeRefusesBrokenRawJSON(t *testing.T) {
-	if _, err := Encode(&Call{Settings: json.RawMessage("{")}, nil); err == nil {
+	if _, err := Encode(&Call{Order: call.Order{Settings: json.RawMessage("{")}}, nil); err == nil {
 		t.Error("no error")
 	}
 }
@@ -162,7 +164,12 @@ func TestSchemasAndTypesAgree(t *testing.T) {
 func fields(t reflect.Type) []string {
 	var names []string
 	for i := range t.NumField() {
-		name, _, _ := strings.Cut(t.Field(i).Tag.Get("json"), ",")
+		field := t.Field(i)
+		if field.Anonymous {
+			names = append(names, fields(field.Type)...)
+			continue
+		}
+		name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
 		names = append(names, name)
 	}
 	return names
@@ -249,8 +256,7 @@ func FuzzDecode(f *testing.F) {
 
 func BenchmarkEncodeCall(b *testing.B) {
 	f := &Call{ID: "0123456789abcdef0123456789abcdef", Plugin: "demo", Tool: "echo", TimeoutMs: 1, MaxTimeoutMs: 1,
-		MaxResultBytes: 1,
-		Hash:           strings.Repeat("a", 64)}
+		Order: call.Order{MaxResultBytes: 1, Hash: strings.Repeat("a", 64)}}
 	payload := json.RawMessage(`{"text":"hello"}`)
 	b.ReportAllocs()
 	for b.Loop() {

@@ -109,7 +109,7 @@ func (a *API) callTool(w http.ResponseWriter, req *http.Request) {
 	}
 	var steps []TraceStep
 	if began := time.Now(); ask.Trace {
-		c.Trace = func(step string) {
+		c.Step = func(step string) {
 			steps = append(steps, TraceStep{float64(time.Since(began).Microseconds()) / 1000, step})
 		}
 	}

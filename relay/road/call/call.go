@@ -49,7 +49,7 @@ type Call struct {
 	Arguments json.RawMessage // a JSON object exactly as the caller sent it; empty means {}
 	Timeout   time.Duration   // asked for by the caller; 0 means the tool's own or the default
 	Progress  func(Progress)  // may be nil; never called concurrently, never after Do returned
-	Trace     func(string)    // hears of each step of the call; same rules as Progress
+	Step      func(string)    // hears of each step of the call; same rules as Progress
 	Log       func(LogEntry)  // may be nil; same rules as Progress
 	Resume    bool            // the caller may have sent this call before, under the same ID, to an earlier relay
 

@@ -38,28 +38,34 @@ type Target struct {
 	Others    int    // how many other tabs of the same site that profile has
 }
 
-// Invocation is one attempt of a call: what a browser gets of it.
+// Order is what the browser is told of a call besides where it runs: members of the call frame, which the road decides
+// and the hub passes on.
+type Order struct {
+	CorrelationID    ID              `json:"correlationId,omitempty"` // of the call, where ID is a later attempt's own
+	Hash             string          `json:"hash"`                    // of the plugin's files
+	Title            string          `json:"title,omitempty"`         // what people call the tool
+	Viewer           string          `json:"viewer,omitempty"`        // tells sessions apart that look at one page
+	Settings         json.RawMessage `json:"settings,omitempty"`
+	Secret           bool            `json:"secret,omitempty"` // a setting is not for a page that could read it
+	ProgressExtends  bool            `json:"progressExtends"`
+	ProgressPattern  string          `json:"progressPattern,omitempty"` // RE2; console lines that match it are progress
+	MaxResultBytes   int             `json:"maxResultBytes"`
+	MaxBytes         int             `json:"maxBytes,omitempty"` // of a result that reaches the caller whole; 0: not known
+	ConsoleTailBytes int             `json:"consoleTailBytes"`   // 0: no console tail
+	Trace            bool            `json:"trace,omitempty"`    // a failure names the place in the adapter it came from
+	Follow           bool            `json:"follow,omitempty"`   // somebody works on the plugin, and is told more
+	Sites            *Sites          `json:"sites,omitempty"`    // whose documents it may touch; nil: that of its target
+}
+
+// Invocation is one attempt of a call, on its way from dispatch to a browser.
 type Invocation struct {
 	Selector
-	CorrelationID    ID     // of the call, where ID is a later attempt's own; empty: it is ID
-	Adapter, Entry   string // of the browser, in place of Plugin and Tool; empty: these
-	Hash             string // of the plugin's files
-	Tool             string // without the plugin's name
-	Title            string // what people call the tool
-	Viewer           string // tells the sessions apart that look at one page; empty: the tool shows no pages
-	Arguments        json.RawMessage
-	Settings         json.RawMessage
-	Secret           bool          // a setting is not for a page that could read it
-	Timeout          time.Duration // of the page, without progress
-	MaxTimeout       time.Duration // of the page, with any progress
-	ProgressExtends  bool
-	MaxResultBytes   int
-	MaxBytes         int    // of a result that reaches the caller whole; 0: not known
-	ConsoleTailBytes int    // 0: no console tail
-	Trace            bool   // a failure names the place in the adapter it came from
-	Follow           bool   // somebody works on the plugin, and is told what the call brings besides its outcome
-	ProgressPattern  string // RE2; lines of the page's console that match it are progress; empty: none
-	Sites            *Sites // whose documents it may touch; nil: only that of its target
+	Order
+	Adapter, Entry string // of the browser, in place of Plugin and Tool; empty: these
+	Tool           string // without the plugin's name
+	Arguments      json.RawMessage
+	Timeout        time.Duration // of the page, without progress
+	MaxTimeout     time.Duration // of the page, with any progress
 
 	// Progress and Log are never called concurrently, and never after the attempt ended. Any of these may be nil.
 	Progress func(Progress)

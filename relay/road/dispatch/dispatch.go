@@ -199,7 +199,7 @@ func (d *Dispatcher) Do(ctx context.Context, c call.Call) (*call.Result, *fault.
 		(*run).checkResult,
 	} {
 		if failure := step(r); failure != nil {
-			r.trace("failed with %s, outcome %s", failure.Code, failure.Outcome)
+			r.step("failed with %s, outcome %s", failure.Code, failure.Outcome)
 			r.record(failure)
 			if failure.TraceLine != "" && !r.Trace {
 				told := *failure
@@ -209,15 +209,15 @@ func (d *Dispatcher) Do(ctx context.Context, c call.Call) (*call.Result, *fault.
 			return nil, failure
 		}
 	}
-	r.trace("result checked")
+	r.step("result checked")
 	r.record(nil)
 	return r.result, nil
 }
 
-// trace tells who follows this call what has just been done.
-func (r *run) trace(step string, about ...any) {
-	if r.call.Trace != nil {
-		r.call.Trace(fmt.Sprintf(step, about...))
+// step tells who follows this call what has just been done.
+func (r *run) step(format string, about ...any) {
+	if r.call.Step != nil {
+		r.call.Step(fmt.Sprintf(format, about...))
 	}
 }
 
@@ -237,7 +237,7 @@ func (r *run) begin() *fault.Error {
 	r.live[r] = nil
 	r.mu.Unlock()
 	r.admitted = true
-	r.trace("tool found, arguments valid; it may take %s", r.clock.timeout)
+	r.step("tool found, arguments valid; it may take %s", r.clock.timeout)
 	r.Moved(event.TopicRunning)
 	return r.stillOffered() // whoever removed it before now did not see this call among the running ones
 }
@@ -298,7 +298,7 @@ func (r *run) runHere() (failure *fault.Error) {
 		}
 	}
 	r.tries.n = 1
-	r.trace("allowed; runs in the relay")
+	r.step("allowed; runs in the relay")
 	r.start() // nothing queues before it
 	defer func() {
 		if p := recover(); p != nil {

@@ -93,27 +93,27 @@ func (r *run) attempt() (_ *call.Reply, failure *fault.Error) {
 		if failure != nil {
 			return nil, failure
 		}
-		r.trace("tab %d of profile %q at %s", at.TabID, at.Profile, at.Origin)
+		r.step("tab %d of profile %q at %s", at.TabID, at.Profile, at.Origin)
 		waited, failure := r.permit(&at)
 		if waited {
-			r.trace("the person was asked")
+			r.step("the person was asked")
 		} else if failure == nil {
 			if waited, failure = r.enter(at); waited {
-				r.trace("waited for its turn")
+				r.step("waited for its turn")
 			}
 		}
 		switch {
 		case failure != nil:
 			return nil, failure
 		case !waited:
-			r.trace("allowed; sent as attempt %d", r.tries.n)
+			r.step("allowed; sent as attempt %d", r.tries.n)
 			q.Sites = r.sites(&at)
 			if r.tool.Acts {
 				q.Arguments = r.withConsent()
 			}
 			reply, failure := r.sendTo(at, q)
 			if failure == nil {
-				r.trace("answered")
+				r.step("answered")
 				return reply, nil
 			}
 			asked, failure := r.permitMore(&at, failure)
@@ -247,7 +247,7 @@ func (r *run) pause(wait time.Duration, f *fault.Error) bool {
 		when = "in " + strconv.FormatFloat(wait.Round(100*time.Millisecond).Seconds(), 'f', -1, 64) + " s"
 	}
 	news := fmt.Sprintf("retry %d/%d %s", r.tries.n+1, r.Retry.MaxAttempts, when)
-	r.trace("failed with %s, outcome %s; %s", f.Code, f.Outcome, news)
+	r.step("failed with %s, outcome %s; %s", f.Code, f.Outcome, news)
 	r.reports.announce(news)
 	news = r.tool.Name + " failed with " + string(f.Code) + ": " + news
 	r.Events(event.Of(r.call.Session), event.Retry, news, map[string]any{
@@ -340,13 +340,14 @@ func (r *run) invocation() call.Invocation {
 			Profile: r.own.profile, Write: !t.ReadOnly, OpenURL: site.Homepage, Frames: t.Spec.Frames,
 			Hides: r.hides,
 		},
-		Hash: t.Plugin.Hash, Tool: t.Spec.Name, Title: t.Spec.DisplayName,
-		Arguments: r.args, Settings: site.Settings, Secret: site.Secret,
-		Timeout: timeout, MaxTimeout: longest, ProgressExtends: r.clock.extends,
-		MaxResultBytes: r.MaxResultBytes, MaxBytes: max(1, most), ConsoleTailBytes: r.ConsoleTailBytes,
-		Trace: r.Trace || followed, Follow: followed && !t.Browses && t.Page == nil,
-		ProgressPattern: t.Spec.ProgressPattern, Progress: r.progressed, Log: r.reports.log, Started: r.start,
-		Hidden: r.clock.slow,
+		Order: call.Order{
+			Hash: t.Plugin.Hash, Title: t.Spec.DisplayName, Settings: site.Settings, Secret: site.Secret,
+			ProgressExtends: r.clock.extends, ProgressPattern: t.Spec.ProgressPattern,
+			MaxResultBytes: r.MaxResultBytes, MaxBytes: max(1, most), ConsoleTailBytes: r.ConsoleTailBytes,
+			Trace: r.Trace || followed, Follow: followed && !t.Browses && t.Page == nil,
+		},
+		Tool: t.Spec.Name, Arguments: r.args, Timeout: timeout, MaxTimeout: longest,
+		Progress: r.progressed, Log: r.reports.log, Started: r.start, Hidden: r.clock.slow,
 	}
 	if t.Browses {
 		q.Viewer = viewer(r.call.Session.ID)
