@@ -208,27 +208,6 @@ func (f *Front) record(c *call.Call, name string, began time.Time, fail *fault.E
 	f.options.Audit.Record(e)
 }
 
-// passed records that the Caller took the call over, and so audits it.
-type passed struct{ yes bool }
-
-// recorded runs a tool of the gateway and writes it down, unless it passed the call on.
-func (g *gatewayTool) recorded(ctx context.Context, f *Front, c call.Call) (*call.Result, *fault.Error) {
-	began, on := time.Now(), &passed{}
-	result, failure := g.run(context.WithValue(ctx, passed{}, on), f, c)
-	if !on.yes {
-		f.record(&c, g.name, began, failure)
-	}
-	return result, failure
-}
-
-// pass hands a call of the gateway over to the Caller.
-func (f *Front) pass(ctx context.Context, c call.Call) (*call.Result, *fault.Error) {
-	if on, ok := ctx.Value(passed{}).(*passed); ok {
-		on.yes = true
-	}
-	return f.carryOut(ctx, c)
-}
-
 // carryOut has a call run by whoever runs those of its session.
 func (f *Front) carryOut(ctx context.Context, c call.Call) (*call.Result, *fault.Error) {
 	if c.Session.Bounds != nil && f.options.Bounded != nil {

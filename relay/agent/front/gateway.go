@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"tabrelay/relay/lib/clip"
 	"tabrelay/relay/lib/lock"
@@ -20,11 +21,12 @@ import (
 type gatewayTool struct {
 	name   string
 	object string // the MCP tool object
-	run    func(context.Context, *Front, call.Call) (*call.Result, *fault.Error)
+	// run answers, or says which call is to be made in place of this one.
+	run func(*Front, call.Call) (result *call.Result, instead *call.Call, fail *fault.Error)
 }
 
 var gatewayTools = func() (all []*gatewayTool) {
-	run := map[string]func(context.Context, *Front, call.Call) (*call.Result, *fault.Error){
+	run := map[string]func(*Front, call.Call) (*call.Result, *call.Call, *fault.Error){
 		registry.CallTool: callByName, registry.DescribeTool: describeTool, registry.SearchTools: searchTools,
 	}
 	for _, t := range registry.Gateway {
@@ -41,8 +43,18 @@ func findGateway(name string) *gatewayTool {
 	return gatewayTools[i]
 }
 
+// bind is the tool as the others are run. What it answers itself is written down here; a call that it makes is audited
+// by the Caller.
 func (g *gatewayTool) bind(f *Front) func(context.Context, call.Call) (*call.Result, *fault.Error) {
-	return func(ctx context.Context, c call.Call) (*call.Result, *fault.Error) { return g.recorded(ctx, f, c) }
+	return func(ctx context.Context, c call.Call) (*call.Result, *fault.Error) {
+		began := time.Now()
+		result, instead, failure := g.run(f, c)
+		if instead != nil {
+			return f.carryOut(ctx, *instead)
+		}
+		f.record(&c, g.name, began, failure)
+		return result, failure
+	}
 }
 
 // gatewayArguments are the arguments of all three; each looks at its own.
@@ -110,57 +122,57 @@ func (f *Front) lookUp(c call.Call, name *string) (*registry.Tool, *fault.Error)
 	return t, nil
 }
 
-func callByName(ctx context.Context, f *Front, c call.Call) (*call.Result, *fault.Error) {
+func callByName(f *Front, c call.Call) (*call.Result, *call.Call, *fault.Error) {
 	a, fail := readArguments(c, "name", "arguments")
 	if fail != nil {
-		return nil, fail
+		return nil, nil, fail
 	}
 	t, fail := f.lookUp(c, a.Name)
 	if fail != nil {
-		return nil, fail
+		return nil, nil, fail
 	}
 	arguments, ok := registry.ArgumentsOf(a.Arguments)
 	if !ok {
-		return nil, invalid(c, "the value of arguments must be an object")
+		return nil, nil, invalid(c, "the value of arguments must be an object")
 	}
 	c.Tool, c.Arguments = t.Name, arguments
-	return f.pass(ctx, c)
+	return nil, &c, nil
 }
 
-func describeTool(_ context.Context, f *Front, c call.Call) (*call.Result, *fault.Error) {
+func describeTool(f *Front, c call.Call) (*call.Result, *call.Call, *fault.Error) {
 	a, fail := readArguments(c, "name")
 	if fail != nil {
-		return nil, fail
+		return nil, nil, fail
 	}
 	t, fail := f.lookUp(c, a.Name)
 	if fail != nil {
-		return nil, fail
+		return nil, nil, fail
 	}
 	v := f.reach(c)
 	if !v.mayShow(t) {
-		return nil, identified(c, v.refuse(t))
+		return nil, nil, identified(c, v.refuse(t))
 	}
-	return answerWith(c, v.view.Marked(t, t.Whole())), nil
+	return answerWith(c, v.view.Marked(t, t.Whole())), nil, nil
 }
 
-func searchTools(_ context.Context, f *Front, c call.Call) (*call.Result, *fault.Error) {
+func searchTools(f *Front, c call.Call) (*call.Result, *call.Call, *fault.Error) {
 	a, fail := readArguments(c, "query", "limit")
 	if fail != nil {
-		return nil, fail
+		return nil, nil, fail
 	}
 	limit := registry.SearchLimit
 	if a.Limit != nil {
 		limit = *a.Limit
 	}
 	if limit < 1 || limit > 100 {
-		return nil, invalid(c, "limit: must be from 1 to 100")
+		return nil, nil, invalid(c, "limit: must be from 1 to 100")
 	}
 	v := f.reach(c)
 	offer := f.offerNow()
 	matching := f.index.of(f.options.Tools.Snapshot()).Rank(a.Query, func(t *registry.Tool) bool {
 		return t.Plugin != nil && offer.Plugins[t.Group]
 	})
-	return answerWith(c, registry.Search(v.only(matching), limit, v.more(matching))), nil
+	return answerWith(c, registry.Search(v.only(matching), limit, v.more(matching))), nil, nil
 }
 
 func answerWith(c call.Call, output json.RawMessage) *call.Result {
