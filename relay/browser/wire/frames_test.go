@@ -97,7 +97,8 @@ func TestUnknownFieldIsIgnored(t *testing.T) {
 
 // A raw value inside a header may come with line feeds; the header must still be one line.
 func TestHeaderIsOneLine(t *testing.T) {
-	text, err := Encode(&Call{Order: call.Order{Settings: json.RawMessage("{\n  \"a\": \"b\"\n}")}}, json.RawMessage("{\n}"))
+	order := call.Order{Settings: json.RawMessage("{\n  \"a\": \"b\"\n}")}
+	text, err := Encode(&Call{Order: order}, json.RawMessage("{\n}"))
 	if err != nil {
 		t.Fatal(err)
 	}

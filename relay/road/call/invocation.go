@@ -48,13 +48,13 @@ type Order struct {
 	Settings         json.RawMessage `json:"settings,omitempty"`
 	Secret           bool            `json:"secret,omitempty"` // a setting is not for a page that could read it
 	ProgressExtends  bool            `json:"progressExtends"`
-	ProgressPattern  string          `json:"progressPattern,omitempty"` // RE2; console lines that match it are progress
+	ProgressPattern  string          `json:"progressPattern,omitempty"` // RE2; lines of the console
 	MaxResultBytes   int             `json:"maxResultBytes"`
-	MaxBytes         int             `json:"maxBytes,omitempty"` // of a result that reaches the caller whole; 0: not known
+	MaxBytes         int             `json:"maxBytes,omitempty"` // a result up to it reaches the caller whole
 	ConsoleTailBytes int             `json:"consoleTailBytes"`   // 0: no console tail
-	Trace            bool            `json:"trace,omitempty"`    // a failure names the place in the adapter it came from
+	Trace            bool            `json:"trace,omitempty"`    // failures name their place in the adapter
 	Follow           bool            `json:"follow,omitempty"`   // somebody works on the plugin, and is told more
-	Sites            *Sites          `json:"sites,omitempty"`    // whose documents it may touch; nil: that of its target
+	Sites            *Sites          `json:"sites,omitempty"`    // whose documents it may touch; nil: its target
 }
 
 // Invocation is one attempt of a call, on its way from dispatch to a browser.
