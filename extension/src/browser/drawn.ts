@@ -293,6 +293,13 @@ export function isInline(element: Element): boolean {
   return kind.inline;
 }
 
+/** Whether its words go on those before it: it is no box among them. */
+export function joinsWords(element: Element): boolean {
+  const kind = kindOf(element);
+  kind.joins ??= /^(?:inline|contents|none|ruby.*)$/.test(styleOf(element).display);
+  return kind.joins;
+}
+
 /** Whether the words of one go on where those of the other end, as in a price of which each part is a box. */
 export function adjoin(one: Node | null, next: Node | null): boolean {
   if (one === null || next === null) return false;

@@ -36,10 +36,12 @@ export class Kind {
   cursor: string | undefined = undefined;
   overflow: string | undefined = undefined;
   inline: boolean | undefined = undefined;
+  joins: boolean | undefined = undefined; // its words go on those before it
   plain: boolean | undefined = undefined; // nothing moves it out of sight or cuts it off
   flowing: boolean | undefined = undefined; // nothing moves it away from what stands around it
   cutting: Cutting | undefined = undefined;
   added: readonly [before: string, after: string] | undefined = undefined;
+  replacing: string | null | undefined = undefined; // what a picture in its place is called
   rootless = 0; // how many had no closed shadow root
   readonly inside = new Map<string, Kind>();
 }

@@ -1,13 +1,13 @@
 // The accessible name of an element: https://www.w3.org/TR/accname-1.2/, and what HTML-AAM adds to it.
 
-import { kindOf } from './alike.ts';
 import { attribute, byId, closest, content, holder, legible, line, tag, textOf, within } from './dom.ts';
-import { isInline, isKeyTaker, isReplaced, styleOf, visible } from './drawn.ts';
+import { isKeyTaker, isReplaced, joinsWords, rendered, styleOf, visible } from './drawn.ts';
+import { saidWithin } from './embedded.ts';
 import { formulaOf } from './formula.ts';
+import { added, replacing } from './generated.ts';
 import { labelsOf } from './labels.ts';
 import { known } from './moment.ts';
-import { namedByContent, roleOf, textFields } from './roles.ts';
-import { sensitivity } from './secrets.ts';
+import { isForLooks, namedByContent, namesOf, roleOf, textFields } from './roles.ts';
 
 interface Walk {
   seen: Set<Element>;
@@ -49,56 +49,50 @@ function referredText(element: Element, ids: string, walk: Walk): string {
   for (const id of ids.split(/\s+/)) {
     const target = id === '' ? undefined : byId(element, id);
     if (target === undefined) continue;
-    const part = { ...walk, referred: true, inside: true, hidden: !visible(target) };
+    const part = { ...walk, referred: true, inside: true, hidden: isHidden(target) };
     texts.push(compute(target, part));
   }
   return texts.filter((text) => text.trim() !== '').join(' ');
 }
 
+// The steps of https://www.w3.org/TR/accname-1.2/#comp_computation, in their order.
 function compute(element: Element, walk: Walk): string {
-  if (walk.seen.has(element) || walk.budget.left <= 0 || walk.level > deepest) return '';
-  if (walk.inside && !walk.hidden && isHidden(element)) return '';
+  if (walk.budget.left <= 0 || walk.level > deepest) return '';
+  if (walk.inside && !walk.hidden && isHidden(element)) return partsThatShow(element, walk);
+  if (tag(element) === 'slot') return fromContent(element, walk); // it is drawn by what is put into it
   if (!walk.referred) {
-    const ids = attribute(element, 'aria-labelledby');
-    if (ids !== null) {
-      const text = referredText(element, ids, walk);
-      if (text.trim() !== '') return text;
-    }
+    const ids = namesOf(element);
+    const text = ids === null ? '' : referredText(element, ids, walk);
+    if (text.trim() !== '') return text;
   }
+  if (walk.seen.has(element)) return '';
   walk.seen.add(element);
   const role = roleOf(element);
   if (walk.inside) {
-    const value = embedded(element, role);
-    if (value !== undefined) return value;
+    const value = saidWithin(element, role);
+    if (value !== undefined) return ` ${value} `;
   }
   const label = attribute(element, 'aria-label');
-  if (label !== null && label.trim() !== '') return label;
-  const native = byHost(element, role, walk);
+  if (label !== null && label.trim() !== '') return walk.inside ? ` ${label} ` : label;
+  const forLooks = isForLooks(element);
+  const native = forLooks ? '' : (replacing(element) ?? byHost(element, role, walk));
   if (native.trim() !== '') return native;
   if (namedByContent.has(role) || walk.inside) {
     const text = fromContent(element, walk);
-    if (text.trim() !== '') return text;
+    if (text.trim() !== '' || (walk.inside && text !== '')) return text;
   }
-  return attribute(element, 'title') ?? '';
+  return forLooks ? '' : (attribute(element, 'title') ?? '');
 }
 
 const isHidden = (element: Element): boolean =>
   attribute(element, 'aria-hidden') === 'true' || !visible(element);
 
-// What a field inside of a label says is its value.
-function embedded(element: Element, role: string): string | undefined {
-  if (element instanceof HTMLSelectElement)
-    return Array.from(element.selectedOptions, (option) => option.text).join(' ');
-  if (element instanceof HTMLInputElement && textFields.has(role) && !sensitivity(element))
-    return element.value;
-  if (element instanceof HTMLTextAreaElement) return sensitivity(element) === undefined ? element.value : '';
-  if (role === 'slider' || role === 'spinbutton' || role === 'progressbar' || role === 'meter')
-    return (
-      attribute(element, 'aria-valuetext') ??
-      attribute(element, 'aria-valuenow') ??
-      (element instanceof HTMLInputElement ? element.value : '')
-    );
-  return undefined;
+// What is in something invisible can be visible again.
+function partsThatShow(element: Element, walk: Walk): string {
+  if (attribute(element, 'aria-hidden') === 'true' || !rendered(element)) return '';
+  return content(element)
+    .map((one) => (typeof one === 'string' ? '' : compute(one, { ...walk, level: walk.level + 1 })))
+    .join(' ');
 }
 
 // https://www.w3.org/TR/html-aam-1.0/#accessible-name-and-description-computation
@@ -106,9 +100,8 @@ function byHost(element: Element, role: string, walk: Walk): string {
   if (element instanceof HTMLInputElement) {
     const { type } = element;
     if (type === 'submit' || type === 'reset' || type === 'button') {
-      const own = labels(element, walk) || attribute(element, 'value');
-      if (own !== null && own.trim() !== '') return own;
-      return attribute(element, 'title') ?? (type === 'submit' ? 'Submit' : type === 'reset' ? 'Reset' : '');
+      const own = labels(element, walk) || (attribute(element, 'value') ?? shownBy[type] ?? '');
+      return own.trim() === '' ? (attribute(element, 'title') ?? '') : own;
     }
     if (type === 'image')
       return labels(element, walk) || attribute(element, 'alt') || attribute(element, 'title') || 'Submit';
@@ -119,17 +112,13 @@ function byHost(element: Element, role: string, walk: Walk): string {
   switch (tag(element)) {
     case 'img':
     case 'area':
-      return attribute(element, 'alt') ?? '';
+      return alternative(element, walk);
     case 'math':
       return formulaOf(element);
-    case 'svg':
-      return childText(element, 'title', walk);
     case 'fieldset':
       return childText(element, 'legend', walk);
     case 'table':
       return childText(element, 'caption', walk);
-    case 'figure':
-      return childText(element, 'figcaption', walk);
     case 'details':
       return role === 'group' ? childText(element, 'summary', walk) : '';
     case 'optgroup':
@@ -141,6 +130,7 @@ function byHost(element: Element, role: string, walk: Walk): string {
     case 'button':
       return labels(element, walk);
     default:
+      if (element instanceof SVGElement) return ofDrawing(element, walk);
       if (role === 'combobox') {
         const given = nameOfReplaced(element, walk);
         if (given !== '') return given;
@@ -150,6 +140,17 @@ function byHost(element: Element, role: string, walk: Walk): string {
       return '';
   }
 }
+
+// Pictures and drawings are boxes of their own among words.
+const alternative = (picture: Element, walk: Walk): string => apart(attribute(picture, 'alt') ?? '', walk);
+
+const ofDrawing = (drawing: Element, walk: Walk): string =>
+  apart(childText(drawing, 'title', walk) || (attribute(drawing, 'xlink:title') ?? ''), walk);
+
+const apart = (words: string, { inside }: Walk): string => (inside && words !== '' ? ` ${words} ` : words);
+
+// What buttons show that are given no words.
+const shownBy: Record<string, string | undefined> = { submit: 'Submit', reset: 'Reset' };
 
 // A box that is drawn right behind the list of the browser whose place it takes is called what that is.
 function nameOfReplaced(box: Element, walk: Walk): string {
@@ -182,20 +183,12 @@ function labels(element: Element, walk: Walk): string {
     .join(' ');
 }
 
-const textLevel = new Set(
-  (
-    'a abbr acronym b bdi bdo big cite code del dfn em font i ins kbd label mark q s samp small span strike ' +
-    'strong sub sup time tt u var'
-  ).split(' '),
-);
-
 function fromContent(element: Element, walk: Walk): string {
   const [before, after] = added(element);
   let text = before;
-  const nodes = content(element);
-  for (let i = 0; i < nodes.length && walk.budget.left > 0; i++) {
-    const node = nodes[i];
-    if (node === undefined) continue;
+  const ownsItems = roleOf(element) === 'treeitem';
+  for (const node of content(element)) {
+    if (walk.budget.left <= 0) break;
     if (typeof node === 'string') {
       const part = node.slice(0, walk.budget.left);
       walk.budget.left -= part.length;
@@ -204,10 +197,9 @@ function fromContent(element: Element, walk: Walk): string {
     }
     const name = tag(node);
     if (name === 'br') text += ' ';
-    if (unread.has(name)) continue;
+    if (unread.has(name) || (ownsItems && isOfItems(node))) continue;
     const part = compute(node, { ...walk, inside: true, level: walk.level + 1 });
-    const inline = textLevel.has(name) ? isInline(node) : name === 'slot' || name === 'img' || isInline(node);
-    text += inline ? part : ` ${part} `;
+    text += joinsWords(node) ? part : ` ${part} `;
   }
   const owned = attribute(element, 'aria-owns');
   if (owned !== null)
@@ -218,35 +210,13 @@ function fromContent(element: Element, walk: Walk): string {
   return text + after;
 }
 
+// The items below one of a tree have names of their own.
+const isOfItems = (element: Element): boolean => {
+  const role = roleOf(element);
+  return role === 'group' || role === 'treeitem';
+};
+
 const unread = new Set('script style template noscript head title meta link'.split(' '));
-
-/** The words that style sheets put before and behind what stands in an element. */
-export function added(element: Element): readonly [before: string, after: string] {
-  const kind = kindOf(element);
-  kind.added ??= [pseudo(element, '::before'), pseudo(element, '::after')];
-  return kind.added;
-}
-
-// Text that a style sheet adds: what programs are told of it, or what is drawn. Characters of private use are pictures
-// of icon fonts.
-function pseudo(element: Element, which: '::before' | '::after', drawn = false): string {
-  const said = getComputedStyle(element, which).content;
-  if (said === 'none' || said === 'normal' || !said.includes('"')) return '';
-  const parts = Array.from(said.matchAll(/"((?:[^"\\]|\\.)*)"|\//g), ([all, part]) =>
-    all === '/' ? undefined : (part ?? '').replaceAll(/\\(.)/g, '$1'),
-  );
-  const slash = parts.indexOf(undefined);
-  if (slash < 0) return parts.join('');
-  hasAlternatives = true;
-  return (drawn ? parts.slice(0, slash) : parts.slice(slash + 1)).join('');
-}
-
-// Whether a style sheet of this document tells programs something else than what it draws.
-let hasAlternatives = false;
-
-/** The same as people see it; undefined where no style sheet tells programs something else. */
-export const drawnAround = (element: Element): readonly [before: string, after: string] | undefined =>
-  hasAlternatives ? [pseudo(element, '::before', true), pseudo(element, '::after', true)] : undefined;
 
 /** What stands in an element, as it is written, with its line breaks: not what an empty editor shows in its place. */
 export const writtenText = (element: Element): string => {

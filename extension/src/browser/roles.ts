@@ -77,7 +77,15 @@ const inputs: Record<string, string> = {
 };
 
 const sectioning = 'article, aside, main, nav, section, [role="article"], [role="main"], [role="region"]';
-const global = ['aria-label', 'aria-labelledby', 'aria-live', 'aria-describedby', 'aria-busy', 'aria-owns'];
+const global = [
+  'aria-label',
+  'aria-labelledby',
+  'aria-labeledby',
+  'aria-live',
+  'aria-describedby',
+  'aria-busy',
+  'aria-owns',
+];
 
 /** Its role; '' for one that only holds others. Where ARIA has no role, the word a person would use. */
 export function roleOf(element: Element): string {
@@ -86,6 +94,16 @@ export function roleOf(element: Element): string {
   about.role ??= readRole(element);
   return about.role;
 }
+
+/** The ids of what names it, also as many authors spell the attribute and browsers read it. */
+export const namesOf = (element: Element): string | null =>
+  attribute(element, 'aria-labelledby') ?? attribute(element, 'aria-labeledby');
+
+/** Whether its author says that it is only for looks, and nothing else says that it is more. */
+export const isForLooks = (element: Element): boolean =>
+  roleOf(element) === '' && (tag(element) === 'img' || saysSo.test(attribute(element, 'role') ?? ''));
+
+const saysSo = /^\s*(?:none|presentation)\b/i;
 
 const fields = new Set(['input', 'select', 'textarea']);
 
@@ -118,7 +136,7 @@ function nativeRole(element: Element): string {
     case 'select':
       return has(element, 'multiple') || Number(attribute(element, 'size')) > 1 ? 'listbox' : 'combobox';
     case 'img':
-      return attribute(element, 'alt') === '' && attribute(element, 'title') === null ? '' : 'img';
+      return attribute(element, 'alt') === '' && !isNamed(element) ? '' : 'img';
     case 'svg':
       return 'img';
     case 'canvas':
@@ -141,13 +159,15 @@ function nativeRole(element: Element): string {
     case 'footer':
       return closest(element, sectioning) === null ? 'contentinfo' : '';
     case 'section':
-      return has(element, 'aria-label') || has(element, 'aria-labelledby') ? 'region' : '';
+      return isNamed(element) ? 'region' : '';
     case 'form':
       return 'form';
     default:
       return '';
   }
 }
+
+const isNamed = (element: Element): boolean => has(element, 'aria-label') || namesOf(element) !== null;
 
 function inputRole(element: Element): string {
   const type = (attribute(element, 'type') ?? 'text').toLowerCase();

@@ -6,9 +6,10 @@ import { isCutOff, pointer, visible } from './drawn.ts';
 import { destinationOf } from './forms.ts';
 import { labelsOf } from './labels.ts';
 import { atOnce } from './moment.ts';
-import { added, contentName, drawnAround, nameOf } from './names.ts';
+import { added, drawnAround } from './generated.ts';
+import { contentName, nameOf } from './names.ts';
 import type { Called } from './references.ts';
-import { textFields } from './roles.ts';
+import { namesOf, textFields } from './roles.ts';
 import { calledOf, thingOf } from './things.ts';
 import { cut, letters, named } from './words.ts';
 
@@ -64,12 +65,12 @@ function seenBeside(element: Element): string | undefined {
   return isSign || isSaid ? undefined : cut(shown, mostShown);
 }
 
-const renaming = '[aria-hidden], [aria-label], [aria-labelledby]';
+const renaming = '[aria-hidden], [aria-label], [aria-labelledby], [aria-labeledby]';
 
 // Names are mostly what is seen: by rule they are something else only with these attributes.
 function mayShowMore(element: Element): boolean {
   const name = tag(element);
-  if (has(element, 'aria-label') || has(element, 'aria-labelledby') || name.includes('-')) return true;
+  if (has(element, 'aria-label') || namesOf(element) !== null || name.includes('-')) return true;
   if (name === 'button' || isButton(element)) if (labelsOf(element).length > 0) return true;
   if (isField(name)) return false;
   if (drawnAround(element) !== undefined) return true;
