@@ -2,8 +2,9 @@
 
 import { kindOf } from './alike.ts';
 import { attribute, content, holder, matches, pictureOf, tabIndex, tag, within } from './dom.ts';
-import { type Cutting, isPage, known, scrolledTo } from './moment.ts';
+import { type Cutting, isPage, known } from './moment.ts';
 import { roleOf } from './roles.ts';
+import { broughtInto, isOutside } from './scrolling.ts';
 
 /** Its style as the browser computed it. */
 export function styleOf(element: Element): CSSStyleDeclaration {
@@ -131,11 +132,9 @@ export function isSeen(element: Element): boolean {
 
 function readSeen(element: Element): boolean {
   if (hasWords(element) && visible(element) && isFlowing(element)) return true;
-  const { left, top } = scrolledTo();
   const box = Element.prototype.getBoundingClientRect.call(element);
   const { width, height } = box;
-  const outside = box.x + width + left <= 0 || box.y + height + top <= 0;
-  if (outside && !isScrolledAway(element, box.x + width + left, box.y + height + top))
+  if (isOutside(box) && !isScrolledAway(element, box))
     return (width === 0 && hasContents(element)) || isKeyTaker(element);
   if (width > 1 && height > 1) return true;
   // A line that is drawn straight across or down: its stroke does not count.
@@ -191,19 +190,16 @@ export function drawsKeys(element: Element): boolean {
 /** Whether it is moved to where nobody can scroll, as what a page shows only under a pointer often is. */
 export function isMovedAway(element: Element): boolean {
   if (!isDrawn(element) || isSeen(element)) return false;
-  const { left, top } = scrolledTo();
-  const { width, height, right, bottom } = Element.prototype.getBoundingClientRect.call(element);
-  return width > 1 && height > 1 && (right + left <= 0 || bottom + top <= 0);
+  const box = Element.prototype.getBoundingClientRect.call(element);
+  return box.width > 1 && box.height > 1 && isOutside(box);
 }
 
-// What people have scrolled past, they can scroll back to.
-function isScrolledAway(element: Element, right: number, bottom: number): boolean {
-  let [x, y] = [right, bottom];
-  for (let at = holder(element); at !== undefined && !isPage(at); at = holder(at)) {
-    x += at.scrollLeft;
-    y += at.scrollTop;
-  }
-  return x > 0 && y > 0;
+// What is out of sight in something that scrolls can be scrolled to.
+function isScrolledAway(element: Element, place: DOMRect): boolean {
+  let box: DOMRect | undefined = place;
+  for (let at = holder(element); at !== undefined && box !== undefined; at = holder(at))
+    box = broughtInto(at, box);
+  return box !== undefined && !isOutside(box);
 }
 
 const word = /[\p{L}\p{N}]/u;
@@ -262,12 +258,11 @@ function hasContents(element: Element): boolean {
   const style = styleOf(element);
   if (style.display === 'contents') return true;
   if (style.overflow === 'hidden' && element.getBoundingClientRect().width === 1) return false;
-  const { left, top } = scrolledTo();
   return Array.from(element.children)
     .slice(0, 8)
     .some((child) => {
       const box = child.getBoundingClientRect();
-      return box.width > 1 && box.height > 1 && box.right + left > 0 && box.bottom + top > 0;
+      return box.width > 1 && box.height > 1 && !isOutside(box);
     });
 }
 

@@ -1,6 +1,8 @@
 // What was read of elements while one walk goes over the page. Nothing in the page changes meanwhile, so that nothing
 // has to be asked of Chrome twice.
 
+import type { Reach } from './scrolling.ts';
+
 /** What is known of one element. All of them have the same fields from the beginning, which engines read faster. */
 export class Known {
   kind: Kind | undefined = undefined;
@@ -17,6 +19,7 @@ export class Known {
   inSight: boolean | undefined = undefined;
   cut: boolean | undefined = undefined;
   holdsKeyField: boolean | undefined = undefined;
+  reach: Reach | undefined = undefined; // of the page
   root: ShadowRoot | null | undefined = undefined;
   defaultButton: Element | null | undefined = undefined; // of a form
   content: readonly (Element | string)[] | undefined = undefined;

@@ -2,6 +2,7 @@
 import { type Frame, frameIndex } from './looking.ts';
 import { nextNumber } from './references.ts';
 import { sensitivity } from './secrets.ts';
+import { turnOf } from './turned.ts';
 
 /** A rectangle in CSS pixels of the document's window. */
 export interface Box {
@@ -69,17 +70,7 @@ export async function scene(
 }
 
 // Whether what a frame shows is drawn in another form or size than it has: then its own places are none of the window's.
-function isWarped(frame: Element): boolean {
-  for (let at: Element | null = frame; at !== null; ) {
-    const { transform, rotate, scale, zoom, offsetPath, perspective } = getComputedStyle(at);
-    const moved = transform === 'none' || /^matrix\(1, 0, 0, 1, /.test(transform);
-    const none = [rotate, scale, offsetPath, perspective].every((one) => one === 'none');
-    if (!moved || !none || Number(zoom || 1) !== 1) return true;
-    const root: Node = at.getRootNode();
-    at = at.assignedSlot ?? at.parentElement ?? (root instanceof ShadowRoot ? root.host : null);
-  }
-  return false;
-}
+const isWarped = (frame: Element): boolean => turnOf(frame)?.isIdentity !== true;
 
 const isWithin = ({ x, y, width, height }: Box): boolean =>
   x >= 0 && y >= 0 && x + width <= innerWidth && y + height <= innerHeight;

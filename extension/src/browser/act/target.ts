@@ -29,6 +29,7 @@ import {
   within,
 } from './dom.ts';
 import { NotDone } from './failure.ts';
+import { pointAround } from './frames.ts';
 import type { Page } from './page.ts';
 
 /** Where an act meets the page: the element that is hit, and the point in its document's view. */
@@ -248,14 +249,13 @@ function reach(target: Element, over: Element): Reach {
 // The frames of the same origin around a document: a point of it may be covered by what is in front of its frame.
 function coveredOutside({ target, x, y }: Spot): Element | undefined {
   let view: Window = windowOf(target);
-  let [left, top] = [x, y];
+  let point = { x, y };
   for (;;) {
     const frame = frameOf(view);
-    if (frame === undefined) return undefined;
-    const box = boxOf(frame);
-    left += box.left + frame.clientLeft;
-    top += box.top + frame.clientTop;
-    const hit = elementAt(documentFor(frame), left, top);
+    const outside = frame === undefined ? undefined : pointAround(frame, point);
+    if (frame === undefined || outside === undefined) return undefined;
+    point = outside;
+    const hit = elementAt(documentFor(frame), point.x, point.y);
     if (hit !== null && !within(frame, hit) && !within(hit, frame)) return hit;
     view = windowOf(frame);
   }
