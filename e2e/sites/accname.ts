@@ -2,11 +2,11 @@
 // its older ones. Their expectations, in pages of our own, by the name of the file that has them. The element that is
 // asked about has the id t. Tests that generate their cases by a rule do so here, too.
 import type { PublicCase } from './accname/cases.ts';
-import { compLabel, compHost, hiddenNames, compHostTentative } from './accname/labels.ts';
-import { compHiddenNodes, compHidden, compLabelledby } from './accname/references.ts';
 import { compContent, compContentTentative, others, svg } from './accname/content.ts';
 import { manual } from './accname/embedded.ts';
 import { htmlAam } from './accname/html-aam.ts';
+import { compHost, compHostTentative, compLabel, hiddenNames } from './accname/labels.ts';
+import { compHidden, compHiddenNodes, compLabelledby } from './accname/references.ts';
 
 export type { PublicCase };
 

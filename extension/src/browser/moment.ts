@@ -1,7 +1,13 @@
 // What was read of elements while one walk goes over the page. Nothing in the page changes meanwhile, so that nothing
 // has to be asked of Chrome twice.
 
-import type { Reach } from './scrolling.ts';
+/** The places that one can scroll to, as they are where nothing is scrolled. */
+export interface Reach {
+  left: number;
+  top: number;
+  right: number;
+  bottom: number;
+}
 
 /** What is known of one element. All of them have the same fields from the beginning, which engines read faster. */
 export class Known {

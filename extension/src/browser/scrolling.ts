@@ -1,15 +1,7 @@
 // How far one can scroll: content goes on to the right and down, or to the left or up, by direction and writing mode.
 // https://www.w3.org/TR/css-overflow-3/#scrollable
-import { isPage, known, scrolledTo } from './moment.ts';
+import { isPage, known, type Reach, scrolledTo } from './moment.ts';
 import { turnOf, zoomOf } from './turned.ts';
-
-/** The places that one can scroll to, as they are where nothing is scrolled. */
-export interface Reach {
-  left: number;
-  top: number;
-  right: number;
-  bottom: number;
-}
 
 /** Whether a box of the window is where nobody can scroll to in the page. */
 export function isOutside(box: DOMRect): boolean {
