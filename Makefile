@@ -129,7 +129,7 @@ go-race: generate node_modules/.package-lock.json | $(RESULTS)
 # Limits of memory mean nothing beside the race detector's own.
 cli: generate node_modules/.package-lock.json | $(RESULTS)
 	@go test -vet=off -timeout 20m -json ./cmd/tabrelay | node --import tsx e2e/report/go.ts $(RESULTS)/cli.json
-	@go test -vet=off -run TestLoading ./relay/plugin
+	@go test -vet=off -run TestLoading ./relay/plugin/build
 
 # Reporters of node's test runner: for people, and for the end of make test.
 report = --test-reporter=spec --test-reporter-destination=stdout --test-reporter=junit --test-reporter-destination=$(RESULTS)/$(1).xml

@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"tabrelay/relay/lib/match"
-	"tabrelay/relay/plugin"
+	"tabrelay/relay/road/plugin"
 	"tabrelay/relay/road/schema"
 )
 

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"tabrelay/relay/plugin"
+	"tabrelay/relay/road/plugin"
 )
 
 // What @playwright/mcp 0.0.83 lists with --caps=vision,pdf,testing,tracing,network,storage,devtools,config.

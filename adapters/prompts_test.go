@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"tabrelay/relay/plugin"
+	"tabrelay/relay/road/plugin"
 	"tabrelay/relay/road/schema"
 )
 

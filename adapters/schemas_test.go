@@ -6,7 +6,7 @@ import (
 	"slices"
 	"testing"
 
-	"tabrelay/relay/plugin"
+	"tabrelay/relay/road/plugin"
 )
 
 // property is what is looked at in a schema, of the whole or of one of its properties.

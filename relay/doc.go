@@ -37,12 +37,14 @@
 //
 //   - lib: small helpers that know nothing of ours: locks whose order is checked in tests, JSON that is not decoded
 //     whole, match patterns, processes with limits for code that is not trusted.
-//   - road: the way of a call. call has the nouns, fault the failures, dispatch carries a call out; schedule is the one
-//     place where calls wait; registry has the tools, policy what agents may do; result makes answers small enough.
+//   - road: the way of a call. call and plugin have the nouns, fault the failures, dispatch carries a call out;
+//     schedule is the one place where calls wait; registry has the tools, policy what agents may do; result makes
+//     answers small enough.
 //   - browser: wire has the frames (PROTOCOL.md there is the specification), hub the connections, tabs and calls in
 //     flight; launch finds and starts a browser.
 //   - state: what outlives the relay, or is told of it: store (one SQLite file), config, audit, metrics, logfile.
-//   - plugin: builds a plugin without Node and loads it; install, review, trial; catalog says which plugins there are.
+//   - plugin: build makes a plugin of its folder without Node, and loads it; install, review, trial; catalog says which
+//     plugins there are.
 //   - agent: front speaks MCP, and mcp-go stays inside; join is the stdio proxy and the instance lock; client has who
 //     has a token or is connected; prompt the recipes of plugins.
 //   - program: what stands around: httpapi (one table of routes), builtin (the relay's own tools), doctor, connect,

@@ -18,9 +18,9 @@ import (
 	gocmp "github.com/google/go-cmp/cmp"
 	"github.com/rs/zerolog"
 
-	"tabrelay/relay/plugin"
 	"tabrelay/relay/program/httpapi"
 	"tabrelay/relay/road/call"
+	"tabrelay/relay/road/plugin"
 )
 
 var update = flag.Bool("update", false, "write testdata/routes.txt anew")

@@ -16,9 +16,9 @@ import (
 	"tabrelay/relay/browser/hub/hubtest"
 	"tabrelay/relay/browser/wire"
 	"tabrelay/relay/lib/random"
-	"tabrelay/relay/plugin"
 	"tabrelay/relay/road/call"
 	"tabrelay/relay/road/event"
+	"tabrelay/relay/road/plugin"
 )
 
 // metric waits until a line of /metrics is there. Counting happens beside the call, so it may be a moment later.

@@ -18,11 +18,11 @@ import (
 	"tabrelay/relay/browser/hub/hubtest"
 	"tabrelay/relay/browser/wire"
 	"tabrelay/relay/lib/random"
-	"tabrelay/relay/plugin"
 	"tabrelay/relay/program/httpapi/apitest"
 	"tabrelay/relay/road/call"
 	"tabrelay/relay/road/event"
 	"tabrelay/relay/road/fault"
+	"tabrelay/relay/road/plugin"
 	"tabrelay/relay/state/config"
 )
 

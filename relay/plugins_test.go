@@ -5,7 +5,7 @@ import (
 
 	"github.com/rs/zerolog"
 
-	"tabrelay/relay/plugin"
+	"tabrelay/relay/road/plugin"
 )
 
 // resources.tabs.urlPatterns names the pages that a plugin for every page may read. An empty list is none of them.

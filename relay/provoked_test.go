@@ -17,9 +17,9 @@ import (
 	"tabrelay/relay/agent/join"
 	"tabrelay/relay/browser/hub/hubtest"
 	"tabrelay/relay/browser/wire"
-	"tabrelay/relay/plugin"
 	"tabrelay/relay/road/fault"
 	"tabrelay/relay/road/fault/faulttest"
+	"tabrelay/relay/road/plugin"
 )
 
 // relayWith starts a relay with plugins of its own.

@@ -23,7 +23,7 @@ import (
 	"tabrelay/relay/agent/join"
 	"tabrelay/relay/browser/hub/hubtest"
 	"tabrelay/relay/browser/wire"
-	"tabrelay/relay/plugin"
+	"tabrelay/relay/road/plugin"
 	"tabrelay/relay/state/config"
 )
 

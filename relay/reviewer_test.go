@@ -17,9 +17,10 @@ import (
 
 	"tabrelay/relay/agent/prompt"
 	"tabrelay/relay/browser/wire"
-	"tabrelay/relay/plugin"
+	"tabrelay/relay/plugin/build"
 	"tabrelay/relay/plugin/review"
 	"tabrelay/relay/program/httpapi"
+	"tabrelay/relay/road/plugin"
 	"tabrelay/relay/state/config"
 )
 
@@ -79,9 +80,9 @@ func (w *world) put(name, code string, change func(*plugin.Manifest)) *plugin.Pl
 			w.t.Fatal(err)
 		}
 	}
-	loaded, err := plugin.Load(dir)
+	loaded, err := build.Load(dir)
 	if err == nil {
-		_, err = plugin.Register(w.home.Plugins(), loaded)
+		_, err = build.Register(w.home.Plugins(), loaded)
 	}
 	if err != nil {
 		w.t.Fatal(err)

@@ -13,11 +13,11 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"tabrelay/relay/browser/wire"
-	"tabrelay/relay/plugin"
 	"tabrelay/relay/plugin/review"
 	"tabrelay/relay/program/httpapi"
 	"tabrelay/relay/road/call"
 	"tabrelay/relay/road/fault/faulttest"
+	"tabrelay/relay/road/plugin"
 	"tabrelay/relay/road/registry"
 )
 

@@ -14,9 +14,9 @@ import (
 
 	"tabrelay/relay/agent/join"
 	"tabrelay/relay/browser/hub/hubtest"
-	"tabrelay/relay/plugin"
 	"tabrelay/relay/program/httpapi/apitest"
 	"tabrelay/relay/road/call"
+	"tabrelay/relay/road/plugin"
 )
 
 // TestLogKeepsSecrets has a conversation full of secrets, and looks for each of them in a log of the finest level.

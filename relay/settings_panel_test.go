@@ -11,9 +11,9 @@ import (
 
 	"tabrelay/relay/agent/join"
 	"tabrelay/relay/browser/hub"
-	"tabrelay/relay/plugin"
 	"tabrelay/relay/plugin/catalog"
 	"tabrelay/relay/program/httpapi"
+	"tabrelay/relay/road/plugin"
 )
 
 const teaSettings = `{

@@ -7,8 +7,8 @@ import (
 
 	"github.com/rs/zerolog"
 
-	"tabrelay/relay/plugin"
 	"tabrelay/relay/road/call"
+	"tabrelay/relay/road/plugin"
 	"tabrelay/relay/road/registry"
 	"tabrelay/relay/state/config"
 )

@@ -9,7 +9,8 @@ import (
 	"os"
 	"path/filepath"
 
-	"tabrelay/relay/plugin"
+	"tabrelay/relay/plugin/build"
+	"tabrelay/relay/road/plugin"
 )
 
 func main() {
@@ -41,16 +42,16 @@ func run(dir string) error {
 	own := filepath.Join(dir, "..", "extension", "src", "browser")
 	outputs[own], outputs[filepath.Join(own, "dev")] = plugin.Browser, plugin.BrowserDev
 	for source, name := range outputs {
-		if err := build(source, filepath.Join(dir, "dist", name)); err != nil {
+		if err := generate(source, filepath.Join(dir, "dist", name)); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func build(source, out string) error {
-	options := plugin.Options{Out: out, Shipped: true}
-	_, warnings, err := plugin.Build(context.Background(), source, options)
+func generate(source, out string) error {
+	options := build.Options{Out: out, Shipped: true}
+	_, warnings, err := build.Build(context.Background(), source, options)
 	for _, w := range warnings {
 		fmt.Fprintf(os.Stderr, "%s: %v\n", source, w)
 	}

@@ -10,9 +10,9 @@ import (
 
 	"tabrelay/relay/capability/delegation"
 	"tabrelay/relay/lib/clip"
-	"tabrelay/relay/plugin"
 	"tabrelay/relay/program/builtin"
 	"tabrelay/relay/program/httpapi"
+	"tabrelay/relay/road/plugin"
 	"tabrelay/relay/state/config"
 	"tabrelay/relay/state/store"
 )

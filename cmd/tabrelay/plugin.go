@@ -15,9 +15,10 @@ import (
 
 	"tabrelay/adapters"
 	"tabrelay/relay/agent/join"
-	"tabrelay/relay/plugin"
+	"tabrelay/relay/plugin/build"
 	"tabrelay/relay/plugin/review"
 	"tabrelay/relay/program/httpapi"
+	"tabrelay/relay/road/plugin"
 	"tabrelay/relay/road/registry"
 	"tabrelay/relay/state/config"
 )
@@ -38,7 +39,7 @@ func (a *app) pluginNew() *cobra.Command {
 	cmd := a.withJSON(&cobra.Command{
 		Use: "new FOLDER", Short: "Write a new plugin to start from", Args: cobra.ExactArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
-			if err := plugin.New(args[0], name); err != nil {
+			if err := build.Scaffold(args[0], name); err != nil {
 				return err
 			}
 			a.notef("The plugin is in %s.\nNext: tabrelay plugin add %s\n", args[0], shellWord(args[0]))
@@ -80,7 +81,7 @@ func pluginFolder(args []string) (string, error) {
 }
 
 // printWarnings shows the warnings of a build. Errors are part of the build's own error.
-func (a *app) printWarnings(found []plugin.Diagnostic) {
+func (a *app) printWarnings(found []build.Diagnostic) {
 	for _, d := range found {
 		if d.Warning {
 			a.notef("%s\n", d)
@@ -234,18 +235,18 @@ func (a *app) addRelayState(ctx context.Context, list []pluginRow) {
 }
 
 // offeredPlugins returns the plugins that were added, and those that a relay of this home folder offers.
-func (a *app) offeredPlugins() ([]plugin.Entry, []plugin.Plugin, error) {
-	added, err := plugin.List(a.home.Plugins())
+func (a *app) offeredPlugins() ([]build.Entry, []plugin.Plugin, error) {
+	added, err := build.List(a.home.Plugins())
 	if err != nil {
 		return nil, nil, err
 	}
 	files, err := adapters.Files()
 	if err != nil {
 		a.notef("problem: %v\n", err)
-		return added, plugin.Offered(nil, added), nil
+		return added, build.Offered(nil, added), nil
 	}
 	shipped, err := plugin.LoadFS(files)
-	return added, plugin.Offered(shipped, added), err
+	return added, build.Offered(shipped, added), err
 }
 
 func (a *app) pluginConfigure() *cobra.Command {

@@ -17,9 +17,10 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"tabrelay/relay/agent/join"
-	"tabrelay/relay/plugin"
+	"tabrelay/relay/plugin/build"
 	"tabrelay/relay/plugin/catalog"
 	"tabrelay/relay/plugin/install"
+	"tabrelay/relay/road/plugin"
 	"tabrelay/relay/road/policy"
 	"tabrelay/relay/state/config"
 )
@@ -54,7 +55,7 @@ func (a *app) pluginAdd() *cobra.Command {
 func (a *app) addAll(ctx context.Context, from []string, registry string) error {
 	type added struct {
 		manifest plugin.Manifest
-		found    []plugin.Diagnostic
+		found    []build.Diagnostic
 		err      error
 	}
 	results := make([]added, len(from))
@@ -99,7 +100,7 @@ func (a *app) addAll(ctx context.Context, from []string, registry string) error 
 }
 
 // addOne adds the plugin of a folder, or installs one from elsewhere.
-func (a *app) addOne(ctx context.Context, from, registry string) (m plugin.Manifest, found []plugin.Diagnostic,
+func (a *app) addOne(ctx context.Context, from, registry string) (m plugin.Manifest, found []build.Diagnostic,
 	err error) {
 	source := sourceOf(from, registry)
 	if source.IsFolder() {
@@ -140,7 +141,7 @@ func (a *app) pluginPack() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			p, found, err := plugin.Build(cmd.Context(), dir, plugin.Options{})
+			p, found, err := build.Build(cmd.Context(), dir, build.Options{})
 			a.printWarnings(found)
 			if err != nil {
 				return err
@@ -197,7 +198,7 @@ func (a *app) pluginUpdate() *cobra.Command {
 }
 
 // update takes a candidate when the person wants it.
-func (a *app) update(ctx context.Context, before *plugin.Entry, c *install.Candidate, yes bool) error {
+func (a *app) update(ctx context.Context, before *build.Entry, c *install.Candidate, yes bool) error {
 	name, is := before.Name, c.Plugin.Manifest
 	if is.Name != name {
 		return errors.Join(failed("that is another plugin, %s", is.Name).hinting("tabrelay plugin add adds it"),
@@ -210,7 +211,7 @@ func (a *app) update(ctx context.Context, before *plugin.Entry, c *install.Candi
 		a.notef("%s %s is up to date.\n", name, is.Version)
 		return c.Discard()
 	default:
-		a.notef("%s:%s\n", name, indented(append(plugin.Compare(before.Plugin, c.Plugin), "the code has changed")...))
+		a.notef("%s:%s\n", name, indented(append(build.Compare(before.Plugin, c.Plugin), "the code has changed")...))
 	}
 	if !yes && !a.askYesNo(ctx, "Install it?") {
 		if ctx.Err() != nil {
@@ -248,7 +249,7 @@ func (a *app) pluginRemove() *cobra.Command {
 
 // removePlugin has the relay remove a plugin, as it does for the panel; where none runs, it removes the same itself.
 func (a *app) removePlugin(ctx context.Context, name string) error {
-	entry, err := plugin.Find(a.home.Plugins(), name)
+	entry, err := build.Find(a.home.Plugins(), name)
 	if err != nil {
 		return err
 	}
@@ -285,7 +286,7 @@ func (a *app) removePluginOffline(ctx context.Context, name string) error {
 }
 
 // goneWith says what went with a plugin that was removed, and what stays.
-func (a *app) goneWith(entry *plugin.Entry) string {
+func (a *app) goneWith(entry *build.Entry) string {
 	gone := []string{"what you allowed for it without asking", "what you declared about its tools"}
 	stay := "rules that ask or forbid stay"
 	if !slices.Contains(catalog.PluginNames(a.home), entry.Name) { // else the one in the binary goes by them

@@ -12,8 +12,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"tabrelay/relay/browser/launch"
-	"tabrelay/relay/plugin"
+	"tabrelay/relay/plugin/build"
 	"tabrelay/relay/plugin/trial"
+	"tabrelay/relay/road/plugin"
 	"tabrelay/relay/state/config"
 )
 
@@ -28,14 +29,14 @@ func (a *app) pluginBuild() *cobra.Command {
 				return err
 			}
 			tuneGC(watch)
-			opts := plugin.Options{Out: out}
+			opts := build.Options{Out: out}
 			if watch {
 				return a.watchPlugin(cmd.Context(), dir, opts)
 			}
 			began := time.Now()
-			p, found, err := plugin.Build(cmd.Context(), dir, opts)
+			p, found, err := build.Build(cmd.Context(), dir, opts)
 			a.noteBuild(dir, out, err)
-			return a.printBuild(plugin.BuildResult{Plugin: p, Diagnostics: found, Err: err, Took: time.Since(began)})
+			return a.printBuild(build.Result{Plugin: p, Diagnostics: found, Err: err, Took: time.Since(began)})
 		},
 	})
 	cmd.Flags().StringVar(&out, "out", "", "folder for manifest.json and adapter.js (default: dist in the plugin's "+
@@ -60,7 +61,7 @@ func tuneGC(longLived bool) {
 }
 
 // printBuild prints the result of a build.
-func (a *app) printBuild(b plugin.BuildResult) error {
+func (a *app) printBuild(b build.Result) error {
 	a.printWarnings(b.Diagnostics)
 	if b.Err != nil {
 		return b.Err
@@ -90,9 +91,9 @@ func madeOf(m plugin.Manifest) madePlugin {
 }
 
 // watchPlugin builds until the context ends. A build that fails leaves the output of the one before it.
-func (a *app) watchPlugin(ctx context.Context, dir string, opts plugin.Options) error {
+func (a *app) watchPlugin(ctx context.Context, dir string, opts build.Options) error {
 	last := ""
-	return plugin.Watch(ctx, dir, opts, func(b plugin.BuildResult) {
+	return build.Watch(ctx, dir, opts, func(b build.Result) {
 		a.noteBuild(dir, opts.Out, b.Err)
 		if err := a.printBuild(b); err != nil {
 			a.noteFailure(err)
@@ -112,7 +113,7 @@ func (a *app) watchPlugin(ctx context.Context, dir string, opts plugin.Options) 
 
 // noteFailure says why a build failed, with the lines of the sources that it is about.
 func (a *app) noteFailure(err error) {
-	if wrong, ok := errors.AsType[*plugin.InvalidError](err); ok {
+	if wrong, ok := errors.AsType[*build.InvalidError](err); ok {
 		a.notef("%s\n", wrong.Framed())
 		return
 	}
@@ -124,15 +125,15 @@ func (a *app) noteBuild(dir, out string, failure error) {
 	if out != "" {
 		return // a build into another folder does not change what is offered
 	}
-	if err := plugin.RecordBuild(a.home.Plugins(), dir, failure); err != nil {
+	if err := build.RecordBuild(a.home.Plugins(), dir, failure); err != nil {
 		a.notef("problem: %v\n", err)
 	}
 }
 
 // isAdded reports whether the relay offers a plugin's folder.
 func (a *app) isAdded(p *plugin.Plugin) bool {
-	list, err := plugin.List(a.home.Plugins())
-	return err == nil && slices.ContainsFunc(list, func(e plugin.Entry) bool { return e.Dir == p.Dir })
+	list, err := build.List(a.home.Plugins())
+	return err == nil && slices.ContainsFunc(list, func(e build.Entry) bool { return e.Dir == p.Dir })
 }
 
 func (a *app) pluginCheck() *cobra.Command {
@@ -146,14 +147,14 @@ func (a *app) pluginCheck() *cobra.Command {
 				return err
 			}
 			tuneGC(false)
-			p, found, err := plugin.Build(cmd.Context(), dir, plugin.Options{Out: "-"})
+			p, found, err := build.Build(cmd.Context(), dir, build.Options{Out: "-"})
 			if err != nil {
 				a.printWarnings(found)
 				return err
 			}
-			found = append(found, plugin.Check(p)...)
+			found = append(found, build.Check(p)...)
 			if a.json {
-				if err := a.printJSON(append([]plugin.Diagnostic{}, found...)); err != nil {
+				if err := a.printJSON(append([]build.Diagnostic{}, found...)); err != nil {
 					return err
 				}
 			} else {
@@ -190,7 +191,7 @@ func (a *app) pluginTest() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			p, found, err := plugin.Build(cmd.Context(), dir, plugin.Options{Out: "-"})
+			p, found, err := build.Build(cmd.Context(), dir, build.Options{Out: "-"})
 			a.printWarnings(found)
 			if err != nil {
 				return err

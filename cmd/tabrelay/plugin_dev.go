@@ -19,9 +19,10 @@ import (
 
 	"tabrelay/relay/agent/join"
 	"tabrelay/relay/lib/async"
-	"tabrelay/relay/plugin"
+	"tabrelay/relay/plugin/build"
 	"tabrelay/relay/plugin/review"
 	"tabrelay/relay/program/httpapi"
+	"tabrelay/relay/road/plugin"
 )
 
 // reconnectInterval is the pause before a session tries again to reach a relay.
@@ -74,7 +75,7 @@ func (d *devSession) run(ctx context.Context) error {
 	defer cancel()
 	var following sync.WaitGroup
 	following.Go(func() { d.followCalls(ctx) })
-	err := plugin.Watch(ctx, d.dir, plugin.Options{}, func(b plugin.BuildResult) {
+	err := build.Watch(ctx, d.dir, build.Options{}, func(b build.Result) {
 		d.noteBuild(d.dir, "", b.Err)
 		d.printWarnings(b.Diagnostics)
 		if b.Err == nil {
@@ -99,7 +100,7 @@ func (d *devSession) run(ctx context.Context) error {
 // removeAdded stops offering a folder that this session added.
 func (d *devSession) removeAdded(ctx context.Context) error {
 	name := d.current.Manifest.Name
-	if err := plugin.Remove(d.home.Plugins(), name); err != nil {
+	if err := build.Remove(d.home.Plugins(), name); err != nil {
 		return err
 	}
 	d.notef("%s is not offered any more. To keep it: tabrelay plugin add %s\n", name, d.dir)
@@ -107,7 +108,7 @@ func (d *devSession) removeAdded(ctx context.Context) error {
 }
 
 // publish makes a build the one that the next call runs.
-func (d *devSession) publish(ctx context.Context, b plugin.BuildResult) {
+func (d *devSession) publish(ctx context.Context, b build.Result) {
 	if d.current != nil && d.current.Hash == b.Plugin.Hash {
 		d.notef("Nothing changed for the page.\n")
 		return
@@ -115,14 +116,14 @@ func (d *devSession) publish(ctx context.Context, b plugin.BuildResult) {
 	began := time.Now()
 	m := b.Plugin.Manifest
 	if d.current != nil && d.current.Manifest.Name != m.Name && d.added {
-		if err := plugin.Remove(d.home.Plugins(), d.current.Manifest.Name); err != nil {
+		if err := build.Remove(d.home.Plugins(), d.current.Manifest.Name); err != nil {
 			d.notef("problem: %v\n", err)
 		}
 	}
 	if d.approved {
 		d.approveBuild(ctx, b.Plugin) // before the relay finds it, so that the tools are there all the time
 	}
-	added, err := plugin.Register(d.home.Plugins(), b.Plugin)
+	added, err := build.Register(d.home.Plugins(), b.Plugin)
 	if err != nil {
 		d.notef("error: %v\n", err)
 		return
@@ -143,7 +144,7 @@ func (d *devSession) publish(ctx context.Context, b plugin.BuildResult) {
 		d.notef("%s: %s on %s, in %s. Each save is live; Ctrl-C ends.\n", m.Name, plural(len(m.Tools), "tool"), pages,
 			took)
 	} else {
-		d.notef("%s: live in %s%s\n", m.Name, took, indented(plugin.Compare(d.current, b.Plugin)...))
+		d.notef("%s: live in %s%s\n", m.Name, took, indented(build.Compare(d.current, b.Plugin)...))
 	}
 	d.current, d.added = b.Plugin, d.added || added
 	select {
@@ -215,7 +216,7 @@ func (d *devSession) printPlace(ctx context.Context, p *plugin.Plugin, at any) {
 	for _, at := range places {
 		one, _ := at.(string)
 		place, ok := d.place(ctx, p, one)
-		if file, of := plugin.OfSDK(place.File); ok && of {
+		if file, of := build.OfSDK(place.File); ok && of {
 			inSDK = cmp.Or(inSDK, file)
 		} else if ok {
 			d.notef("  %s\n%s", place.Place(), indentedFrame(place))
@@ -228,7 +229,7 @@ func (d *devSession) printPlace(ctx context.Context, p *plugin.Plugin, at any) {
 	}
 }
 
-func indentedFrame(d plugin.Diagnostic) string {
+func indentedFrame(d build.Diagnostic) string {
 	if d.Frame == "" {
 		return ""
 	}
@@ -236,16 +237,16 @@ func indentedFrame(d plugin.Diagnostic) string {
 }
 
 // place is where in the sources of a build the place of a failure is; there is none when the call ran another build.
-func (d *devSession) place(ctx context.Context, p *plugin.Plugin, at string) (place plugin.Diagnostic, ok bool) {
+func (d *devSession) place(ctx context.Context, p *plugin.Plugin, at string) (place build.Diagnostic, ok bool) {
 	s, err := d.relayStatus(ctx)
 	if err != nil {
 		return place, false
 	}
-	injected, err := os.ReadFile(filepath.Join(s.Extension.Folder, "adapters", plugin.InjectedFile(at)))
+	injected, err := os.ReadFile(filepath.Join(s.Extension.Folder, "adapters", build.InjectedFile(at)))
 	if err != nil {
 		return place, false
 	}
-	return p.SourcePlace(injected, at)
+	return build.SourcePlace(p, injected, at)
 }
 
 // approveBuild lets a build run without a review, because its author watches the session. A person confirms that once;

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"tabrelay/relay/plugin"
+	"tabrelay/relay/road/plugin"
 	"tabrelay/relay/state/config"
 )
 

@@ -20,9 +20,10 @@ import (
 
 	"tabrelay/relay/agent/join"
 	"tabrelay/relay/capability/recording"
-	"tabrelay/relay/plugin"
+	"tabrelay/relay/plugin/build"
 	"tabrelay/relay/plugin/trial"
 	"tabrelay/relay/program/httpapi"
+	"tabrelay/relay/road/plugin"
 )
 
 const (
@@ -215,11 +216,11 @@ func (r *recordSession) write(ctx context.Context) error {
 	if err := d.Write(r.dir, r.name); err != nil {
 		return err
 	}
-	p, found, err := plugin.Build(ctx, r.dir, plugin.Options{})
+	p, found, err := build.Build(ctx, r.dir, build.Options{})
 	if err != nil {
 		return err
 	}
-	r.printWarnings(append(found, plugin.Check(p)...))
+	r.printWarnings(append(found, build.Check(p)...))
 	passed, total, err := r.test(ctx, p)
 	if err != nil {
 		return err

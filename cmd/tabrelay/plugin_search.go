@@ -7,8 +7,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"tabrelay/relay/plugin"
 	"tabrelay/relay/plugin/install"
+	"tabrelay/relay/road/plugin"
 )
 
 // searchHit is a plugin that a search found.

@@ -18,7 +18,7 @@ import (
 	"golang.org/x/term"
 
 	"tabrelay/relay/agent/join"
-	"tabrelay/relay/plugin"
+	"tabrelay/relay/plugin/build"
 	"tabrelay/relay/program/httpapi"
 	"tabrelay/relay/road/fault"
 	"tabrelay/relay/road/policy"
@@ -232,7 +232,7 @@ func (t *terminal) report(err error) int {
 	if isConfigError(err) {
 		exit = exitUsage
 	}
-	if wrong, ok := errors.AsType[*plugin.InvalidError](err); ok && err.Error() == wrong.Error() {
+	if wrong, ok := errors.AsType[*build.InvalidError](err); ok && err.Error() == wrong.Error() {
 		t.notef("%s\n", wrong.Framed())
 		return exit
 	}
@@ -260,7 +260,7 @@ func (t *terminal) labelled(label string, s style, line string) {
 func isConfigError(err error) bool {
 	var wrong *config.Error
 	var file *config.FileError
-	var list *plugin.ListError
+	var list *build.ListError
 	var start *join.StartError
 	return errors.As(err, &wrong) || errors.As(err, &file) || errors.As(err, &list) ||
 		errors.As(err, &start) && start.Exit == exitUsage || errors.Is(err, join.ErrInvalidOutput)

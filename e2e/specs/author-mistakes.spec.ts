@@ -1,5 +1,5 @@
 // What authors typically do wrong in a handler, through a real call: `plugin dev` says it once, where it is, and what
-// to write. What shows when a plugin is built is in relay/plugin/mistakes_test.go.
+// to write. What shows when a plugin is built is in relay/plugin/build/mistakes_test.go.
 
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';

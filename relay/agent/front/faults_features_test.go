@@ -10,7 +10,7 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 
-	"tabrelay/relay/plugin"
+	"tabrelay/relay/road/plugin"
 	"tabrelay/relay/road/registry"
 )
 

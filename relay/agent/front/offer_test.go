@@ -8,8 +8,8 @@ import (
 	"testing/synctest"
 	"time"
 
-	"tabrelay/relay/plugin"
 	"tabrelay/relay/road/call"
+	"tabrelay/relay/road/plugin"
 	"tabrelay/relay/road/registry"
 )
 

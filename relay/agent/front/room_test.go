@@ -11,8 +11,8 @@ import (
 	"testing"
 	"testing/synctest"
 
-	"tabrelay/relay/plugin"
 	"tabrelay/relay/road/call"
+	"tabrelay/relay/road/plugin"
 	"tabrelay/relay/road/registry"
 )
 

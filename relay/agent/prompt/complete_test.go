@@ -10,9 +10,9 @@ import (
 
 	"tabrelay/relay/agent/front"
 	"tabrelay/relay/browser/hub"
-	"tabrelay/relay/plugin"
 	"tabrelay/relay/road/call"
 	"tabrelay/relay/road/fault"
+	"tabrelay/relay/road/plugin"
 	"tabrelay/relay/road/registry"
 )
 

@@ -13,9 +13,9 @@ import (
 	"sync/atomic"
 
 	"tabrelay/relay/lib/suggest"
-	"tabrelay/relay/plugin"
 	"tabrelay/relay/road/call"
 	"tabrelay/relay/road/fault"
+	"tabrelay/relay/road/plugin"
 	"tabrelay/relay/road/registry"
 )
 

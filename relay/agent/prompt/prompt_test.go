@@ -8,9 +8,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"tabrelay/relay/agent/prompt"
-	"tabrelay/relay/plugin"
 	"tabrelay/relay/road/call"
 	"tabrelay/relay/road/fault"
+	"tabrelay/relay/road/plugin"
 	"tabrelay/relay/road/registry"
 )
 

@@ -13,10 +13,10 @@ import (
 	"time"
 
 	"tabrelay/relay/capability"
-	"tabrelay/relay/plugin"
 	"tabrelay/relay/road/call"
 	"tabrelay/relay/road/fault"
 	"tabrelay/relay/road/fault/faulttest"
+	"tabrelay/relay/road/plugin"
 	"tabrelay/relay/road/registry"
 )
 

@@ -10,9 +10,9 @@ import (
 
 	"tabrelay/relay/capability/delegation/provider"
 	"tabrelay/relay/lib/rawjson"
-	"tabrelay/relay/plugin"
 	"tabrelay/relay/road/call"
 	"tabrelay/relay/road/fault"
+	"tabrelay/relay/road/plugin"
 	"tabrelay/relay/road/registry"
 )
 

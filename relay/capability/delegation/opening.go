@@ -10,9 +10,9 @@ import (
 	"time"
 
 	"tabrelay/relay/lib/random"
-	"tabrelay/relay/plugin"
 	"tabrelay/relay/road/call"
 	"tabrelay/relay/road/fault"
+	"tabrelay/relay/road/plugin"
 )
 
 // Asked is what a client asks for when it creates a session.

@@ -11,7 +11,7 @@ import (
 const samplePage = "<!doctype html><title>Sample</title><main><p>Text</p></main>"
 
 // answerKind says what the answers of an endpoint are, and has those that are JSON.
-func (b *build) answerKind() (answerKind, []any) {
+func (b *toolDraft) answerKind() (answerKind, []any) {
 	var values []any
 	known := false
 	for _, q := range b.good {
@@ -104,7 +104,7 @@ func sampleOutput(kind answerKind, sample any) map[string]any {
 }
 
 // finishRequests gives the request of the fixture its answer.
-func (b *build) finishRequests(kind answerKind, sample any) {
+func (b *toolDraft) finishRequests(kind answerKind, sample any) {
 	last := b.requests[len(b.requests)-1]
 	if last["body"] != nil {
 		return
@@ -133,7 +133,7 @@ var (
 )
 
 // annotations are the hints of a tool. Only what its method promises is taken for reading.
-func (b *build) annotations() string {
+func (b *toolDraft) annotations() string {
 	route := strings.Join(b.e.segments, "/") + "/" + strings.Join(slices.Sorted(maps.Values(b.e.route)), "/") +
 		"/" + b.e.rpc
 	switch {
@@ -165,12 +165,12 @@ func (b *build) annotations() string {
 }
 
 // isGraphQLQuery tells an operation that reads, as far as its text is known.
-func (b *build) isGraphQLQuery() bool {
+func (b *toolDraft) isGraphQLQuery() bool {
 	return b.e.graphQL != "" && !slices.ContainsFunc(b.good, func(q *request) bool { return !q.isGraphQLQuery() })
 }
 
 // describe says what a tool does, as far as the recording tells.
-func (b *build) describe(kind answerKind, form bool) string {
+func (b *toolDraft) describe(kind answerKind, form bool) string {
 	address := plainText(b.secrets.strip(b.e.address()))
 	what := map[bool]string{true: "Reads", false: "Sends"}[b.e.method == "GET"]
 	switch {

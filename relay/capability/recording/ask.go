@@ -10,7 +10,7 @@ import (
 )
 
 // askCode is the request of a tool that sends what a script of the page sent.
-func (b *build) askCode(kind answerKind, path, query, samplePath, sampleQuery string) string {
+func (b *toolDraft) askCode(kind answerKind, path, query, samplePath, sampleQuery string) string {
 	q := b.good[0]
 	options := []string{}
 	if query != "" {
@@ -56,7 +56,7 @@ func (b *build) askCode(kind answerKind, path, query, samplePath, sampleQuery st
 }
 
 // pageArguments are those by which an agent reads a page in parts.
-func (b *build) pageArguments() string {
+func (b *toolDraft) pageArguments() string {
 	offset := b.args.add("", "offset", map[string]any{"type": "integer", "minimum": 0, "default": 0,
 		"description": "Where to go on: nextOffset of the previous answer."}, false, 0)
 	most := b.args.add("", "maxChars", map[string]any{"type": "integer", "minimum": 1, "maximum": 100_000,
@@ -66,7 +66,7 @@ func (b *build) pageArguments() string {
 }
 
 // headerCode are the headers that matter: tokens, and words that say what is meant.
-func (b *build) headerCode(q *request) string {
+func (b *toolDraft) headerCode(q *request) string {
 	entries := map[string]string{}
 	for _, name := range slices.Sorted(maps.Keys(q.headers)) {
 		value := q.headers[name]
@@ -87,7 +87,7 @@ func (b *build) headerCode(q *request) string {
 }
 
 // body is what is sent, as code and as it is in the fixture.
-func (b *build) body() (code string, sample any, ok bool) {
+func (b *toolDraft) body() (code string, sample any, ok bool) {
 	q := b.good[0]
 	if q.fields() != nil {
 		var samples []url.Values
@@ -125,7 +125,7 @@ func (b *build) body() (code string, sample any, ok bool) {
 }
 
 // jsonEntries are the fields of JSON bodies that are objects, as code and as they are in the fixture.
-func (b *build) jsonEntries(bodies []any, _ string) (entries map[string]string, sent map[string]any) {
+func (b *toolDraft) jsonEntries(bodies []any, _ string) (entries map[string]string, sent map[string]any) {
 	object, isObject := bodies[0].(map[string]any)
 	isRoute := func(name string) bool { return b.e.route[name] != "" && object[name] == any(b.e.route[name]) }
 	fields, ok := b.args.jsonArguments(bodies, func(name string) bool { return isSecret(name) || isRoute(name) })

@@ -15,7 +15,7 @@ var (
 )
 
 // graphQLBody sends the operation as it was, with its variables as arguments.
-func (b *build) graphQLBody(bodies []any) (code string, sample any, ok bool) {
+func (b *toolDraft) graphQLBody(bodies []any) (code string, sample any, ok bool) {
 	object, _ := bodies[0].(map[string]any)
 	query, _ := object["query"].(string)
 	query = graphQLBlock.ReplaceAllString(b.secrets.strip(query), `" "`)
@@ -53,7 +53,7 @@ func (b *build) graphQLBody(bodies []any) (code string, sample any, ok bool) {
 }
 
 // rpcBody sends the method of JSON-RPC, with its params as arguments.
-func (b *build) rpcBody(bodies []any) (code string, sample any, ok bool) {
+func (b *toolDraft) rpcBody(bodies []any) (code string, sample any, ok bool) {
 	var params []any
 	for _, body := range bodies {
 		one, _ := body.(map[string]any)
@@ -77,7 +77,7 @@ func (b *build) rpcBody(bodies []any) (code string, sample any, ok bool) {
 }
 
 // form is the form that the person submitted; nil when a script of the page made the request.
-func (b *build) form() *event {
+func (b *toolDraft) form() *event {
 	if b.e.method == "GET" {
 		return nil
 	}
@@ -90,7 +90,7 @@ func (b *build) form() *event {
 }
 
 // submitCode fills the form in as the page has it now: its hidden fields, such as tokens, are those of this moment.
-func (b *build) submitCode(form *event, path, query, samplePath, sampleQuery string) string {
+func (b *toolDraft) submitCode(form *event, path, query, samplePath, sampleQuery string) string {
 	q := b.good[slices.IndexFunc(b.good, func(q *request) bool { return q.submit == form })]
 	var samples []url.Values
 	for _, one := range b.good {
@@ -124,7 +124,7 @@ func (b *build) submitCode(form *event, path, query, samplePath, sampleQuery str
 }
 
 // visible are the fields of a form that the person sees.
-func (b *build) visible(q *request, form *event) url.Values {
+func (b *toolDraft) visible(q *request, form *event) url.Values {
 	seen := url.Values{}
 	for name, values := range q.fields() {
 		hidden := slices.ContainsFunc(form.Fields, func(f Field) bool { return f.Name == name && f.Type == "hidden" })
@@ -140,7 +140,7 @@ func (b *build) visible(q *request, form *event) url.Values {
 type pageOf struct{ code, sample string }
 
 // formPage is where a form was: an earlier answer that has its hidden values, else the page of the tab.
-func (b *build) formPage(q *request, form *event) pageOf {
+func (b *toolDraft) formPage(q *request, form *event) pageOf {
 	address := form.Page
 	for _, earlier := range slices.Backward(b.tokens.recording.requests) {
 		if earlier.at >= q.at || !earlier.answered || earlier.method != "GET" || earlier.navigation ||
@@ -159,7 +159,7 @@ func (b *build) formPage(q *request, form *event) pageOf {
 
 // pageAddress is the address of a page, with arguments for what names one thing in it: the same as in the request's own
 // address, where they are called the same.
-func (b *build) pageAddress(u *url.URL) pageOf {
+func (b *toolDraft) pageAddress(u *url.URL) pageOf {
 	code, sample := "", ""
 	segments := split(u.EscapedPath())
 	general := generalise(segments, nil)
@@ -197,7 +197,7 @@ func (b *build) pageAddress(u *url.URL) pageOf {
 }
 
 // idArgument is an argument that names one thing: one that is there already, or a new one.
-func (b *build) idArgument(wire, name, value string) *field {
+func (b *toolDraft) idArgument(wire, name, value string) *field {
 	for _, f := range b.args.list {
 		if plain := f.schema["type"] == "string" || f.schema["type"] == "integer"; plain &&
 			(f.name == name || wire != "" && f.wire == wire) {

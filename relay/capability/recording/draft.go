@@ -14,7 +14,7 @@ import (
 	"strings"
 	"text/template"
 
-	"tabrelay/relay/plugin"
+	"tabrelay/relay/plugin/build"
 )
 
 //go:embed parts
@@ -218,10 +218,10 @@ func pretty(v any) ([]byte, error) {
 
 // Write writes the draft into a new folder, with what an editor needs.
 func (d *Draft) Write(dir, name string) error {
-	if err := plugin.New(dir, name); err != nil {
+	if err := build.Scaffold(dir, name); err != nil {
 		return err
 	}
-	for _, example := range []string{"src", "fixtures"} { // what plugin.New has to start from
+	for _, example := range []string{"src", "fixtures"} { // what build.Scaffold has to start from
 		if err := os.RemoveAll(filepath.Join(dir, example)); err != nil {
 			return err
 		}

@@ -7,8 +7,9 @@ import (
 	"strings"
 	"testing"
 
-	"tabrelay/relay/plugin"
+	"tabrelay/relay/plugin/build"
 	"tabrelay/relay/plugin/trial"
+	"tabrelay/relay/road/plugin"
 )
 
 // tape writes the events of a recording.
@@ -61,11 +62,11 @@ func drafted(t *testing.T, r *tape) (*Draft, *plugin.Plugin, map[string]plugin.T
 	if err := d.Write(dir, "tea"); err != nil {
 		t.Fatal(err)
 	}
-	built, _, err := plugin.Build(t.Context(), dir, plugin.Options{})
+	built, _, err := build.Build(t.Context(), dir, build.Options{})
 	if err != nil {
 		t.Fatalf("%v\n%s", err, d.files["src/index.ts"])
 	}
-	for _, one := range plugin.Check(built) {
+	for _, one := range build.Check(built) {
 		t.Errorf("check: %v", one)
 	}
 	fixtures, err := trial.Read(dir, built)

@@ -44,8 +44,8 @@ type maker struct {
 	secrets     secrets
 }
 
-// build is one tool while it is made.
-type build struct {
+// toolDraft is one tool while it is made.
+type toolDraft struct {
 	*maker
 	e        *endpoint
 	good     []*request // samples that succeeded
@@ -55,7 +55,7 @@ type build struct {
 }
 
 func (m *maker) tool(e *endpoint) *tool {
-	b := &build{maker: m, e: e}
+	b := &toolDraft{maker: m, e: e}
 	for _, q := range e.samples {
 		if q.succeeded() {
 			b.good = append(b.good, q)
@@ -124,7 +124,7 @@ func merge(into map[string]any, key string, more map[string]any) {
 }
 
 // used are the tokens that a piece of code reads.
-func (b *build) used(code string) []*token {
+func (b *toolDraft) used(code string) []*token {
 	var all []*token
 	for _, t := range b.tokens.list {
 		if strings.Contains(code, "await "+t.name+"(") {
@@ -135,7 +135,7 @@ func (b *build) used(code string) []*token {
 }
 
 // path is the address as a template, and as it is in the fixture.
-func (b *build) path() (template, sample string) {
+func (b *toolDraft) path() (template, sample string) {
 	var seen [][]string
 	for _, q := range b.e.samples {
 		seen = append(seen, split(q.url.EscapedPath()))
@@ -160,7 +160,7 @@ var templateEscapes = strings.NewReplacer("\\", "\\\\", "`", "\\`", "${", "\\${"
 func templateText(text string) string { return templateEscapes.Replace(text) }
 
 // route is a field that says which endpoint is meant, as code and as it is in the fixture.
-func (b *build) route(name string) (code, sample string) {
+func (b *toolDraft) route(name string) (code, sample string) {
 	value := b.e.route[name]
 	if !strings.Contains(value, "*") {
 		return quote(value), value
@@ -181,7 +181,7 @@ func (b *build) route(name string) (code, sample string) {
 }
 
 // query is the query as an object, and as it is in the fixture.
-func (b *build) query() (code, sample string) {
+func (b *toolDraft) query() (code, sample string) {
 	var samples []url.Values
 	for _, q := range b.good {
 		samples = append(samples, q.url.Query())
@@ -190,7 +190,7 @@ func (b *build) query() (code, sample string) {
 }
 
 // values makes code for the fields of a query or a form.
-func (b *build) values(samples []url.Values, form *event, what string) (code, sample string) {
+func (b *toolDraft) values(samples []url.Values, form *event, what string) (code, sample string) {
 	entries, sent := map[string]string{}, url.Values{}
 	has := func(name string) bool {
 		return slices.ContainsFunc(samples, func(v url.Values) bool { return v.Has(name) })
@@ -273,7 +273,7 @@ func orderedQuery(entries map[string]string, sent url.Values) string {
 }
 
 // skipsSecret leaves a secret field out of the arguments, and says so where its origin is not known.
-func (b *build) skipsSecret(name string, form *event, what string) bool {
+func (b *toolDraft) skipsSecret(name string, form *event, what string) bool {
 	if form != nil && slices.ContainsFunc(form.Fields, func(f Field) bool {
 		return f.Name == name &&
 			(f.Type == "hidden" || f.Type == "password")
@@ -295,14 +295,14 @@ func (b *build) skipsSecret(name string, form *event, what string) bool {
 	return true
 }
 
-func (b *build) note(format string, args ...any) {
+func (b *toolDraft) note(format string, args ...any) {
 	text := fmt.Sprintf(format, args...)
 	if !slices.Contains(b.comments, text) {
 		b.comments = append(b.comments, text)
 	}
 }
 
-func (b *build) read(t *token) string {
+func (b *toolDraft) read(t *token) string {
 	if t.prefix != "" {
 		return "`" + templateText(t.prefix) + "${await " + t.name + "(signal)}`"
 	}

@@ -8,8 +8,8 @@ import (
 
 	"tabrelay/relay/lib/clip"
 	"tabrelay/relay/lib/rawjson"
-	"tabrelay/relay/plugin"
 	"tabrelay/relay/road/fault"
+	"tabrelay/relay/road/plugin"
 	"tabrelay/relay/road/schema"
 )
 

@@ -9,11 +9,12 @@ import (
 	"strings"
 	"time"
 
-	"tabrelay/relay/plugin"
+	"tabrelay/relay/plugin/build"
 	"tabrelay/relay/plugin/install"
 	"tabrelay/relay/plugin/review"
 	"tabrelay/relay/road/event"
 	"tabrelay/relay/road/fault"
+	"tabrelay/relay/road/plugin"
 )
 
 // AddTime is how long adding a plugin may take, with what has to be fetched for it.
@@ -130,7 +131,7 @@ func (c *Catalog) add(ctx context.Context, a *adding, source install.Source) {
 }
 
 // added says how it ended. What was added is read first, so that its review is there when the person is told.
-func (c *Catalog) added(ctx context.Context, a *adding, p *plugin.Plugin, found []plugin.Diagnostic, err error) {
+func (c *Catalog) added(ctx context.Context, a *adding, p *plugin.Plugin, found []build.Diagnostic, err error) {
 	var failure *fault.Error
 	if err == nil {
 		_, failure = c.Reload()

@@ -23,11 +23,12 @@ import (
 	"tabrelay/relay/browser/wire"
 	"tabrelay/relay/lib/async"
 	"tabrelay/relay/lib/lock"
-	"tabrelay/relay/plugin"
+	"tabrelay/relay/plugin/build"
 	"tabrelay/relay/plugin/install"
 	"tabrelay/relay/road/call"
 	"tabrelay/relay/road/event"
 	"tabrelay/relay/road/fault"
+	"tabrelay/relay/road/plugin"
 	"tabrelay/relay/road/registry"
 	"tabrelay/relay/state/config"
 	"tabrelay/relay/state/store"
@@ -262,10 +263,10 @@ func (c *Catalog) installed(next *state) (plugins []plugin.Plugin, withheld map[
 	if c.options.Plugins != nil {
 		return slices.Clone(c.options.Plugins), nil, nil
 	}
-	added, err := plugin.List(c.options.Home.Plugins())
+	added, err := build.List(c.options.Home.Plugins())
 	_, missing := os.Stat(c.options.Home.PluginList())
 	if err == nil && c.listed && len(added) == 0 && errors.Is(missing, fs.ErrNotExist) {
-		err = &plugin.ListError{File: c.options.Home.PluginList(), Err: errors.New("it is gone")}
+		err = &build.ListError{File: c.options.Home.PluginList(), Err: errors.New("it is gone")}
 	}
 	if err != nil {
 		return nil, nil, err
@@ -294,7 +295,7 @@ func (c *Catalog) installed(next *state) (plugins []plugin.Plugin, withheld map[
 	if err != nil {
 		next.problems = append(next.problems, registry.Problem{Reason: err.Error()})
 	}
-	return plugin.Offered(shipped, added), withheld, nil
+	return build.Offered(shipped, added), withheld, nil
 }
 
 // Problems are what is wrong with plugins, as the person may read it.

@@ -12,10 +12,11 @@ import (
 
 	"tabrelay/relay/browser/hub"
 	"tabrelay/relay/browser/wire"
-	"tabrelay/relay/plugin"
+	"tabrelay/relay/plugin/build"
 	"tabrelay/relay/plugin/review"
 	"tabrelay/relay/road/call"
 	"tabrelay/relay/road/fault"
+	"tabrelay/relay/road/plugin"
 	"tabrelay/relay/road/policy"
 	"tabrelay/relay/road/registry"
 	"tabrelay/relay/state/config"
@@ -114,9 +115,9 @@ func (w *world) put(name, code string) string {
 	dir := filepath.Join(filepath.Dir(string(w.home)), name)
 	w.write(filepath.Join(dir, "dist/manifest.json"), string(manifest))
 	w.write(filepath.Join(dir, "dist/adapter.js"), "var tabrelayPlugin = {default: {tools: []}}; // "+code+"\n")
-	p, err := plugin.Load(dir)
+	p, err := build.Load(dir)
 	if err == nil {
-		_, err = plugin.Register(w.home.Plugins(), p)
+		_, err = build.Register(w.home.Plugins(), p)
 	}
 	if err != nil {
 		w.t.Fatal(err)

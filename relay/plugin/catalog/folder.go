@@ -18,7 +18,8 @@ import (
 
 	"tabrelay/relay/browser/wire"
 	"tabrelay/relay/lib/lock"
-	"tabrelay/relay/plugin"
+	"tabrelay/relay/plugin/build"
+	"tabrelay/relay/road/plugin"
 	"tabrelay/relay/road/registry"
 	"tabrelay/relay/state/config"
 )
@@ -178,7 +179,7 @@ func (f *folder) adapters(s *registry.Snapshot, developed func(*plugin.Plugin) b
 		}
 		files[one.File] = composed
 		if p.PreScript != nil {
-			before := plugin.ComposePreScript(*p)
+			before := build.ComposePreScript(*p)
 			one.PreScript = fileName(p.Manifest.Name+"-pre", before)
 			files[one.PreScript] = before
 		}
@@ -191,7 +192,7 @@ func (f *folder) adapters(s *registry.Snapshot, developed func(*plugin.Plugin) b
 func compose(site *registry.Site, runtime []byte, developed bool) []byte {
 	p := *site.Plugin
 	p.Manifest.URLPatterns, p.Manifest.ExcludePatterns = site.Matches, site.Excludes
-	return plugin.Compose(p, runtime, developed)
+	return build.Compose(p, runtime, developed)
 }
 
 // runtime is the extension's part of a main-world adapter.

@@ -8,10 +8,10 @@ import (
 	"strings"
 	"time"
 
-	"tabrelay/relay/plugin"
 	"tabrelay/relay/road/call"
 	"tabrelay/relay/road/event"
 	"tabrelay/relay/road/fault"
+	"tabrelay/relay/road/plugin"
 	"tabrelay/relay/state/store"
 )
 

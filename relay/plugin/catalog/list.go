@@ -7,9 +7,9 @@ import (
 
 	"tabrelay/relay/browser/hub"
 	"tabrelay/relay/lib/match"
-	"tabrelay/relay/plugin"
 	"tabrelay/relay/plugin/review"
 	"tabrelay/relay/road/call"
+	"tabrelay/relay/road/plugin"
 	"tabrelay/relay/road/registry"
 )
 

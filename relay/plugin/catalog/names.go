@@ -6,7 +6,8 @@ import (
 
 	"tabrelay/adapters"
 	"tabrelay/relay/lib/suggest"
-	"tabrelay/relay/plugin"
+	"tabrelay/relay/plugin/build"
+	"tabrelay/relay/road/plugin"
 	"tabrelay/relay/road/policy"
 	"tabrelay/relay/road/registry"
 	"tabrelay/relay/state/config"
@@ -69,7 +70,7 @@ func namesOnDisk(home config.Home) (names []string) {
 			names = append(names, namesOf(shipped)...)
 		}
 	}
-	entries, _ := plugin.List(home.Plugins()) // those that cannot be read have no name to be known by
+	entries, _ := build.List(home.Plugins()) // those that cannot be read have no name to be known by
 	for _, e := range entries {
 		names = append(names, e.Name)
 		if e.Plugin != nil {

@@ -10,7 +10,7 @@ import (
 
 	"github.com/fsnotify/fsnotify"
 
-	"tabrelay/relay/plugin"
+	"tabrelay/relay/plugin/build"
 	"tabrelay/relay/road/fault"
 	"tabrelay/relay/state/config"
 )
@@ -192,7 +192,7 @@ func (c *Catalog) follow(watcher *fsnotify.Watcher) (now followed) {
 	if err := os.MkdirAll(home.Plugins(), 0o700); err != nil {
 		log.Warn().Err(err).Msg("cannot make the folder of plugins")
 	}
-	added, err := plugin.Folders(home.Plugins())
+	added, err := build.Folders(home.Plugins())
 	if err != nil {
 		log.Warn().Err(err).Msg("cannot read the list of plugins")
 	}

@@ -11,9 +11,10 @@ import (
 
 	"github.com/rs/zerolog"
 
-	"tabrelay/relay/plugin"
+	"tabrelay/relay/plugin/build"
 	"tabrelay/relay/plugin/review"
 	"tabrelay/relay/road/event"
+	"tabrelay/relay/road/plugin"
 	"tabrelay/relay/road/registry"
 	"tabrelay/relay/state/store"
 )
@@ -75,7 +76,7 @@ func (v *reviews) read(ctx context.Context, s Store, log zerolog.Logger) error {
 
 // admit takes out of added what no person accepted, and puts the content that they accepted last in its place if it is
 // still to be had. withheld says of each plugin what that keeps from agents. before is what was there until now.
-func (v *reviews) admit(added []plugin.Entry, before *state) (all map[string]*found,
+func (v *reviews) admit(added []build.Entry, before *state) (all map[string]*found,
 	withheld map[string]*registry.Withheld) {
 	v.dropRemoved(added)
 	all, withheld = map[string]*found{}, map[string]*registry.Withheld{}
@@ -212,9 +213,9 @@ func (v *reviews) keep(p *plugin.Plugin) {
 }
 
 // dropRemoved lets nothing stand in for plugins that were removed: another one of the name, added later, is a new one.
-func (v *reviews) dropRemoved(added []plugin.Entry) {
+func (v *reviews) dropRemoved(added []build.Entry) {
 	for name := range v.kept {
-		if slices.ContainsFunc(added, func(e plugin.Entry) bool { return e.Name == name }) {
+		if slices.ContainsFunc(added, func(e build.Entry) bool { return e.Name == name }) {
 			continue
 		}
 		if err := v.store.DropContent(context.Background(), name); err != nil {
@@ -243,7 +244,7 @@ func (f *found) withheld() *registry.Withheld {
 }
 
 // sourceOf says where a plugin came from.
-func sourceOf(e *plugin.Entry) string {
+func sourceOf(e *build.Entry) string {
 	if e.Pin == nil {
 		return "the folder " + e.Dir
 	}

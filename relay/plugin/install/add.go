@@ -6,7 +6,8 @@ import (
 	"os"
 	"strings"
 
-	"tabrelay/relay/plugin"
+	"tabrelay/relay/plugin/build"
+	"tabrelay/relay/road/plugin"
 )
 
 // Source is where a plugin comes from, as a person writes it: a folder, a tarball, a repository, or the name of a
@@ -28,10 +29,10 @@ func (e *SpelledError) Unwrap() error { return e.Err }
 
 // Add offers the plugin of a source: a folder is built and stays where it is, everything else is unpacked into the
 // plugins folder home. It does not run before it was reviewed.
-func Add(ctx context.Context, home string, s Source, step Step) (*plugin.Plugin, []plugin.Diagnostic, error) {
+func Add(ctx context.Context, home string, s Source, step Step) (*plugin.Plugin, []build.Diagnostic, error) {
 	if s.IsFolder() {
 		defer step("Building " + s.From)()
-		return plugin.Add(ctx, home, s.From)
+		return build.Add(ctx, home, s.From)
 	}
 	c, err := s.Prepare(ctx, home, step)
 	if err != nil {

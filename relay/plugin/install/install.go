@@ -14,7 +14,8 @@ import (
 	"path/filepath"
 	"strings"
 
-	"tabrelay/relay/plugin"
+	"tabrelay/relay/plugin/build"
+	"tabrelay/relay/road/plugin"
 )
 
 // packagesDir is where plugins from elsewhere are kept, in the plugins folder of the home.
@@ -61,11 +62,11 @@ func (p *Package) source() string {
 // Candidate is a plugin that is unpacked and sound, and not offered yet.
 type Candidate struct {
 	Plugin *plugin.Plugin
-	Found  []plugin.Diagnostic // warnings of its build
+	Found  []build.Diagnostic // warnings of its build
 	home   string
 	dir    string
 	lock   io.Closer // until it is installed or discarded
-	pin    plugin.Pin
+	pin    build.Pin
 }
 
 // Prepare unpacks a package into the plugins folder. One with build output is taken as it was built; another one,
@@ -84,7 +85,7 @@ func Prepare(ctx context.Context, home string, p *Package) (_ *Candidate, err er
 		return nil, errors.Join(fmt.Errorf("the package cannot be unpacked: %w", err), lock.Close())
 	}
 	c := &Candidate{home: home, dir: dir, lock: lock,
-		pin: plugin.Pin{From: p.source(), Version: p.Version, Integrity: p.Integrity}}
+		pin: build.Pin{From: p.source(), Version: p.Version, Integrity: p.Integrity}}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, c.Discard())
@@ -107,11 +108,11 @@ func (c *Candidate) read(ctx context.Context) (err error) {
 	}
 	switch {
 	case there("dist/manifest.json"):
-		c.Plugin, err = plugin.Load(c.dir)
-	case plugin.IsPublished(c.dir):
-		c.Plugin, c.Found, err = plugin.BuildPublished(ctx, c.dir)
-	case plugin.HasSources(c.dir):
-		c.Plugin, c.Found, err = plugin.Build(ctx, c.dir, plugin.Options{})
+		c.Plugin, err = build.Load(c.dir)
+	case build.IsPublished(c.dir):
+		c.Plugin, c.Found, err = build.Published(ctx, c.dir)
+	case build.HasSources(c.dir):
+		c.Plugin, c.Found, err = build.Build(ctx, c.dir, build.Options{})
 	default:
 		err = errors.New("it is not a plugin: it has neither dist/manifest.json, which tabrelay plugin build " +
 			"makes, nor " +
@@ -127,7 +128,7 @@ func (c *Candidate) Discard() error { return errors.Join(os.RemoveAll(c.dir), c.
 func (c *Candidate) Install(replace bool) error {
 	name := c.Plugin.Manifest.Name
 	dir := filepath.Join(c.home, packagesDir, fmt.Sprintf("%s-%.12s", name, c.Plugin.Hash))
-	before, err := plugin.Find(c.home, name)
+	before, err := build.Find(c.home, name)
 	if err != nil {
 		return err
 	}
@@ -138,7 +139,7 @@ func (c *Candidate) Install(replace bool) error {
 	if err := c.move(dir); err != nil {
 		return err
 	}
-	if err := plugin.RegisterPinned(c.home, c.Plugin, c.pin); err != nil {
+	if err := build.RegisterPinned(c.home, c.Plugin, c.pin); err != nil {
 		return err
 	}
 	if before != nil && before.Pin != nil && before.Dir != dir {
@@ -160,8 +161,8 @@ func (c *Candidate) move(dir string) error {
 }
 
 // Installed returns an installed plugin, and where a newer one of it is looked for: a package's name, or a file.
-func Installed(home, name string) (entry *plugin.Entry, from string, err error) {
-	entry, err = plugin.Find(home, name)
+func Installed(home, name string) (entry *build.Entry, from string, err error) {
+	entry, err = build.Find(home, name)
 	switch {
 	case err != nil:
 		return nil, "", err
@@ -186,11 +187,11 @@ func Installed(home, name string) (entry *plugin.Entry, from string, err error) 
 
 // Remove forgets a plugin, and deletes the files of one that was installed. A person's own folder stays.
 func Remove(home, name string) error {
-	entry, err := plugin.Find(home, name)
+	entry, err := build.Find(home, name)
 	if err != nil {
 		return err
 	}
-	if err := plugin.Remove(home, name); err != nil {
+	if err := build.Remove(home, name); err != nil {
 		return err
 	}
 	if entry != nil && entry.Pin != nil {

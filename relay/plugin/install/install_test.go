@@ -9,11 +9,11 @@ import (
 	"strings"
 	"testing"
 
-	"tabrelay/relay/plugin"
+	"tabrelay/relay/plugin/build"
 )
 
 // added installs a package, and returns what the home knows of it.
-func added(t *testing.T, home string, p *Package, replace bool) *plugin.Entry {
+func added(t *testing.T, home string, p *Package, replace bool) *build.Entry {
 	t.Helper()
 	c, err := Prepare(t.Context(), home, p)
 	if err != nil {
@@ -22,7 +22,7 @@ func added(t *testing.T, home string, p *Package, replace bool) *plugin.Entry {
 	if err := c.Install(replace); err != nil {
 		t.Fatal(err)
 	}
-	entry, err := plugin.Find(home, c.Plugin.Manifest.Name)
+	entry, err := build.Find(home, c.Plugin.Manifest.Name)
 	if err != nil || entry == nil || entry.Plugin == nil {
 		t.Fatalf("installed, there is %+v, %v", entry, err)
 	}
@@ -68,7 +68,7 @@ func TestInstallUpdateRemove(t *testing.T) {
 	}
 	second := added(t, home, fetch(from), true)
 	want := []string{"version 1.0.0 becomes 1.1.0", "new tool brew, which may destroy", "no tool list any more"}
-	if got := plugin.Compare(before.Plugin, second.Plugin); !slices.Equal(got, want) {
+	if got := build.Compare(before.Plugin, second.Plugin); !slices.Equal(got, want) {
 		t.Errorf("the update changes %q", got)
 	}
 	if kept, err := os.ReadDir(filepath.Join(home, packagesDir)); err != nil || len(kept) != 1 {
@@ -101,7 +101,7 @@ func TestChangedFilesAreNotOffered(t *testing.T) {
 	if err := os.WriteFile(adapter, []byte("var tabrelayPlugin = {};"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	entry, err = plugin.Find(home, "tea")
+	entry, err = build.Find(home, "tea")
 	if err != nil || entry.Plugin != nil || !strings.Contains(entry.Problem, "not the ones that were installed") {
 		t.Errorf("changed, it is %+v, %v", entry, err)
 	}
@@ -209,7 +209,7 @@ func TestRemoveUnlisted(t *testing.T) {
 		t.Fatal(err)
 	}
 	folders("later", 1)
-	if entry, err := plugin.Find(home, "tea"); err != nil || entry == nil || entry.Plugin == nil {
+	if entry, err := build.Find(home, "tea"); err != nil || entry == nil || entry.Plugin == nil {
 		t.Errorf("installed: %+v, %v", entry, err)
 	}
 	if err := os.Remove(filepath.Join(home, "plugins.json")); err != nil {
@@ -265,7 +265,7 @@ func TestRemoveUnfinished(t *testing.T) {
 		t.Fatal(err)
 	}
 	clean(0)
-	if entry, err := plugin.Find(home, "tea"); err != nil || entry == nil || entry.Plugin == nil {
+	if entry, err := build.Find(home, "tea"); err != nil || entry == nil || entry.Plugin == nil {
 		t.Errorf("installed: %+v, %v", entry, err)
 	}
 	if c, err = Prepare(t.Context(), home, p); err != nil {

@@ -16,7 +16,7 @@ import (
 	"strings"
 	"time"
 
-	"tabrelay/relay/plugin"
+	"tabrelay/relay/road/plugin"
 )
 
 // packed is the part of package.json that says what is in the tarball.

@@ -8,14 +8,15 @@ import (
 	"strings"
 	"testing"
 
-	"tabrelay/relay/plugin"
+	"tabrelay/relay/plugin/build"
+	"tabrelay/relay/road/plugin"
 )
 
 // scaffolded is a new plugin, built.
 func scaffolded(t *testing.T, edit func(manifest string) string) *plugin.Plugin {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "tea-shop")
-	if err := plugin.New(dir, ""); err != nil {
+	if err := build.Scaffold(dir, ""); err != nil {
 		t.Fatal(err)
 	}
 	file := filepath.Join(dir, "package.json")
@@ -26,7 +27,7 @@ func scaffolded(t *testing.T, edit func(manifest string) string) *plugin.Plugin 
 	if err := os.WriteFile(file, []byte(edit(string(text))), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	p, _, err := plugin.Build(t.Context(), dir, plugin.Options{})
+	p, _, err := build.Build(t.Context(), dir, build.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

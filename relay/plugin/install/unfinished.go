@@ -11,7 +11,7 @@ import (
 
 	"github.com/gofrs/flock"
 
-	"tabrelay/relay/plugin"
+	"tabrelay/relay/plugin/build"
 )
 
 // newPrefix begins the names of folders that hold a plugin while it is being installed.
@@ -47,7 +47,7 @@ func RemoveUnfinished(home string) error {
 	if err != nil || !free {
 		return err
 	}
-	listed, err := plugin.Folders(home)
+	listed, err := build.Folders(home)
 	known := func(e fs.DirEntry) bool {
 		// without a list that can be read, nothing says that a folder is no plugin's
 		return err != nil || len(listed) == 0 || slices.ContainsFunc(listed, func(dir string) bool {

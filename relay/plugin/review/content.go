@@ -13,7 +13,8 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"tabrelay/relay/plugin"
+	"tabrelay/relay/plugin/build"
+	"tabrelay/relay/road/plugin"
 )
 
 // maxContent bounds what a packed content may unpack to, in bytes.
@@ -28,7 +29,7 @@ type Content struct {
 
 // Read takes the sources of a plugin from its folder. What runs is in p already, and is not read again.
 func Read(p *plugin.Plugin) Content {
-	sources, whole := plugin.SourceFiles(p.Dir)
+	sources, whole := build.SourceFiles(p.Dir)
 	return Content{Plugin: p, Sources: sources, Partly: !whole}
 }
 

@@ -10,8 +10,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"tabrelay/relay/plugin"
 	"tabrelay/relay/plugin/review"
+	"tabrelay/relay/road/plugin"
 )
 
 var update = flag.Bool("update", false, "rewrite the expected sheets")

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"tabrelay/relay/lib/match"
-	"tabrelay/relay/plugin"
+	"tabrelay/relay/road/plugin"
 )
 
 // effect is what a tool says it does to the world.

@@ -6,7 +6,8 @@ import (
 	"slices"
 	"time"
 
-	"tabrelay/relay/plugin"
+	"tabrelay/relay/plugin/build"
+	"tabrelay/relay/road/plugin"
 )
 
 // Sheet is what a person reads of one plugin. Every text in it is legible.
@@ -85,7 +86,7 @@ func New(now Content, before *Content) Sheet {
 	if before != nil {
 		old = before.Plugin.Manifest.Tools
 		s.Diff = differences(files(*before), s.Files)
-		for _, change := range plugin.Compare(before.Plugin, now.Plugin) {
+		for _, change := range build.Compare(before.Plugin, now.Plugin) {
 			s.Changes = append(s.Changes, Legible(change))
 		}
 	}

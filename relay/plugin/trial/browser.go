@@ -17,7 +17,7 @@ import (
 	"time"
 
 	"tabrelay/relay/lib/lock"
-	"tabrelay/relay/plugin"
+	"tabrelay/relay/road/plugin"
 )
 
 // pageTime is how long a browser may take for one fixture.

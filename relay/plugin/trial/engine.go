@@ -16,7 +16,8 @@ import (
 
 	"github.com/grafana/sobek"
 
-	"tabrelay/relay/plugin"
+	"tabrelay/relay/plugin/build"
+	"tabrelay/relay/road/plugin"
 )
 
 //go:embed world/world.js
@@ -87,7 +88,7 @@ func (w *world) run(ctx context.Context, p *plugin.Plugin, f *Fixture) (*outcome
 	if err != nil {
 		return nil, err
 	}
-	adapter, err := plugin.ForEngine(p.Adapter)
+	adapter, err := build.ForEngine(p.Adapter)
 	if err != nil {
 		return nil, err
 	}

@@ -13,8 +13,8 @@ import (
 	"slices"
 	"strings"
 
-	"tabrelay/relay/plugin"
 	"tabrelay/relay/road/fault"
+	"tabrelay/relay/road/plugin"
 	"tabrelay/relay/road/schema"
 )
 

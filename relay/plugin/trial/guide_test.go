@@ -6,7 +6,7 @@ import (
 	"regexp"
 	"testing"
 
-	"tabrelay/relay/plugin"
+	"tabrelay/relay/plugin/build"
 )
 
 var step = regexp.MustCompile("(?s)ut this into `([^`]+)`:\n\n```\\w+\n(.*?)```")
@@ -32,7 +32,7 @@ func TestGuide(t *testing.T) {
 	for _, found := range step.FindAllStringSubmatch(string(page), -1) {
 		write(found[1], found[2])
 	}
-	p, _, err := plugin.Build(t.Context(), dir, plugin.Options{Out: "-"})
+	p, _, err := build.Build(t.Context(), dir, build.Options{Out: "-"})
 	if err != nil {
 		t.Fatal(err)
 	}

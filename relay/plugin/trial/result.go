@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"tabrelay/relay/lib/clip"
-	"tabrelay/relay/plugin"
+	"tabrelay/relay/road/plugin"
 	"tabrelay/relay/road/schema"
 )
 

@@ -8,7 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"tabrelay/relay/plugin"
+	"tabrelay/relay/plugin/build"
+	"tabrelay/relay/road/plugin"
 )
 
 // built is a plugin with one tool, whose handler has this body.
@@ -31,7 +32,7 @@ func built(t *testing.T, body string) *plugin.Plugin {
 			t.Fatal(err)
 		}
 	}
-	p, _, err := plugin.Build(t.Context(), dir, plugin.Options{Out: "-"})
+	p, _, err := build.Build(t.Context(), dir, build.Options{Out: "-"})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,7 +7,8 @@ import (
 	"os"
 	"path/filepath"
 
-	"tabrelay/relay/plugin"
+	"tabrelay/relay/plugin/build"
+	"tabrelay/relay/road/plugin"
 	"tabrelay/relay/state/config"
 )
 
@@ -23,7 +24,7 @@ func writePlugins(ctx context.Context, home string, count, each, total int) erro
 		if err := writePlugin(dir, fmt.Sprintf("bench-%d", i), n); err != nil {
 			return err
 		}
-		if _, _, err := plugin.Add(ctx, folder.Plugins(), dir); err != nil {
+		if _, _, err := build.Add(ctx, folder.Plugins(), dir); err != nil {
 			return err
 		}
 	}

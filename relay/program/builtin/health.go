@@ -9,13 +9,13 @@ import (
 
 	"tabrelay/relay/browser/hub"
 	"tabrelay/relay/lib/match"
-	"tabrelay/relay/plugin"
 	"tabrelay/relay/plugin/catalog"
 	"tabrelay/relay/program/doctor"
 	"tabrelay/relay/road/call"
 	"tabrelay/relay/road/dispatch"
 	"tabrelay/relay/road/event"
 	"tabrelay/relay/road/fault"
+	"tabrelay/relay/road/plugin"
 	"tabrelay/relay/road/registry"
 	"tabrelay/relay/road/schedule"
 )

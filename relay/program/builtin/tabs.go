@@ -10,9 +10,9 @@ import (
 	"strings"
 
 	"tabrelay/relay/browser/hub"
-	"tabrelay/relay/plugin"
 	"tabrelay/relay/road/call"
 	"tabrelay/relay/road/fault"
+	"tabrelay/relay/road/plugin"
 	"tabrelay/relay/road/policy"
 	"tabrelay/relay/road/registry"
 )

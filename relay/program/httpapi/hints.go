@@ -8,10 +8,10 @@ import (
 	"slices"
 	"strings"
 
-	"tabrelay/relay/plugin"
 	"tabrelay/relay/plugin/catalog"
 	"tabrelay/relay/road/call"
 	"tabrelay/relay/road/fault"
+	"tabrelay/relay/road/plugin"
 	"tabrelay/relay/road/policy"
 )
 

@@ -15,8 +15,8 @@ import (
 
 	"tabrelay/adapters/demo"
 	"tabrelay/relay/lib/access"
-	"tabrelay/relay/plugin"
 	"tabrelay/relay/road/fault"
+	"tabrelay/relay/road/plugin"
 	"tabrelay/relay/state/logfile"
 )
 

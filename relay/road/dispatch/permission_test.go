@@ -10,10 +10,10 @@ import (
 	"testing/synctest"
 	"time"
 
-	"tabrelay/relay/plugin"
 	"tabrelay/relay/road/call"
 	"tabrelay/relay/road/dispatch"
 	"tabrelay/relay/road/fault"
+	"tabrelay/relay/road/plugin"
 	"tabrelay/relay/road/registry"
 	"tabrelay/relay/road/schedule"
 )

@@ -7,10 +7,10 @@ import (
 	"strings"
 	"testing"
 
-	"tabrelay/relay/plugin"
 	"tabrelay/relay/road/call"
 	"tabrelay/relay/road/dispatch"
 	"tabrelay/relay/road/fault"
+	"tabrelay/relay/road/plugin"
 	"tabrelay/relay/road/registry"
 )
 

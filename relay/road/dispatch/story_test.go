@@ -18,12 +18,12 @@ import (
 	"github.com/rs/zerolog"
 	"golang.org/x/tools/txtar"
 
-	"tabrelay/relay/plugin"
 	"tabrelay/relay/road/breaker"
 	"tabrelay/relay/road/call"
 	"tabrelay/relay/road/dispatch"
 	"tabrelay/relay/road/event"
 	"tabrelay/relay/road/fault"
+	"tabrelay/relay/road/plugin"
 	"tabrelay/relay/road/registry"
 	"tabrelay/relay/road/schedule"
 )

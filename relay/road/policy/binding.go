@@ -4,8 +4,8 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 
-	"tabrelay/relay/plugin"
 	"tabrelay/relay/road/call"
+	"tabrelay/relay/road/plugin"
 )
 
 // bind is what a person allows when they allow a call: the one place where that is said. What was allowed of one call

@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"tabrelay/relay/lib/lock"
-	"tabrelay/relay/plugin"
 	"tabrelay/relay/road/call"
+	"tabrelay/relay/road/plugin"
 )
 
 const (

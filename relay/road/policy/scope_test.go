@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"tabrelay/relay/plugin"
 	"tabrelay/relay/road/call"
+	"tabrelay/relay/road/plugin"
 	"tabrelay/relay/road/registry"
 )
 

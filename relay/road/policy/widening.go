@@ -6,8 +6,8 @@ import (
 	"slices"
 	"time"
 
-	"tabrelay/relay/plugin"
 	"tabrelay/relay/road/call"
+	"tabrelay/relay/road/plugin"
 	"tabrelay/relay/state/config"
 )
 

@@ -9,9 +9,9 @@ import (
 	"unicode/utf8"
 
 	"tabrelay/relay/lib/clip"
-	"tabrelay/relay/plugin"
 	"tabrelay/relay/road/call"
 	"tabrelay/relay/road/fault"
+	"tabrelay/relay/road/plugin"
 	"tabrelay/relay/road/untrusted"
 	"tabrelay/relay/state/config"
 )

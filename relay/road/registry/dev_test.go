@@ -6,8 +6,8 @@ import (
 	"testing"
 
 	"tabrelay/adapters"
-	"tabrelay/relay/plugin"
 	"tabrelay/relay/road/fault"
+	"tabrelay/relay/road/plugin"
 	"tabrelay/relay/road/registry"
 )
 

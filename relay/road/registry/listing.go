@@ -10,8 +10,8 @@ import (
 	"unicode/utf8"
 
 	"tabrelay/relay/lib/rawjson"
-	"tabrelay/relay/plugin"
 	"tabrelay/relay/road/call"
+	"tabrelay/relay/road/plugin"
 )
 
 // Meta is the _meta of every listed tool. Claude Code puts a result of more characters than this into a file and shows

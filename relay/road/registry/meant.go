@@ -6,8 +6,8 @@ import (
 	"strings"
 
 	"tabrelay/relay/lib/suggest"
-	"tabrelay/relay/plugin"
 	"tabrelay/relay/road/fault"
+	"tabrelay/relay/road/plugin"
 )
 
 // Meant is the failure of a call of a tool that does not exist. It names the tool that was probably meant: one that the

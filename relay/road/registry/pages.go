@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"tabrelay/relay/lib/rawjson"
-	"tabrelay/relay/plugin"
+	"tabrelay/relay/road/plugin"
 )
 
 // Web is the group of the tools that pages register (WebMCP): rules, scopes and toolsets name them so.

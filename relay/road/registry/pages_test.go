@@ -4,7 +4,7 @@ import (
 	"encoding/json"
 	"testing"
 
-	"tabrelay/relay/plugin"
+	"tabrelay/relay/road/plugin"
 )
 
 func TestToolsOfPages(t *testing.T) {

@@ -12,8 +12,8 @@ import (
 	"sync/atomic"
 
 	"tabrelay/relay/lib/lock"
-	"tabrelay/relay/plugin"
 	"tabrelay/relay/road/fault"
+	"tabrelay/relay/road/plugin"
 )
 
 // maxListing bounds what tools/list may become; a candidate above it is refused as a whole.

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"tabrelay/relay/plugin"
+	"tabrelay/relay/road/plugin"
 )
 
 func signed(name, schema string) *Tool {

@@ -10,7 +10,7 @@ import (
 
 	"tabrelay/relay/lib/match"
 	"tabrelay/relay/lib/rawjson"
-	"tabrelay/relay/plugin"
+	"tabrelay/relay/road/plugin"
 )
 
 // Configured is what a person configured for one plugin.

@@ -4,7 +4,7 @@ import (
 	"encoding/json"
 	"testing"
 
-	"tabrelay/relay/plugin"
+	"tabrelay/relay/road/plugin"
 )
 
 // The estimate is near what o200k counts, which e2e/stage/tokens.ts says, and rather above it.

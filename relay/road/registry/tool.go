@@ -12,9 +12,9 @@ import (
 	"sync"
 
 	"tabrelay/relay/lib/rawjson"
-	"tabrelay/relay/plugin"
 	"tabrelay/relay/road/call"
 	"tabrelay/relay/road/fault"
+	"tabrelay/relay/road/plugin"
 	"tabrelay/relay/road/schema"
 )
 

@@ -10,8 +10,8 @@ import (
 	"strings"
 
 	"tabrelay/relay/lib/rawjson"
-	"tabrelay/relay/plugin"
 	"tabrelay/relay/road/fault"
+	"tabrelay/relay/road/plugin"
 )
 
 // Toolset says which of the tools a client sees.

@@ -11,9 +11,9 @@ import (
 	"tabrelay/relay/agent/front"
 	"tabrelay/relay/lib/lock"
 	"tabrelay/relay/lib/rawjson"
-	"tabrelay/relay/plugin"
 	"tabrelay/relay/road/call"
 	"tabrelay/relay/road/fault"
+	"tabrelay/relay/road/plugin"
 	"tabrelay/relay/road/registry"
 )
 
