@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"regexp"
 	"slices"
+	"strings"
+	"unicode"
 
 	"tabrelay/relay/lib/rawjson"
 )
@@ -29,7 +31,7 @@ func briefObject(schema []rawjson.Member) []rawjson.Member {
 		case "minLength", "maxLength", "minItems", "maxItems", "minimum", "maximum", "pattern":
 			continue
 		case "anyOf":
-			if allowsAll(m.Value) {
+			if allowsAll(m.Value) || saysAll(rawjson.Get(schema, "description"), m.Value) {
 				continue
 			}
 		case "default":
@@ -98,6 +100,56 @@ func allowsAll(alternatives json.RawMessage) bool {
 		left = slices.DeleteFunc(left, func(name string) bool { return one["type"] == name })
 	}
 	return len(left) == 0
+}
+
+// typeWords are words by which a description names a type of values.
+var typeWords = map[string][]string{
+	"string": {"text", "words", "string"}, "number": {"number"}, "integer": {"number", "integer"},
+	"boolean": {"true", "boolean"}, "array": {"list", "array"}, "null": {"null"},
+}
+
+// saysAll reports whether a description names each of the alternatives: its type, or the values that it allows, or the
+// members of an object. Then they tell a model nothing else.
+func saysAll(description, alternatives json.RawMessage) bool {
+	text, _ := rawjson.Text(description)
+	words := strings.FieldsFunc(strings.ToLower(text), func(r rune) bool {
+		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '_'
+	})
+	var list []alternative
+	decoder := json.NewDecoder(bytes.NewReader(alternatives))
+	decoder.DisallowUnknownFields() // what it does not know, a description may not say
+	if text == "" || decoder.Decode(&list) != nil {
+		return false
+	}
+	return !slices.ContainsFunc(list, func(one alternative) bool {
+		names := one.names()
+		return len(names) == 0 || slices.ContainsFunc(names, func(any []string) bool {
+			return !slices.ContainsFunc(any, func(word string) bool { return slices.Contains(words, word) })
+		})
+	})
+}
+
+// alternative is a schema that is no more than a type, a list of values, or members.
+type alternative struct {
+	Type       string         `json:"type"`
+	Enum       []string       `json:"enum"`
+	Properties map[string]any `json:"properties"`
+	Required   any            `json:"required"`
+	Items      any            `json:"items"`
+}
+
+// names are what has to be named of it, each by one of several words.
+func (a *alternative) names() (names [][]string) {
+	for _, value := range a.Enum {
+		names = append(names, []string{strings.ToLower(value)})
+	}
+	for name := range a.Properties {
+		names = append(names, []string{strings.ToLower(name)})
+	}
+	if names == nil && typeWords[a.Type] != nil {
+		names = [][]string{typeWords[a.Type]}
+	}
+	return names
 }
 
 // without is an object without some of its members.
