@@ -108,7 +108,8 @@ function there(text: string): string {
   return [`${quote(cut(text, 80))} is there`, ...found].join('\n');
 }
 
-const displayed = (text: string): boolean => {
+/** Whether the page shows some words, as text or as the name of a thing. */
+export const displayed = (text: string): boolean => {
   const { body } = document;
   if (body === null) return false;
   const wanted = line(text).toLowerCase();

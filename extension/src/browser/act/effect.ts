@@ -3,6 +3,7 @@
 
 import type { Mark } from '../changes.ts';
 import { redact } from '../dev/redact.ts';
+import { displayed } from '../waiting.ts';
 import { named } from '../words.ts';
 import { type Departure, watchDeparture } from './departure.ts';
 import { documentFor, eventsSent, heedEvents, isSelect } from './dom.ts';
@@ -22,6 +23,7 @@ export interface Effect extends News {
   scrolled?: true;
   noEffect?: true;
   note?: string;
+  missing?: string; // words that were to come, and did not
 }
 
 const longestMs = 500;
@@ -80,12 +82,18 @@ export interface Said {
   selected?: string; // text, which no line tells
 }
 
-/** Runs an act and tells what came of it. One that goes for the focus of a field is told that it got it. */
+/** How an act is watched. */
+export interface Watched {
+  dialogs: DialogAnswer;
+  forFocus: boolean; // it goes for the focus of a field, and is told that it got it
+  until?: string | undefined; // words that are to come of it
+}
+
+/** Runs an act and tells what came of it. */
 export async function effectOf<More extends Said>(
   page: Page,
-  dialogs: DialogAnswer,
+  { dialogs, forFocus, until }: Watched,
   act: () => Promise<More>,
-  forFocus = false,
 ): Promise<Effect & More> {
   if (unsettled !== undefined) leaveScene(unsettled);
   typedAt = 0;
@@ -107,6 +115,7 @@ export async function effectOf<More extends Said>(
       throw truthful(why, sent);
     });
     await quiet(scene);
+    const missing = until === undefined ? undefined : await notCome(scene, until);
     const leaving = scene.departure.to();
     if (leaving !== undefined) {
       // Said at once: the next document can take this one's place at any moment.
@@ -116,6 +125,7 @@ export async function effectOf<More extends Said>(
     const effect = found(scene, await watch.end(), more.on ?? '', forFocus);
     const last = readAgain(effect);
     if (more.selected !== undefined && more.selected !== '') delete effect.noEffect;
+    if (missing !== undefined) effect.missing = missing;
     return { ...effect, ...more, ...noted(effect.note, more.note, last) };
   } finally {
     heedEvents(undefined);
@@ -158,6 +168,24 @@ async function quiet(scene: Scene): Promise<void> {
   await settled(scene);
   const { page, signs, departure } = scene;
   if (departure.to() === undefined && !isDifferent(scene)) await signs.restless((ms) => page.pause(ms));
+}
+
+const comesMs = 10_000;
+const againMs = 100;
+
+// Waits for words that are to come of an act: those that do not. Where the page leaves, the next one may have them.
+async function notCome({ page, departure }: Scene, words: string): Promise<string | undefined> {
+  const until = performance.now() + comesMs;
+  for (;;) {
+    const from = performance.now();
+    if (departure.to() !== undefined) return undefined;
+    if (displayed(words)) break;
+    const now = performance.now();
+    if (now >= until) return words;
+    await page.pause(Math.max(againMs, now - from)); // in a large page looking must not take all of its time
+  }
+  await page.pause(quietMs); // what belongs to them comes with them
+  return undefined;
 }
 
 async function settled(scene: Scene): Promise<void> {

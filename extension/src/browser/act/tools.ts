@@ -21,6 +21,7 @@ import {
   moreMayCome,
   type Said,
   settle,
+  type Watched,
   whenQuiet,
 } from './effect.ts';
 import { NotDone } from './failure.ts';
@@ -28,10 +29,10 @@ import { check, type Filled, fieldOf, type Reading, suggests, takesText } from '
 import { fill } from './fill.ts';
 import { readKeys, refuseBrowserKeys, strokeFor } from './keys.ts';
 import { focusOn, pressAndRelease } from './mouse.ts';
-import type { DialogAnswer } from './page.ts';
 import { drag, hover, scroll, select } from './pointer.ts';
 import { type Preview, preview, type Step, targetsOf } from './preview.ts';
 import { refuseParts, refusePickers, refuseUsedAgain } from './refusing.ts';
+import { soon, surprise } from './steps.ts';
 import { foresee, ready, resolved } from './target.ts';
 import { Clipboard, caretToEnd } from './text.ts';
 import { clickTrusted, type Say } from './trusted.ts';
@@ -223,15 +224,10 @@ const upload: Deed = (given) => giveFiles(page, read.text(given, 'ref'), read.fi
 const deeds: Record<string, Deed> = { click, fill: fillIn, press, pointer: point, upload };
 
 /** Runs an act; what it throws on purpose becomes a failure that says whether anything was done. */
-async function acting(
-  dialogs: DialogAnswer | undefined,
-  deed: Act,
-  { ref }: { ref?: unknown },
-  forFocus: boolean,
-): Promise<Effect> {
+async function acting(watched: Watched, deed: Act, { ref }: { ref?: unknown }): Promise<Effect> {
   try {
     foresee(page, typeof ref === 'string' ? ref : '');
-    return saidOnce(await effectOf(page, dialogs ?? 'dismiss', deed, forFocus));
+    return saidOnce(await effectOf(page, watched, deed));
   } catch (why) {
     throw failed(why);
   }
@@ -301,9 +297,8 @@ const carryOut =
       agreedOn(viewer, agreed, 0, targetsNow(given));
       return named(given, deed);
     };
-    return acting(read.dialogAnswer(args), act, args, deed === click).then((effect) =>
-      answered(viewer, effect),
-    );
+    const watched = { dialogs: read.dialogAnswer(args) ?? 'dismiss', forFocus: deed === click } as const;
+    return acting(watched, act, args).then((effect) => answered(viewer, effect));
   };
 
 const always: readonly (string | undefined)[] = ['password', 'payment', 'code'];
@@ -399,27 +394,33 @@ async function several(args: object): Promise<object> {
   const steps = read.steps(args);
   if (asked === true) return foretold(viewer, steps);
   const done: Effect[] = [];
+  let why: string | undefined;
   for (const [i, { tool, args: own }] of steps.entries()) {
     const deed = deeds[tool];
     try {
       if (deed === undefined)
         throw new NotDone('VALIDATION_ERROR', `There is no step ${JSON.stringify(tool)}`);
-      const answer = read.dialogAnswer(own) ?? read.dialogAnswer(args);
-      const act = () => {
-        const given = inReferences(own);
+      const dialogs = read.dialogAnswer(own) ?? read.dialogAnswer(args);
+      const act = async () => {
+        const given = i === 0 ? inReferences(own) : await soon(page, () => inReferences(own));
         guard(args, i === 0 ? [given, ...steps.slice(1).map((one) => one.args)] : [given]);
         agreedOn(viewer, agreed, i, targetsNow(given));
         return named(given, deed);
       };
-      const effect = await acting(answer, act, own, deed === click);
+      const until = read.optionalText(own, 'until');
+      const watched = { dialogs: dialogs ?? 'dismiss', forFocus: deed === click, until };
+      const effect = await acting(watched, act, own);
       done.push(answered(viewer, effect));
       if (effect.leaving !== undefined) break;
-    } catch (why) {
-      throw failedStep(why, done, `Step ${i + 1} of ${steps.length} (${tool})`);
+      why = i + 1 < steps.length ? surprise(effect, dialogs) : undefined;
+      if (why !== undefined) break;
+    } catch (failure) {
+      throw failedStep(failure, done, `Step ${i + 1} of ${steps.length} (${tool})`);
     }
   }
   const left = steps.length - done.length;
-  return { steps: done, ...(left > 0 && { notDone: left }) };
+  const note = why === undefined ? {} : { note: `Ended behind step ${done.length}: ${why}` };
+  return { ...(left > 0 && { notDone: left, ...note }), steps: done };
 }
 
 function failedStep(why: unknown, done: readonly Effect[], step: string): unknown {
@@ -437,7 +438,7 @@ function failedStep(why: unknown, done: readonly Effect[], step: string): unknow
 
 const ref = s.string('Reference, such as e12.');
 const dialogs = s.optional({
-  description: 'accept, dismiss (default), or {text} for a prompt.',
+  description: 'accept, dismiss (default) or {text}.',
   anyOf: [s.choice(['accept', 'dismiss']), s.object({ text: s.string() })],
 });
 const value = {
@@ -506,6 +507,7 @@ export const actTools = [
       ref: s.optional(ref),
       to: s.optional(s.string()),
       at: s.optional({
+        description: 'Words, or {x, y}.',
         anyOf: [s.string(), s.object({ x: s.optional(s.number()), y: s.optional(s.number()) })],
       }),
       dialogs,
@@ -523,8 +525,8 @@ export const actTools = [
     name: 'act',
     displayName: 'Do several things',
     description:
-      'Steps {tool: click, fill, press, pointer or upload, …its arguments}, one after the other. Ends at the first ' +
-      'that fails.',
+      'Steps {tool: click, fill, press, pointer or upload, …its arguments, until: words to wait for}, also on what ' +
+      'earlier ones bring (ref: button "Pay" in "Ada"). Ends at the first that fails or surprises.',
     input: s.parameters({ steps: s.array(step, { minItems: 1, maxItems: 30 }), dialogs }),
     handle: several,
   }),

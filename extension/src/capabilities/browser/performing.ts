@@ -10,6 +10,9 @@ import type { Acts } from './acts.ts';
 const arriveMs = 10_000; // for a page to begin
 const loadMs = 3000; // for it to be loaded, once it has begun
 
+const comesMs = 10_000; // for words that are to come of it
+const lookMs = 2000; // for the look after that
+
 const goneMs = 300; // for a page to have begun, where the document of an act is gone
 // What is done at one go: once begun, all of it is done.
 const atOnce = ['click', 'pointer', 'upload'];
@@ -128,10 +131,23 @@ async function documentOf(stage: Stage, documents: Documents): Promise<Bridge> {
   return found ?? documents.of(stage, undefined);
 }
 
+/** What acts of a page need from those who look at it. */
+export interface Lookers {
+  look(stage: Stage): Promise<string>;
+  wait(stage: Stage, condition: Record<string, unknown>): Promise<unknown>;
+}
+
+/** The words that are to come of the last step that was done. */
+function untilOf({ args }: Stage, effect: Record<string, unknown>): string | undefined {
+  const asked: unknown =
+    Array.isArray(args.steps) && Array.isArray(effect.steps) && args.steps[effect.steps.length - 1];
+  return isRecord(asked) && isText(asked.until) ? asked.until : undefined;
+}
+
 /** Carries out an act, and looks at the page it leads to. */
 export function performing(
   documents: Documents,
-  look: (stage: Stage) => Promise<string>,
+  { look, wait }: Lookers,
   acts: Pick<Acts, 'expect' | 'actedOn'>,
 ): Performer {
   return async (stage) => {
@@ -151,7 +167,7 @@ export function performing(
       if (!isRecord(effect)) return effect;
       const last = Array.isArray(effect.steps) ? effect.steps.at(-1) : effect;
       if (!isRecord(last) || !isText(last.leaving)) return effect;
-      Object.assign(last, await outcomeOf(stage, bridge, last.leaving));
+      Object.assign(last, await outcomeOf(stage, bridge, last.leaving, untilOf(stage, effect)));
       if (last.stayed === true && 'notDone' in effect)
         effect.note = [effect.note, stays].filter(isText).join('. ');
       delete last.stayed;
@@ -186,7 +202,22 @@ export function performing(
       return judge(tab.url ?? '') === 'open' ? look(stage).catch(() => undefined) : undefined;
     }
 
-    async function outcomeOf(stage: Stage, from: Bridge, address: string): Promise<Record<string, unknown>> {
+    // Words that were to come, and did not.
+    async function notCome(words: string, { url = '' }: chrome.tabs.Tab): Promise<string | undefined> {
+      if (judge(url) !== 'open') return undefined; // nobody may look there
+      const timeoutMs = Math.min(comesMs, stage.leftMs - lookMs);
+      return wait(stage, { text: words, timeoutMs }).then(
+        () => undefined,
+        () => words,
+      );
+    }
+
+    async function outcomeOf(
+      stage: Stage,
+      from: Bridge,
+      address: string,
+      until: string | undefined,
+    ): Promise<Record<string, unknown>> {
       const to = toldAddress(judge, address);
       const arrival = await journey.arrival(Math.min(arriveMs, stage.leftMs));
       if (arrival.kind === 'failed')
@@ -198,9 +229,10 @@ export function performing(
         return { leaving: undefined, ...(isRecord(settled) && settled), stayed: true };
       }
       await journey.loaded(Math.min(loadMs, stage.leftMs));
+      const missing = until && (await notCome(until, await chrome.tabs.get(stage.tabId)));
       const tab = await chrome.tabs.get(stage.tabId);
       const page = await firstLook(tab);
-      const seen = { leaving: undefined, ...(page !== undefined && { page }) };
+      const seen = { leaving: undefined, ...(missing && { missing }), ...(page !== undefined && { page }) };
       if (from.frameId !== 0) return { ...seen, note: `The frame went to ${to}` };
       return { ...seen, ...toldPage(judge, tab) };
     }

@@ -1,7 +1,7 @@
 // Waits until something is so in a tab, over as many of its pages as come meanwhile.
 
 import { isNumber, isText } from '../../shared/guards.ts';
-import { Ended, type Performer, text } from '../../worker/calls/conductor.ts';
+import { Ended, type Performer, type Stage, text } from '../../worker/calls/conductor.ts';
 import type { Documents } from '../../worker/calls/documents.ts';
 import { elapsedMs } from '../../worker/util/clock.ts';
 import { sayClosed, sayUnseen } from './looking.ts';
@@ -11,9 +11,11 @@ const againMs = 200;
 const leastMs = 100;
 const roundMs = 400; // then frames that came meanwhile are asked, too
 
-export function waitingIn(documents: Documents): Performer {
-  return async (stage) => {
-    const { timeoutMs, ...condition } = stage.args;
+export function waitingIn(
+  documents: Documents,
+): (stage: Stage, args?: Record<string, unknown>) => ReturnType<Performer> {
+  return async (stage, args = stage.args) => {
+    const { timeoutMs, ...condition } = args;
     const began = elapsedMs();
     const until = began + Math.min(isNumber(timeoutMs) ? timeoutMs : standardMs, stage.leftMs - 1000);
     const ref = [condition.ref, condition.gone].filter(isText).find((one) => /^(?:f\d+)?e\d+$/.test(one));

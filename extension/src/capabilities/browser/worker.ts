@@ -1,4 +1,5 @@
 // The browser's own tools: looks at pages, acts in them, ways to others.
+import type { Stage } from '../../worker/calls/conductor.ts';
 import type { Attach } from '../../worker/core/capability.ts';
 import { Acts } from './acts.ts';
 import { findingIn, lookingAt, reading } from './looking.ts';
@@ -11,21 +12,19 @@ import { waitingIn } from './waiting.ts';
 export const browser: Attach = ({ tabs, bridges, documents }) => {
   const acts = new Acts(bridges);
   const lookAt = lookingAt(documents);
-  const act = performing(
-    documents,
-    async (stage) => {
-      const [whole] = (await lookAt(stage, { full: true })).content;
-      return whole?.type === 'text' ? whole.text : '';
-    },
-    acts,
-  );
+  const wait = waitingIn(documents);
+  const look = async (stage: Stage): Promise<string> => {
+    const [whole] = (await lookAt(stage, { full: true })).content;
+    return whole?.type === 'text' ? whole.text : '';
+  };
+  const act = performing(documents, { look, wait }, acts);
   return {
     performers: {
       snapshot: (stage) => lookAt(stage),
       find: findingIn(documents),
       read: reading(documents),
       screenshot: picturing(documents),
-      wait: waitingIn(documents),
+      wait: (stage) => wait(stage),
       navigate: navigating(tabs),
       close_tab: closing,
       click: clicking(act, documents),

@@ -1,0 +1,36 @@
+// Steps of one call: what each is to bring, and what ends the call because its caller cannot have expected it.
+import { ToolError } from '@tabrelay/plugin-sdk';
+import { cut, quote } from '../words.ts';
+import type { Effect } from './effect.ts';
+import type { Filled } from './fields.ts';
+import type { DialogAnswer, Page } from './page.ts';
+
+const soonMs = 3000; // for what an earlier step brings
+const againMs = 100;
+
+/** Looks for what an earlier step brings, which may be there a moment later. */
+export async function soon<T>(page: Page, look: () => T): Promise<T> {
+  const until = performance.now() + soonMs;
+  for (;;) {
+    try {
+      return look();
+    } catch (why) {
+      if (!(why instanceof ToolError) || why.code !== 'REF_GONE' || performance.now() >= until) throw why;
+      await page.pause(againMs);
+    }
+  }
+}
+
+/** Why the steps behind this one are not done; undefined: nothing speaks against them. */
+export function surprise(
+  effect: Effect & { filled?: readonly Filled[]; notDone?: number },
+  dialogs: DialogAnswer | undefined,
+): string | undefined {
+  if (effect.missing !== undefined) return `${quote(cut(effect.missing, 80))} did not come`;
+  if (effect.notDone !== undefined) return 'not all of it could be done';
+  if (effect.filled?.some(({ verified }) => !verified) === true)
+    return 'a field does not hold what was asked for';
+  if (/(?:^|\. )Not valid: /.test(effect.note ?? '')) return 'the page refuses what a field holds';
+  if (dialogs === undefined && effect.dialogs !== undefined) return 'the page opened a dialog';
+  return undefined;
+}
