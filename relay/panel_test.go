@@ -2,8 +2,11 @@ package relay
 
 import (
 	"encoding/json"
+	"errors"
 	"net/http"
+	"os"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -12,6 +15,7 @@ import (
 	"tabrelay/relay/browser/hub/hubtest"
 	"tabrelay/relay/browser/wire"
 	"tabrelay/relay/road/event"
+	"tabrelay/relay/road/fault"
 )
 
 // dialIn connects a browser to a relay, and returns when the relay knows its tabs: before that no call goes there.
@@ -105,5 +109,56 @@ func TestNewsReachesThePanel(t *testing.T) {
 			event.TopicRunning)
 	}); err != nil {
 		t.Errorf("got %v: %v", b.News(), err)
+	}
+}
+
+// TestRemediesOfThePanel: the panel is offered what this relay can have done about a finding, and nothing else is done
+// for it.
+func TestRemediesOfThePanel(t *testing.T) {
+	r, end := newWorld(t).relay()
+	defer end()
+	b := dialIn(t, r)
+	if err := os.Chmod(string(r.Home), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	ask := func(method, path string) hubtest.Response {
+		t.Helper()
+		answer, err := b.Ask(t.Context(), method, path, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return answer
+	}
+	const closes = `"fix":"closes the home folder to others"`
+	if found := string(ask("GET", "/api/v1/doctor").Body); !strings.Contains(found, "home-open") ||
+		strings.Contains(found, `"fix"`) {
+		t.Errorf("nothing can be repaired, and %s", found)
+	}
+	var repaired []string
+	r.api.Repair = func(finding string) error {
+		repaired = append(repaired, finding)
+		if len(repaired) > 1 {
+			return fault.Hinted(errors.New("no"), "try that")
+		}
+		return nil
+	}
+	if found := string(ask("GET", "/api/v1/doctor").Body); !strings.Contains(found, closes) {
+		t.Errorf("%s without %s", found, closes)
+	}
+	if got := ask("POST", "/api/v1/doctor/home-open"); got.Status != http.StatusOK {
+		t.Errorf("%d %s", got.Status, got.Body)
+	}
+	if got := ask("POST", "/api/v1/doctor/home-open"); got.Status != http.StatusConflict ||
+		!strings.Contains(string(got.Body), "try that") {
+		t.Errorf("%d %s", got.Status, got.Body)
+	}
+	t.Setenv("SYSTEMD_EXEC_PID", strconv.Itoa(os.Getpid()))
+	for _, finding := range []string{"port-taken", "nonsense", "--all", "config-waits"} {
+		if got := ask("POST", "/api/v1/doctor/"+finding); got.Status != http.StatusConflict {
+			t.Errorf("%s: %d %s", finding, got.Status, got.Body)
+		}
+	}
+	if !slices.Equal(repaired, []string{"home-open", "home-open"}) {
+		t.Errorf("repaired %q", repaired)
 	}
 }

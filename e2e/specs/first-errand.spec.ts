@@ -17,6 +17,9 @@ test('the first errand asks once, and offers to tell of questions while the pane
   await allow.click();
   expect((await raised).failed).toBe(false);
   await expect(page.locator('#count')).toHaveText('3');
+  await expect(
+    panel.getByText(/^Allowed for this session: stdio may make changes in Demo site on /).first(),
+  ).toContainText('until it disconnects or an hour passes without a call.');
   await offer.getByRole('button', { name: 'No, thanks' }).click();
   await expect(offer).toHaveCount(0);
   expect((await agent.call('demo__counter_increment', { name: 'demo', by: 1 })).failed).toBe(false);

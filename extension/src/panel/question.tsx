@@ -15,7 +15,7 @@ type Choice = 'once' | 'session' | 'always';
 export type Verdict = { answer: 'deny' } | { answer: 'allow'; for: Choice | 'next' };
 
 const risks: Record<Question['risk'], { tone: Tone; text: string }> = {
-  reads: { tone: 'plain', text: 'Reads, changes nothing' },
+  reads: { tone: 'plain', text: 'Changes nothing' },
   changes: { tone: 'wait', text: 'Changes something' },
   destroys: { tone: 'bad', text: 'May delete or overwrite' },
 };
@@ -32,6 +32,10 @@ function choiceText(choice: Choice | 'next', { origin, tool, title }: Question):
   if (choice !== 'always') return choiceTexts[choice];
   return `Always allow “${toolTitle(tool, title)}” ${origin ? `on ${siteOf(origin)}` : 'on every site'}`;
 }
+
+/** What an answer for the session allows, and until when. */
+export const sessionText = ({ client, covers }: Question): string =>
+  `${visibleLine(client)} may ${visibleLine(covers ?? '')}, until it disconnects or an hour passes without a call.`;
 
 /** What is not needed at a glance. */
 function Facts({ question }: { question: Question }) {
@@ -52,11 +56,7 @@ function Facts({ question }: { question: Question }) {
   if (called) facts.push([agent ? 'Its client' : 'Client', claim(question)]);
   if (question.changes) facts.push(['Effect', visible(question.changes)]);
   if (question.covers && question.choices.includes('session'))
-    facts.push([
-      'For this session',
-      `${visibleLine(client)} may ${visibleLine(question.covers)}, until it disconnects or an hour passes ` +
-        'without a call.',
-    ]);
+    facts.push(['For this session', sessionText(question)]);
   if (question.choices.includes('always'))
     facts.push([
       'Always',
@@ -103,8 +103,8 @@ function Deeds({ deeds }: { deeds: readonly string[] }) {
 /** What ends when the time is up: the question, how long it stays after it was missed, or what was allowed. */
 function timeText({ missed, allowedNext }: Question, left: number): string {
   if (left === 0) return 'time is up';
-  if (allowedNext === true) return `for ${span(left)} more`;
-  return missed === true ? `stays here for ${span(left)}` : `${span(left)} left`;
+  if (allowedNext === true) return `for ${span(left)}`;
+  return missed === true ? `kept for ${span(left)}` : `${span(left)} left`;
 }
 
 function TimeLeft({ question, now }: { question: Question; now: number }) {

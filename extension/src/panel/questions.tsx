@@ -7,7 +7,7 @@ import { isApprovals, type Question } from './answers.ts';
 import { BoardContext, useAnswer, useLink, useNow } from './hooks.ts';
 import type { Problem } from './line.ts';
 import { Trouble } from './pieces.tsx';
-import { QuestionCard, type Verdict } from './question.tsx';
+import { QuestionCard, sessionText, type Verdict } from './question.tsx';
 import { actor, moment, toolTitle } from './words.ts';
 
 const calmMs = 500;
@@ -25,6 +25,8 @@ const subject = (question: Question): string =>
 function noteOf(question: Question, verdict: Verdict): Note {
   const { id } = question;
   if (verdict.answer === 'deny') return { id, tone: 'plain', text: `Denied. ${subject(question)}` };
+  if (verdict.for === 'session' && question.covers)
+    return { id, tone: 'good', text: `Allowed for this session: ${sessionText(question)}` };
   const span = { next: 'for the next time', once: 'once', session: 'for this session', always: 'always' }[
     verdict.for
   ];

@@ -193,7 +193,7 @@ func (s *search) namedTab() (t target, failure *fault.Error) {
 			return t, s.hub.absent()
 		}
 		return t, fault.New(fault.TabNotFound, fmt.Sprintf("There is no tab %d with a web page", s.r.TabID),
-			fault.WithHint("Pass a `tabId` that browser__list_tabs tells, or open the page with browser__open_tab. "+
+			fault.WithHint("Pass a `tabId` that browser__list_tabs lists, or open the page with browser__open_tab. "+
 				"Tabs that are blank, or show a page of the browser itself, are not among them."))
 	case len(found) > 1:
 		return t, fault.New(fault.ValidationError, fmt.Sprintf("Several browser profiles have a tab %d", s.r.TabID),
@@ -263,7 +263,7 @@ func (s *search) lastUsedTab(c candidate, last lastTab) (t target, failure *faul
 // was meant for that one is not done in the person's.
 func ownTabGone() *fault.Error {
 	return fault.New(fault.TabNotFound, "The tab that this agent used last is closed, or shows no web page now",
-		fault.WithHint("Pass the `tabId` of another one, which browser__list_tabs tells, open one with "+
+		fault.WithHint("Pass the `tabId` of another one, which browser__list_tabs lists, open one with "+
 			"browser__open_tab, or look at the tab in front with browser__snapshot first."))
 }
 
@@ -294,7 +294,7 @@ func (s *search) tabInFront() (t target, failure *fault.Error) {
 		return t, s.bounds.refuse(0)
 	}
 	return t, fault.New(fault.TabNotFound, "The tab in front shows no web page that may be read",
-		fault.WithHint("Open the page with browser__open_tab, or pass a `tabId` that browser__list_tabs tells. A tab "+
+		fault.WithHint("Open the page with browser__open_tab, or pass a `tabId` that browser__list_tabs lists. A tab "+
 			"that is blank, or shows a page of the browser itself, cannot be read."))
 }
 

@@ -97,7 +97,7 @@ func (p *Program) fits(chosen string, params provider.Params) *fault.Error {
 			fault.Excerpt(chosen), fault.WithHint("Leave out metadata.provider."))
 	case !reflect.DeepEqual(own, provider.Params{}):
 		return fault.New(fault.ConfigError, "The agent "+p.options.ID+" is a program, which chooses its model and "+
-			"parameters itself", fault.WithHint("Leave out runtimeParams, but for systemPrompt."))
+			"parameters itself", fault.WithHint("Leave out runtimeParams, except systemPrompt."))
 	}
 	return nil
 }

@@ -55,7 +55,7 @@ func (e *examination) relay() {
 		e.note("version-differs", fmt.Sprintf("The relay has version %s, and this program %s", r.Version, e.Version),
 			"", "")
 	} else {
-		e.fine("relay", fmt.Sprintf("The relay has version %s and runs at http://%s since %s", r.Version, r.Address,
+		e.fine("relay", fmt.Sprintf("The relay has version %s and has run at http://%s for %s", r.Version, r.Address,
 			r.Uptime.Round(time.Second)))
 	}
 	if r.Refused != "" {

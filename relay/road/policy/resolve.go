@@ -188,7 +188,7 @@ func (v verdict) why() string {
 	case onDefault:
 		return "the default" + says
 	case onBuiltIn:
-		return "it is one of the relay's own, or the demo"
+		return "the tool is one of the relay's own, or of the demo"
 	case onLost:
 		return "rules of the person may be missing, so everything is asked about until they have looked"
 	}
