@@ -205,6 +205,22 @@ export const widgets: readonly (readonly [what: string, html: string, lines: str
     'button "File" [e1] expanded\nmenu "File"\n menuitem "New" [e2]\n menuitemcheckbox "Wrap" [e3] checked',
   ],
   [
+    'words of style sheets',
+    '<style>.q::before{content:"Total: "}.q::after{content:" €" / " euro"}.b::after{content:"→"}</style>' +
+      '<p class=q>12</p><p class=b>Go on</p>',
+    '"Total: 12 euro"\n"Go on"',
+  ],
+  [
+    'labels of what holds words',
+    `<h2 aria-label="Two of five">2/5</h2><h3 aria-label="All">All <a href=/>Open</a></h3>
+<ul aria-label=Colours><li>red<li aria-label="Sky blue">blue</ul><ul><li>loose</ul>
+<div role=note aria-label=Hint>Save first</div><div role=group aria-label=Sizes><button>S</button><button>M</button></div>
+<table><tr aria-label="Ada, chosen"><th>Who<th>Stars<tr><td>Ada<td aria-label="5 stars">★★★★★</table>`,
+    'h2 "Two of five": "2/5"\nh3 "All" link "Open" [e1]\nlist "Colours"\n "red"\n listitem "Sky blue": "blue"\n"loose"\n' +
+      'note "Hint": "Save first"\ngroup "Sizes"\n button "S" [e2]\n button "M" [e3]\ntable\n row "Ada, chosen": "Who" | "Stars"\n' +
+      ' row: "Ada" | cell "5 stars"',
+  ],
+  [
     'a slider',
     '<div role=slider aria-label=Heat tabindex=0 aria-valuenow=20 aria-valuemin=0 aria-valuemax=40>&nbsp;</div>',
     'slider "Heat" [e1] = "20"',

@@ -22,11 +22,13 @@ async function code(): Promise<string> {
         const indented = (all) => all.map(({ depth, text }) => ' '.repeat(depth) + text).join('\\n');
         import { nameOf } from './names.ts';
         import { roleOf } from './roles.ts';
+        import { pageText } from './reading/shown.ts';
         const one = () => document.getElementById('t');
         Object.assign(globalThis, {
           told: () => indented(lines(document)),
           called: () => nameOf(one()),
           is: () => roleOf(one()),
+          read: () => pageText(),
         });`,
       resolveDir: path.join(repository, 'extension/src/browser'),
       loader: 'ts',
@@ -34,6 +36,7 @@ async function code(): Promise<string> {
     bundle: true,
     write: false,
     format: 'iife',
+    alias: { '@tabrelay/plugin-sdk': path.join(repository, 'plugin-sdk/src/index.ts') },
   });
   return outputFiles[0]?.text ?? '';
 }
@@ -58,6 +61,14 @@ test('elements have the roles that ARIA and HTML-AAM say', async () => {
 test('widgets are told by role, name, state and value', async () => {
   const script = await code();
   for (const [what, html, lines] of widgets) expect.soft(await ask(script, html, 'told'), what).toBe(lines);
+});
+
+test('the text of a page has the words of style sheets where people see them', async () => {
+  const style = '.q::before{content:"Total: "}.u::after{content:" kg"}.b::before{content:"→"}.n::before{content:"no"}';
+  const html = `<style>${style}</style><h1>Cart</h1><p class=q>12</p><p>of <b class=u>3</b> <i>apples</i></p><p class=b>on</p>
+<table><tr><td class=q>1<td>2</table><p class=n hidden>x</p><p>end</p>`;
+  const words = 'Cart\n\nTotal: 12\n\nof 3 kg apples\n\non\n\nTotal: 1\t2\n\nend';
+  expect(await ask(await code(), html, 'read')).toBe(words);
 });
 
 test('what people do not see is not told', async () => {

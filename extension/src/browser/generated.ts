@@ -10,6 +10,16 @@ export function added(element: Element): readonly [before: string, after: string
   return kind.added;
 }
 
+const worded = /[\p{L}\p{N}\p{Sc}%]/u;
+const none = ['', ''] as const;
+
+/** Those of them that are words, numbers or amounts: arrows, bullets and lines between others are drawing. */
+export function wordsAround(element: Element): readonly [before: string, after: string] {
+  const [before, after] = added(element);
+  if (before === '' && after === '') return none;
+  return [worded.test(before) ? before : '', worded.test(after) ? after : ''];
+}
+
 /** What a picture is called that a style sheet puts in the place of an element; undefined where there is none. */
 export function replacing(element: Element): string | undefined {
   const kind = kindOf(element);

@@ -45,6 +45,11 @@ const wholes = set('meter option progressbar scrollbar');
 /** Containers that are told only when they have a name. */
 export const onlyNamed = set('article figure form group region radiogroup toolbar feed status tabpanel log');
 
+/** Roles of what is flattened, its words being told without it, unless its author gave it a label. */
+export const onlyLabelled = set(
+  'application blockquote definition document list listitem note separator term',
+);
+
 /** What has items, of which there may be very many. */
 export const listLike =
   '[role="list"], [role="listbox"], [role="grid"], [role="tree"], [role="feed"], [role="menu"], ' +

@@ -35,6 +35,10 @@ export function contentName(element: Element): string {
   return about.contentName;
 }
 
+/** What its author calls it by aria-label, which may be something else than the words in it; '' without one. */
+export const labelOf = (element: Element): string =>
+  (attribute(element, 'aria-label') ?? '').trim() === '' ? '' : nameOf(element);
+
 const start = (): Walk => ({
   seen: new Set(),
   referred: false,

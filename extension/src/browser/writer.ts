@@ -17,12 +17,14 @@ import {
   rendered,
   visible,
 } from './drawn.ts';
+import { wordsAround } from './generated.ts';
 import { isHidden, isHiddenText, isHiddenThing, isVaried, type Keeper } from './kept.ts';
 import {
   containers,
   holdsAll,
   inlineTags,
   isWhole,
+  onlyLabelled,
   onlyNamed,
   rowLike,
   skipped,
@@ -31,7 +33,7 @@ import {
 import type { Line, Options } from './lines.ts';
 import { onScreen, type Told } from './longlists.ts';
 import { isPage } from './moment.ts';
-import { nameOf } from './names.ts';
+import { labelOf, nameOf } from './names.ts';
 import { reference, referenceOf } from './references.ts';
 import { isDataTable, namedByContent, operable, roleOf, textFields, wording } from './roles.ts';
 import {
@@ -153,7 +155,8 @@ export class Writer {
     else if (role === 'img') this.#picture(element, thing, cursor);
     else if (tag(element) === 'math') this.#formula(element);
     else if (isWhole(role, element)) this.#push({ text: sayThing(thing), thing: element, inline: false });
-    else if (containers.has(role)) this.#container(element, thing, cursor);
+    else if (containers.has(role) || (onlyLabelled.has(role) && labelOf(element) !== ''))
+      this.#container(element, thing, cursor);
     else if (namesAField(element)) this.#mute(element, cursor);
     else if (isScroller(element) && !isPage(element)) this.#scroller(element, thing, cursor);
     else if (role !== 'separator') this.#children(element, cursor);
@@ -300,7 +303,7 @@ export class Writer {
   // Words and the things among them on one line: a heading, a cell.
   #together(word: string, element: Element, cursor: string): void {
     const pieces = this.#pieces(element, cursor);
-    const said = pieces === '' ? named(nameOf(element)) : pieces;
+    const said = pieces === '' ? named(nameOf(element)) : withLabel(labelOf(element), pieces, ': ');
     if (said === '""' || (this.#options.interactive === true && !said.includes('['))) return;
     this.flush();
     this.#line(`${word} ${said}`, element);
@@ -330,7 +333,7 @@ export class Writer {
       const isPlace = below.length === 1 && only?.ref !== undefined && isPlaceOf(one, only.element);
       const sorts = has(cell, 'aria-sort'); // by itself, or by what has its name in it
       if (!one.acts || !isSeen(cell) || (sorts && inner.includes(`${named(thingName(one))} [`)))
-        cells.push(inner + (sorts ? sayState(one) : ''));
+        cells.push(withLabel(labelOf(cell), inner, ' ', one.role) + (sorts ? sayState(one) : ''));
       else if (isPlace) cells.push(inner);
       else {
         const said = sayThing(one);
@@ -350,8 +353,11 @@ export class Writer {
     const away = waiting(element);
     const ref = thing.acts || away > 0 ? reference(element) : undefined;
     const more = away > 0 ? ` (${away} more on hover)` : '';
-    const head = `row${ref === undefined ? '' : ` [${ref}]`}${own ? sayState(thing) : ''}`;
-    this.#line(`${head}: ${cells.join(' | ')}${more}`, element, ref);
+    const all = cells.join(' | ');
+    const name = labelOf(element);
+    const label = name === '' || saysAlready(all, named(name)) ? '' : ` ${named(name)}`;
+    const head = `row${label}${ref === undefined ? '' : ` [${ref}]`}${own ? sayState(thing) : ''}`;
+    this.#line(`${head}: ${all}${more}`, element, ref);
   }
 
   #picture(element: Element, thing: Thing, cursor: string): void {
@@ -402,6 +408,8 @@ export class Writer {
     const nodes = content(element);
     this.#keeper?.enter(element);
     const told = this.#options.everything === true ? undefined : onScreen(element, nodes, this.#root);
+    const [before, after] = wordsAround(element);
+    if (before !== '') this.#text(before, element);
     for (const node of nodes) {
       if (typeof node === 'string') this.#text(node, element);
       else {
@@ -410,6 +418,7 @@ export class Writer {
         this.visit(node, cursor);
       }
     }
+    if (after !== '') this.#text(after, element);
     if (told !== undefined && this.#options.interactive !== true) this.#count(element, told);
     this.#keeper?.leave(element);
   }
@@ -502,6 +511,13 @@ export class Writer {
     const ref = reference(element);
     this.#line(`… ${others} more, not on the screen [${ref}]`, element, ref);
   }
+}
+
+// The words in something with a label: the label before them where one of both says more than the other.
+function withLabel(label: string, words: string, between: string, role = ''): string {
+  if (label === '' || saysAlready(words, named(label))) return words;
+  const said = role === '' ? named(label) : `${role} ${named(label)}`;
+  return !words.includes(' [') && saysAlready(said, words) ? said : `${said}${between}${words}`;
 }
 
 const isAriaHidden = (element: Element): boolean =>

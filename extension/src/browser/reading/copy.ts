@@ -1,6 +1,7 @@
 // A copy of what the page displays, in a document without a window, for code that changes what it reads.
 
 import { ToolError } from '@tabrelay/plugin-sdk';
+import { wordsAround } from '../generated.ts';
 import { childNodes, shadow, tag } from './members.ts';
 import { body, inertDocument, root } from './page.ts';
 import { shown } from './shown.ts';
@@ -19,7 +20,10 @@ export function copyShown(): Document {
       if (!(node instanceof Element) || !shown(node)) continue;
       if (++elements > maxElements) throw tooLarge();
       const twin = into.appendChild(withoutNames(copy.importNode(node, false)));
+      const [before, after] = wordsAround(node);
+      if (before !== '') twin.append(before);
       if (depth < maxDepth) fill(twin, content(node), depth + 1);
+      if (after !== '') twin.append(after);
     }
   };
 

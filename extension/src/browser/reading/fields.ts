@@ -1,8 +1,9 @@
 // Fields of forms as a person sees them, without what nobody should read.
 
-import { all, attribute, closest, has, matches, member, tag, textOf } from './members.ts';
+import { all, attribute, closest, has, matches, member, tag } from './members.ts';
 import { activeElement, cut, line } from './page.ts';
 import type { Room } from './request.ts';
+import { textOf } from './words.ts';
 
 export interface Field {
   label: string;

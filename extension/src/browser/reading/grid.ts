@@ -1,9 +1,10 @@
 // Tables as data: a cell that spans stands in every place it covers.
 // https://html.spec.whatwg.org/multipage/tables.html#algorithm-for-processing-rows
 
-import { all, attribute, closest, matches, textOf } from './members.ts';
+import { all, attribute, closest, matches } from './members.ts';
 import { cut, line } from './page.ts';
 import { findShown, shown } from './shown.ts';
+import { textOf } from './words.ts';
 
 const maxColumns = 200;
 const maxRows = 20_000;

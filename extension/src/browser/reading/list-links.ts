@@ -1,8 +1,9 @@
 import { listPage } from '@tabrelay/plugin-sdk/paging';
-import { attribute, textOf } from './members.ts';
+import { attribute } from './members.ts';
 import { address, cut, here, line } from './page.ts';
 import type { Reading, Room } from './request.ts';
 import { findShown } from './shown.ts';
+import { textOf } from './words.ts';
 
 export function listLinks({ contains, offset, limit }: Reading, { maxBytes }: Room) {
   const wanted = contains.toLowerCase();

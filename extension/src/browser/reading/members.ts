@@ -44,12 +44,3 @@ export function childNodes(node: Node): Node[] {
   const list = member(Node.prototype, 'childNodes', node);
   return list instanceof NodeList ? Array.from(list) : [];
 }
-
-/** The text of an element as it is displayed. */
-export function textOf(element: Element): string {
-  const text =
-    element instanceof HTMLElement
-      ? member(HTMLElement.prototype, 'innerText', element)
-      : member(Node.prototype, 'textContent', element);
-  return typeof text === 'string' ? text : '';
-}

@@ -1,8 +1,9 @@
 import { listPage } from '@tabrelay/plugin-sdk/paging';
-import { attribute, tag, textOf } from './members.ts';
+import { attribute, tag } from './members.ts';
 import { cut, here, line } from './page.ts';
 import type { Reading, Room } from './request.ts';
 import { findShown } from './shown.ts';
+import { textOf } from './words.ts';
 
 export function outline({ depth, offset, limit }: Reading, { maxBytes }: Room) {
   const found = Array.from(findShown('h1, h2, h3, h4, h5, h6, [role="heading"]'), (one) => {

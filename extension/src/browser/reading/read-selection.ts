@@ -1,10 +1,11 @@
 import { ToolError } from '@tabrelay/plugin-sdk';
 import { textPage } from '@tabrelay/plugin-sdk/paging';
 import { markedInField } from './fields.ts';
-import { closest, textOf } from './members.ts';
+import { closest } from './members.ts';
 import { cut, here } from './page.ts';
 
 import type { Reading, Room } from './request.ts';
+import { textOf } from './words.ts';
 
 export function readSelection({ offset, maxChars }: Reading, room: Room) {
   const inField = markedInField(room);

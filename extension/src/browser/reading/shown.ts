@@ -1,7 +1,8 @@
 // What a person sees of a page, open shadow roots included.
 
-import { matches, shadow, tag, textOf } from './members.ts';
+import { matches, shadow, tag } from './members.ts';
 import { body } from './page.ts';
+import { textOf } from './words.ts';
 
 const unseen = new Set(['script', 'style', 'noscript', 'template', 'head', 'meta', 'link', 'title']);
 
