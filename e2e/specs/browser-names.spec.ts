@@ -64,7 +64,8 @@ test('widgets are told by role, name, state and value', async () => {
 });
 
 test('the text of a page has the words of style sheets where people see them', async () => {
-  const style = '.q::before{content:"Total: "}.u::after{content:" kg"}.b::before{content:"→"}.n::before{content:"no"}';
+  const style =
+    '.q::before{content:"Total: "}.u::after{content:" kg"}.b::before{content:"→"}.n::before{content:"no"}';
   const html = `<style>${style}</style><h1>Cart</h1><p class=q>12</p><p>of <b class=u>3</b> <i>apples</i></p><p class=b>on</p>
 <table><tr><td class=q>1<td>2</table><p class=n hidden>x</p><p>end</p>`;
   const words = 'Cart\n\nTotal: 12\n\nof 3 kg apples\n\non\n\nTotal: 1\t2\n\nend';

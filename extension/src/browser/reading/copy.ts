@@ -2,6 +2,7 @@
 
 import { ToolError } from '@tabrelay/plugin-sdk';
 import { wordsAround } from '../generated.ts';
+import { atOnce } from '../moment.ts';
 import { childNodes, shadow, tag } from './members.ts';
 import { body, inertDocument, root } from './page.ts';
 import { shown } from './shown.ts';
@@ -10,7 +11,9 @@ const maxElements = 60_000;
 const maxDepth = 800; // the parser of HTML stops at 512; a script does not
 
 /** Copies the page without what is not displayed, with open shadow roots in the place of their hosts' content. */
-export function copyShown(): Document {
+export const copyShown = (): Document => atOnce(copyAll);
+
+function copyAll(): Document {
   const copy = inertDocument();
   let elements = 0;
 

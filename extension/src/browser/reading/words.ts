@@ -9,7 +9,7 @@ let affected: ReadonlySet<Element> | undefined;
 
 /** The text of an element as it is displayed. */
 export const textOf = (element: Element): string =>
-  read().has(element) ? tidy(joined(element)) : innerText(element);
+  read().has(element) ? tidy(atOnce(() => joined(element))) : innerText(element);
 
 function innerText(element: Element): string {
   const text =
@@ -29,9 +29,13 @@ function read(): ReadonlySet<Element> {
   return affected;
 }
 
+const mostElements = 30_000; // of more, looking at the style of each would take the time that reading has
+
 function lookForWords(): Set<Element> {
   const found = new Set<Element>();
-  for (const element of document.querySelectorAll('body, body *')) {
+  const all = document.querySelectorAll('body, body *');
+  if (all.length > mostElements) return found;
+  for (const element of all) {
     const [before, after] = wordsAround(element);
     if (before === '' && after === '') continue;
     for (let at: Element | undefined = element; at !== undefined && !found.has(at); at = holder(at))
