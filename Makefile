@@ -197,8 +197,8 @@ e2e/conformance/node_modules/.package-lock.json: e2e/conformance/package-lock.js
 	cd e2e/conformance && npm ci --no-audit --no-fund
 	@touch $@
 
-site: site/node_modules/.package-lock.json ## the documentation as a site, in site/dist (BASE=/path/ where it is not at the root)
-	cd site && BASE=$(BASE) npm run --silent build
+site: docs/site/node_modules/.package-lock.json ## the documentation as a site, in docs/site/dist (BASE=/path/ where it is not at the root)
+	cd docs/site && BASE=$(BASE) npm run --silent build
 
 site-test: site node_modules/.package-lock.json ## read the built site in a real Chromium: search, keyboard, light and dark, nothing from elsewhere
 	cd e2e && npx playwright test --config site
@@ -206,10 +206,10 @@ site-test: site node_modules/.package-lock.json ## read the built site in a real
 recording: build node_modules/.package-lock.json ## record the first errand of the README anew, in a real Chromium
 	node --import tsx e2e/recording/first-errand.ts
 
-site/node_modules/.package-lock.json: site/package-lock.json
-	cd site && npm ci --no-audit --no-fund --ignore-scripts
+docs/site/node_modules/.package-lock.json: docs/site/package-lock.json
+	cd docs/site && npm ci --no-audit --no-fund --ignore-scripts
 	@touch $@
 
 clean: ## remove what the build made
-	rm -rf bin $(RESULTS) site/dist e2e/test-results e2e/playwright-report
+	rm -rf bin $(RESULTS) docs/site/dist e2e/test-results e2e/playwright-report
 	find adapters/dist extension/dist -mindepth 1 -not -name .gitkeep -delete

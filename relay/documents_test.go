@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-var namedPath = regexp.MustCompile("`((?:adapters|cmd|docs|e2e|extension|plugin-sdk|relay|site)/[\\w./*-]+)`")
+var namedPath = regexp.MustCompile("`((?:adapters|cmd|docs|e2e|extension|plugin-sdk|relay)/[\\w./*-]+)`")
 
 // TestDocumentsNameFilesThatExist looks for each path of this repository that a document names; dist folders are built.
 func TestDocumentsNameFilesThatExist(t *testing.T) {

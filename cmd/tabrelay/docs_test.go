@@ -94,7 +94,7 @@ func plain(node ast.Node, source []byte) string {
 	return b.String()
 }
 
-// slug is the anchor of a heading: that of GitHub, which site/markdown.ts gives the site too.
+// slug is the anchor of a heading: that of GitHub, which docs/site/markdown.ts gives the site too.
 func slug(heading string) string {
 	return strings.Map(func(r rune) rune {
 		switch {

@@ -7,7 +7,7 @@ import { AxeBuilder } from '@axe-core/playwright';
 import base, { expect, type Page } from '@playwright/test';
 import { portOf } from '../stage/port.ts';
 
-const dist = path.resolve(import.meta.dirname, '../../site/dist');
+const dist = path.resolve(import.meta.dirname, '../../docs/site/dist');
 const types: Record<string, string> = { html: 'text/html', js: 'text/javascript', css: 'text/css' };
 
 const test = base.extend<object, { site: string }>({

@@ -31,8 +31,8 @@ export default defineConfig({
   title: 'tabrelay',
   description: 'Let AI agents use the web applications you are signed in to',
   base: process.env.BASE || '/', // of an address such as https://example.org/tabrelay/
-  srcDir: '..',
-  srcExclude: ['README.md', '{adapters,cmd,e2e,extension,plugin-sdk,site}/**'],
+  srcDir: '../..',
+  srcExclude: ['README.md', '{adapters,cmd,e2e,extension,plugin-sdk}/**', 'docs/site/**'],
   rewrites: Object.fromEntries(places),
   outDir: 'dist',
   cacheDir: '.vitepress/cache',

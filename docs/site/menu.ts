@@ -5,7 +5,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import type { DefaultTheme } from 'vitepress';
 
-export const repository = path.resolve(import.meta.dirname, '..');
+export const repository = path.resolve(import.meta.dirname, '../..');
 export const entrance = 'docs/README.md';
 
 interface Door {
