@@ -1,7 +1,9 @@
 // Every state of the side panel at the widths and in the colours people have, checked with axe. The page is the built
 // one; the worker behind it is a script, because a state such as "loading" lasts a moment in the real one.
-// UPDATE_SCREENSHOTS=1 takes the pictures of docs/panel anew.
+// UPDATE_SCREENSHOTS=1 takes a picture of every state into e2e/.cache/panel, which is not committed, and names those that
+// look different from the last run's. Those that docs/panel.md shows are also taken into docs/panel.
 
+import { mkdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import AxeBuilder from '@axe-core/playwright';
 import { type Browser, chromium, type Page } from '@playwright/test';
@@ -11,8 +13,11 @@ import * as paths from '../stage/paths.ts';
 import { keepPicture } from '../stage/pictures.ts';
 import { expect, test } from '../stage/test.ts';
 
-const folder = path.join(paths.repository, 'docs/panel');
+const documented = path.join(paths.repository, 'docs/panel');
+const documents = readFileSync(`${documented}.md`, 'utf8');
+const folder = path.join(paths.repository, 'e2e/.cache/panel');
 const pictures = process.env.UPDATE_SCREENSHOTS === '1';
+if (pictures) mkdirSync(folder, { recursive: true });
 const corners: readonly Look[] = [
   { width: 320, scheme: 'light' },
   { width: 480, scheme: 'dark' },
@@ -42,7 +47,8 @@ async function picture(page: Page, name: string, width: number): Promise<void> {
     higher = await page.evaluate(() => document.documentElement.scrollHeight);
   }
   await expect(page.locator('[aria-disabled=true]')).toHaveCount(0);
-  await keepPicture(page, path.join(folder, name));
+  if (await keepPicture(page, path.join(folder, name))) console.log(`looks different: ${name}`);
+  if (documents.includes(`(panel/${name})`)) await keepPicture(page, path.join(documented, name));
 }
 
 /** What does not fit into the width of the panel: WCAG 1.4.10. What has an ellipsis is cut on purpose; nobody presses it. */

@@ -1,17 +1,18 @@
-// Pictures in docs/: written only when they look different from those that are there. Chromium draws rounded corners
-// one shade lighter or darker from run to run, which nobody sees and git would keep.
+// Pictures for people to look at: written only when they look different from those that are there. Chromium draws
+// rounded corners one shade lighter or darker from run to run, which nobody sees and git would keep.
 
 import { readFile, writeFile } from 'node:fs/promises';
 import type { Page } from '@playwright/test';
 
 const shades = 2; // of 255 that a channel may differ
 
-/** Takes a picture of a whole page and keeps it in a file unless the file shows the same. */
-export async function keepPicture(page: Page, file: string): Promise<void> {
+/** Takes a picture of a whole page and keeps it in a file unless the file shows the same. Returns whether it was kept. */
+export async function keepPicture(page: Page, file: string): Promise<boolean> {
   const fresh = await page.screenshot({ animations: 'disabled' });
   const old = await readFile(file).catch(() => undefined);
-  if (old !== undefined && (await alike(page, old, fresh))) return;
+  if (old !== undefined && (await alike(page, old, fresh))) return false;
   await writeFile(file, fresh);
+  return true;
 }
 
 async function alike(beside: Page, one: Buffer, other: Buffer): Promise<boolean> {
