@@ -4,6 +4,7 @@ export CGO_ENABLED := 0
 export GOFLAGS := -trimpath
 
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
+DEADCODE    := golang.org/x/tools/cmd/deadcode@v0.52.0
 WORKSPACES  := plugin-sdk extension adapters e2e
 POCKETBASE_VERSION := v0.36.0
 POCKETBASE  := e2e/.cache/pocketbase-$(POCKETBASE_VERSION)/base
@@ -109,6 +110,8 @@ go-check: generate
 	go vet ./...
 	cd e2e/outside/testdata/go && go vet ./...
 	go run $(STATICCHECK) ./...
+	@dead=$$(go run $(DEADCODE) -test ./...) || exit 1; \
+		if [ -n "$$dead" ]; then echo "$$dead"; echo "remove these functions: nothing calls them"; exit 1; fi
 
 cross: generate ## the binary compiles for macOS and Windows too
 	@set -e; for system in darwin/arm64 windows/amd64; do echo "build $$system"; \
@@ -117,6 +120,7 @@ cross: generate ## the binary compiles for macOS and Windows too
 ts-check: node_modules/.package-lock.json
 	@set -e; for workspace in $(WORKSPACES); do echo "tsc $$workspace"; npx tsc -p $$workspace; done
 	npx biome check --error-on-warnings
+	npx knip
 
 go-test: generate
 	go test ./...
@@ -126,10 +130,10 @@ go-race: generate node_modules/.package-lock.json | $(RESULTS)
 		node --import tsx e2e/report/go.ts $(RESULTS)/go.json
 
 # The sessions on the command line start a program for each line: with the race detector they take four times as long.
-# Limits of memory mean nothing beside the race detector's own.
+# The second line is for tests that leave themselves out with it (go:build !race).
 cli: generate node_modules/.package-lock.json | $(RESULTS)
 	@go test -vet=off -timeout 20m -json ./cmd/tabrelay | node --import tsx e2e/report/go.ts $(RESULTS)/cli.json
-	@go test -vet=off -run TestLoading ./relay/plugin/build
+	@go test -vet=off -run 'TestLoading|TestCachedTools|TestUnpackIsLimited' ./relay/plugin/build ./relay/plugin/install
 
 # Reporters of node's test runner: for people, and for the end of make test.
 report = --test-reporter=spec --test-reporter-destination=stdout --test-reporter=junit --test-reporter-destination=$(RESULTS)/$(1).xml

@@ -7,17 +7,13 @@ import * as s from '@tabrelay/plugin-sdk/schema';
 export const get = async (path: string, signal: AbortSignal): Promise<JsonReader> =>
   jsonReader(await fetchJSON(path, { signal }));
 
-export const post = async (path: string, body: JsonObject, signal?: AbortSignal): Promise<JsonReader> =>
+const post = async (path: string, body: JsonObject, signal?: AbortSignal): Promise<JsonReader> =>
   // keepalive: a note about a page that is closing has to outlive the page.
   jsonReader(await postJSON(path, body, { keepalive: true, ...(signal ? { signal } : {}) }), 'unknown');
 
 /** Raises a counter. The key names the action in the counter's log, so that a repeated action can be seen there. */
 export async function increment(name: string, by: number, key: string, signal?: AbortSignal) {
   return counter(name, await post(`/api/counters/${encodeURIComponent(name)}`, { by, key }, signal));
-}
-
-export async function readCounter(name: string, signal: AbortSignal) {
-  return counter(name, await get(`/api/counters/${encodeURIComponent(name)}`, signal));
 }
 
 const counter = (name: string, answer: JsonReader) => ({

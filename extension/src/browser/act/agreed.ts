@@ -168,7 +168,7 @@ export function stillTold(by: string, element: Element): void {
 }
 
 /** The same for what the person was asked about, and nothing else. */
-export function stillAllowed(element: Element): void {
+function stillAllowed(element: Element): void {
   const slot = allowed?.get(element);
   if (allowed === undefined || (slot === undefined && !allowed.has(element))) return;
   const now = targetOf(element);
