@@ -5,7 +5,7 @@ import shared, { expect, visit } from '../stage/test.ts';
 
 const test = shared.extend<{ open: (body: string) => Promise<Acting> }>({
   /** Opens a page that is a body, for an agent to act in. */
-  open: async ({ sharedStage: stage, closing }, use) => {
+  open: async ({ keptStage: stage, closing }, use) => {
     await use(async (body) => {
       const page = `<!doctype html><meta charset="utf-8"><title>Components</title>${body}`;
       await visit(stage, `${await openSite(closing, { page, save: '{}' })}/page`);
@@ -39,7 +39,7 @@ const hiddenField = `<style>.box { position: relative; width: 200px; height: 30p
 
 test('a box that is drawn in place of its control is pressed for it', async ({
   open,
-  sharedStage: stage,
+  keptStage: stage,
 }) => {
   const agent = await open(hiddenField);
   expect(await agent.fill('combobox "Fruit"', 'Pear')).toMatchObject({ value: 'Pear', verified: true });
@@ -203,7 +203,7 @@ test('words in a box of their own are sent as they are, whatever it offers', asy
 
 test('files go to the hidden input beside a button, though the page takes drops', async ({
   open,
-  sharedStage,
+  keptStage,
 }) => {
   const agent =
     await open(`<div><div><button type="button">Attach</button></div><input type="file" hidden id="in"></div>
@@ -212,7 +212,7 @@ test('files go to the hidden input beside a button, though the page takes drops'
   const files = [{ name: 'a.txt', text: 'a' }];
   const given = await agent.do('upload', { ref: await agent.ref('button "Attach"'), files });
   expect(given.files).toEqual([{ name: 'a.txt', size: 1 }]);
-  expect(await sharedStage.page.locator('#in').evaluate((one: HTMLInputElement) => one.files?.length)).toBe(
+  expect(await keptStage.page.locator('#in').evaluate((one: HTMLInputElement) => one.files?.length)).toBe(
     1,
   );
 });

@@ -7,7 +7,7 @@ import base, { expect, type Stage, visit } from '../stage/test.ts';
 type Visitor = Acting & { stage: Stage; says(text: string): Promise<void> };
 
 const test = base.extend<{ on: (body: string) => Promise<Visitor> }>({
-  on: async ({ sharedStage: stage, closing }, use) => {
+  on: async ({ keptStage: stage, closing }, use) => {
     await use(async (body) => {
       const script = '<script>const tell = (...all) => { out.textContent += all.join(" ") + ";"; };</script>';
       const page = `<!doctype html><meta charset="utf-8"><title>Corner</title>${script}${body}<p id="out" hidden></p>`;

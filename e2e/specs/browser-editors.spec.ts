@@ -32,7 +32,7 @@ const editors: [name: string, words: string][] = [
 ];
 
 test('editors take text, of one line and of several, and hold it once', async ({
-  sharedStage: stage,
+  keptStage: stage,
   closing,
 }) => {
   const { url } = await openActSite(closing);
@@ -46,7 +46,7 @@ test('editors take text, of one line and of several, and hold it once', async ({
   for (const [name] of editors) expect(await held(stage, name), name).toBe('again');
 });
 
-test('what is typed goes into the editor that has the focus', async ({ sharedStage: stage, closing }) => {
+test('what is typed goes into the editor that has the focus', async ({ keptStage: stage, closing }) => {
   const { url } = await openActSite(closing);
   const agent = await openEditors(stage, url);
   for (const [name, words] of editors) {
@@ -57,7 +57,7 @@ test('what is typed goes into the editor that has the focus', async ({ sharedSta
   }
 });
 
-test('an editor in a frame of its own', async ({ sharedStage: stage, closing }) => {
+test('an editor in a frame of its own', async ({ keptStage: stage, closing }) => {
   const { url } = await openActSite(closing);
   const agent = await openEditors(stage, url);
   const page = await agent.look({ full: true, maxTokens: 20_000 });
@@ -68,7 +68,7 @@ test('an editor in a frame of its own', async ({ sharedStage: stage, closing }) 
   await expect.poll(() => held(stage, 'tinymce')).toBe('in a frame');
 });
 
-test('fields of a framework hear of what is filled in', async ({ sharedStage: stage, closing }) => {
+test('fields of a framework hear of what is filled in', async ({ keptStage: stage, closing }) => {
   const { url } = await openActSite(closing);
   const agent = await openEditors(stage, url);
   expect(await agent.fill('textbox "React name"', 'Ada')).toMatchObject({ verified: true });
@@ -80,7 +80,7 @@ test('fields of a framework hear of what is filled in', async ({ sharedStage: st
 });
 
 test('what an empty editor shows in place of a text is not its value', async ({
-  sharedStage: stage,
+  keptStage: stage,
   closing,
 }) => {
   const { url } = await openActSite(closing);
@@ -126,7 +126,7 @@ const keysOnly = `<style>textarea { position: absolute; opacity: 0; width: 1px; 
   keys.onkeypress = ({ key }) => { shown.textContent += key; };
   draw();</script>`;
 
-test('an editor that hears of what is typed before it is there', async ({ sharedStage: stage, closing }) => {
+test('an editor that hears of what is typed before it is there', async ({ keptStage: stage, closing }) => {
   const site = await openSite(closing, { page: `<!doctype html><title>Own</title>${ownDrawing}` });
   await visit(stage, `${site}/page`);
   const agent = new Acting(stage.agent);
@@ -140,7 +140,7 @@ test('an editor that hears of what is typed before it is there', async ({ shared
 });
 
 test('a field that only takes the keys of an editor is not filled itself', async ({
-  sharedStage: stage,
+  keptStage: stage,
   closing,
 }) => {
   const site = await openSite(closing, { page: `<!doctype html><title>Keys</title>${keysOnly}` });

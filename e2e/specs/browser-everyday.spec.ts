@@ -8,7 +8,7 @@ import base, { expect, type Stage, visit } from '../stage/test.ts';
 type Visitor = Acting & { stage: Stage; site: string; says(text: string): Promise<void> };
 
 const test = base.extend<{ at: (page: string) => Promise<Visitor> }>({
-  at: async ({ sharedStage: stage, closing }, use) => {
+  at: async ({ keptStage: stage, closing }, use) => {
     const site = await openSite(closing, everyday);
     await use(async (page) => {
       await visit(stage, `${site}/${page}`);

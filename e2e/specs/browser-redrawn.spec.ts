@@ -21,7 +21,7 @@ const mail = `<ul><li><a href="#a">Mail A</a></li><li><a href="#b">Mail B</a></l
   <div><input type="password" aria-label="Key"></div><p role="status" id="said"></p>`;
 
 const test = base.extend<{ at: (page: string) => Promise<Acting & { draw: () => Promise<unknown> }> }>({
-  at: async ({ sharedStage: stage, closing }, use) => {
+  at: async ({ keptStage: stage, closing }, use) => {
     const url = await openSite(closing, { orders, mail });
     await use(async (page) => {
       await visit(stage, `${url}/${page}`);

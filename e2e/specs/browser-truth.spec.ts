@@ -5,7 +5,7 @@ import { Acting } from '../stage/acting.ts';
 import { expect, test, visit } from '../stage/test.ts';
 
 test('errors that the page writes while an act runs are told, and no others', async ({
-  sharedStage: stage,
+  keptStage: stage,
   closing,
 }) => {
   const site = await openSite(closing, {
@@ -58,7 +58,7 @@ const dialogs: [kind: string, open: string, close: string][] = [
 
 for (const [kind, open, close] of dialogs)
   test(`of the page behind a modal dialog only what changed is told when that closes: ${kind}`, async ({
-    sharedStage: stage,
+    keptStage: stage,
     closing,
   }) => {
     const rows = Array.from(
@@ -85,7 +85,7 @@ for (const [kind, open, close] of dialogs)
   });
 
 test('what moves when the page is drawn is clicked once it rests, however seldom that is', async ({
-  sharedStage: stage,
+  keptStage: stage,
   closing,
 }) => {
   const script = `<button id="box" style="position: absolute; top: 0" onclick="clicked.push(moves)">Box</button><script>

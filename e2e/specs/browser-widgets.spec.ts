@@ -5,20 +5,22 @@ import { openSite } from '../sites/own-pages.ts';
 import { Acting } from '../stage/acting.ts';
 import type { Closing } from '../stage/closing.ts';
 import { portOf } from '../stage/port.ts';
-import shared, { expect, visit } from '../stage/test.ts';
+import shared, { expect, type Stage, visit } from '../stage/test.ts';
 
-const test = shared.extend<{ open: (body: string) => Promise<Acting> }>({
-  /** Opens a page that is a body, for an agent to act in. */
-  open: async ({ sharedStage: stage, closing }, use) => {
-    await use(async (body) => {
-      const site = await openSite(closing, {
-        page: `<!doctype html><meta charset="utf-8"><title>Widgets</title>${body}`,
-        save: '{}',
-      });
-      await visit(stage, `${site}/page`);
-      return new Acting(stage.agent);
-    });
-  },
+/** Opens a page that is a body, for an agent to act in. */
+type Open = (body: string) => Promise<Acting>;
+
+const openOn =
+  (stage: Stage, closing: Closing): Open =>
+  async (body) => {
+    const page = `<!doctype html><meta charset="utf-8"><title>Widgets</title>${body}`;
+    await visit(stage, `${await openSite(closing, { page, save: '{}' })}/page`);
+    return new Acting(stage.agent);
+  };
+
+const test = shared.extend<{ open: Open; openInNewTab: Open }>({
+  open: ({ keptStage, closing }, use) => use(openOn(keptStage, closing)),
+  openInNewTab: ({ sharedStage, closing }, use) => use(openOn(sharedStage, closing)),
 });
 
 /** A server that takes requests and answers none. */
@@ -108,7 +110,7 @@ const list = (multiple: boolean) => `
 
 test('several options are chosen in a box of the page’s own, and none is taken away', async ({
   open,
-  sharedStage: stage,
+  keptStage: stage,
 }) => {
   const agent = await open(list(true));
   expect(await agent.fill('combobox "Tags"', ['A', 'C'])).toMatchObject({ value: 'A, C', verified: true });
@@ -133,7 +135,7 @@ const drawnTwice = `
 
 test('the option that people see is clicked where the list is for screen readers alone', async ({
   open,
-  sharedStage: stage,
+  keptStage: stage,
 }) => {
   const agent = await open(drawnTwice);
   expect((await agent.fill('combobox "City"', 'Rome')).verified).toBe(true);
@@ -227,7 +229,7 @@ const disabledThings = `<div role="listbox" aria-label="Size"><div role="option"
 
 test('what is disabled fails at once where waiting cannot help, and is waited for where it may', async ({
   open,
-  sharedStage: stage,
+  keptStage: stage,
 }) => {
   const agent = await open(disabledThings);
   const failing = async (words: string) => agent.failure('click', { ref: await agent.ref(words) });
@@ -269,7 +271,7 @@ test('a control that lets the pointer through is used by what is drawn in its pl
   expect((await agent.click('button "Fruit"')).changes).toMatch(/x-tab;x-box;(?:x-box;)?"/);
 });
 
-test('a field that formats what follows a key is filled at once', async ({ open, sharedStage: stage }) => {
+test('a field that formats what follows a key is filled at once', async ({ open, keptStage: stage }) => {
   const agent = await open(`<label>Card <input id="card"></label><script>
     let last;
     card.onkeydown = () => { last = card.value; };
@@ -328,7 +330,7 @@ test('what can be dragged only once it is pressed is dragged', async ({ open }) 
   expect((await agent.do('pointer', drag)).changes).toBe('~ "one" (now after "three")');
 });
 
-test('a box that says of its list only what it is', async ({ open, sharedStage: stage }) => {
+test('a box that says of its list only what it is', async ({ open, keptStage: stage }) => {
   const agent = await open(`<p id="chips"></p>
     <input id="box" readonly aria-haspopup="listbox" aria-controls="l" aria-label="Many">
     <input id="one" aria-haspopup="listbox" aria-label="One" aria-controls="l"><ul id="l" role="listbox" hidden>
@@ -410,7 +412,7 @@ test('what a page only puts aside is told as gone, and again when it is back', a
   expect((await agent.do('click', { ref })).changes).toMatch(/\+ "Text of 1".*- "Text of 2"/s);
 });
 
-test('texts in boxes that are small at first, or clear, are filled', async ({ open, sharedStage: stage }) => {
+test('texts in boxes that are small at first, or clear, are filled', async ({ open, keptStage: stage }) => {
   const agent =
     await open(`<textarea aria-label="Grows" style="height: 0" onfocus="style.height = '60px'"></textarea>
     <div style="height: 0; overflow: hidden"><textarea aria-label="Folded"></textarea></div>
@@ -520,13 +522,13 @@ test('a form that is not submitted is told to be so, and no button elsewhere pre
 });
 
 test('neither an address for another program nor an empty answer is a download', async ({
-  sharedStage,
+  keptStage,
   closing,
 }) => {
   const page = '<a href="mailto:ada@leaf.example">Write</a> <a href="/empty">Mark</a>';
   const site = await openSite(closing, { page, empty: 204 });
-  await visit(sharedStage, `${site}/page`);
-  const agent = new Acting(sharedStage.agent);
+  await visit(keptStage, `${site}/page`);
+  const agent = new Acting(keptStage.agent);
   for (const link of ['link "Write"', 'link "Mark"'])
     expect((await agent.click(link)).downloads, link).toBeUndefined();
 });
@@ -571,7 +573,7 @@ test('formulas are told in one line, also where what people see of them is drawn
   expect(page).not.toContain('never told');
 });
 
-test('the areas of a picture can be clicked', async ({ open, sharedStage: stage }) => {
+test('the areas of a picture can be clicked', async ({ open, keptStage: stage }) => {
   const agent = await open(`<div style="height: 3000px"></div><map name="m">
     <area shape="rect" coords="0,0,50,50" href="#sun" alt="Sun"><area shape="circle" coords="75,25,9" href="#moon"
       alt="Moon"></map><img usemap="#m" alt="Sky" style="padding: 20px" width="100" height="50"
@@ -652,7 +654,7 @@ test('a box with a field to search in is called what the list it stands for is, 
 
 test('a box that leaves the focus in a field does not type there what it does not offer', async ({
   open,
-  sharedStage: stage,
+  keptStage: stage,
 }) => {
   const agent =
     await open(`<textarea autofocus>kept</textarea><div role="combobox" aria-label="Font" tabindex="0"
@@ -663,8 +665,8 @@ test('a box that leaves the focus in a field does not type there what it does no
   await expect(stage.page.locator('textarea')).toHaveValue('kept');
 });
 
-test('the words of a label are told where its field is called something else', async ({ open }) => {
-  const agent = await open(`<label>Day <input aria-label="Use the arrow keys"></label>
+test('the words of a label are told where its field is called something else', async ({ openInNewTab }) => {
+  const agent = await openInNewTab(`<label>Day <input aria-label="Use the arrow keys"></label>
     <label>Mail <input aria-label="mail"></label>`);
   expect((await agent.look()).split('\n').slice(1)).toEqual([
     '"Day"',

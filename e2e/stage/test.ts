@@ -64,9 +64,13 @@ interface TestFixtures {
   stage: Stage;
   /** The worker's relay and browser, with one tab and an agent of the test's own: for tests that change neither. */
   sharedStage: Stage;
+  /** The worker's relay and browser, with a tab and an agent that stay as well: for tests that are about what one
+   * document shows and does. The references of its elements go on from those of the documents before. */
+  keptStage: Stage;
 }
 
 interface WorkerFixtures {
+  kept: Kept;
   /** What the shared stage of a file has that others have not: `test.use({ groundOptions: … })`. */
   groundOptions: StageOptions;
   ground: Ground;
@@ -74,6 +78,21 @@ interface WorkerFixtures {
 
 /** What the tests of one Playwright worker share. */
 type Ground = Pick<Stage, 'relay' | 'browser' | 'demo'>;
+
+/** What stays from one test to the next. After a failure Playwright starts a new worker, with a new one. */
+interface Kept {
+  closing: Closing;
+  page?: Page;
+  agent?: Agent;
+}
+
+/** Makes a tab the only one of a browser, and returns it; without one that is open, a new one. */
+async function onlyTab(browser: BrowserContext, kept?: Page): Promise<Page> {
+  const isOpen = kept !== undefined && !kept.isClosed();
+  const page = isOpen ? kept : await browser.newPage(); // before the others close: Chromium ends with its last tab
+  for (const other of browser.pages()) if (other !== page) await other.close();
+  return page;
+}
 
 export const test = base.extend<TestFixtures, WorkerFixtures>({
   // biome-ignore lint/correctness/noEmptyPattern: Playwright reads the names of a fixture's dependencies from it.
@@ -98,13 +117,29 @@ export const test = base.extend<TestFixtures, WorkerFixtures>({
   ],
   sharedStage: async ({ ground, closing }, use, info) => {
     const { relay, browser, demo } = ground;
-    const page = await browser.newPage(); // before the others close: Chromium ends with its last tab
-    for (const other of browser.pages()) if (other !== page) await other.close();
+    const page = await onlyTab(browser);
     await page.goto(demo.url);
     await expect.poll(() => relay.tabs(), { message: 'only this tab is left' }).toEqual([`${demo.url}/`]);
     const agent = await stdioAgent(relay, closing);
     await use({ closing, relay, browser, demo, page, agent });
     if (info.status !== info.expectedStatus) await info.attach('relay.log', { body: relay.log() });
+  },
+  kept: [
+    async ({ ground: _ }, use) => {
+      const closing = new Closing();
+      await use({ closing });
+      await closing.close();
+    },
+    { scope: 'worker' },
+  ],
+  keptStage: async ({ ground, kept, closing }, use, info) => {
+    const { relay, browser, demo } = ground;
+    const page = await onlyTab(browser, kept.page);
+    const agent = kept.agent ?? (await stdioAgent(relay, kept.closing));
+    Object.assign(kept, { page, agent });
+    await use({ closing, relay, browser, demo, page, agent });
+    if (info.status === info.expectedStatus) return;
+    await info.attach('relay.log', { body: relay.log() });
   },
 });
 
