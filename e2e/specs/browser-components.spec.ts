@@ -37,10 +37,7 @@ const hiddenField = `<style>.box { position: relative; width: 200px; height: 30p
     };
   </script>`;
 
-test('a box that is drawn in place of its control is pressed for it', async ({
-  open,
-  keptStage: stage,
-}) => {
+test('a box that is drawn in place of its control is pressed for it', async ({ open, keptStage: stage }) => {
   const agent = await open(hiddenField);
   expect(await agent.fill('combobox "Fruit"', 'Pear')).toMatchObject({ value: 'Pear', verified: true });
   await expect(stage.page.locator('#shown')).toHaveText('Pear');
@@ -212,9 +209,7 @@ test('files go to the hidden input beside a button, though the page takes drops'
   const files = [{ name: 'a.txt', text: 'a' }];
   const given = await agent.do('upload', { ref: await agent.ref('button "Attach"'), files });
   expect(given.files).toEqual([{ name: 'a.txt', size: 1 }]);
-  expect(await keptStage.page.locator('#in').evaluate((one: HTMLInputElement) => one.files?.length)).toBe(
-    1,
-  );
+  expect(await keptStage.page.locator('#in').evaluate((one: HTMLInputElement) => one.files?.length)).toBe(1);
 });
 
 test('a drawn slider takes the focus, and selected text is an effect', async ({ open }) => {
