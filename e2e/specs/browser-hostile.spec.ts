@@ -23,7 +23,7 @@ const read = (stage: Stage, name: string): Promise<unknown> =>
   stage.page.evaluate((one) => Reflect.get(window, one), name);
 
 test('two hundred hostile widgets: no false success, nothing twice', async ({
-  keptStage: stage,
+  sharedStage: stage,
   closing,
 }) => {
   test.setTimeout(600_000);

@@ -113,7 +113,7 @@ export class Relay {
   }
 
   async #status() {
-    return Status.parse(await this.asPerson('GET', '/api/v1/status'));
+    return Status.parse(JSON.parse(await this.tabrelay('status', '--json')));
   }
 
   /** What the relay and its extension have to say, for the report of a failed test. */
