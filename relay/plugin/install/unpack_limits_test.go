@@ -12,7 +12,7 @@ import (
 	"testing"
 )
 
-// Not with the race detector: unpacking as much as may be takes it half a minute, and nothing here runs beside anything.
+// Not with the race detector: unpacking as much as may be takes it half a minute, and there is one goroutine only.
 func TestUnpackIsLimited(t *testing.T) {
 	for name, c := range map[string]struct {
 		tarball io.Reader
