@@ -7,6 +7,7 @@ import (
 
 	"tabrelay/relay/browser/hub/hubtest"
 	"tabrelay/relay/capability/delegation"
+	"tabrelay/relay/capability/delegation/agentconfig"
 	"tabrelay/relay/program/httpapi"
 	"tabrelay/relay/road/call"
 	"tabrelay/relay/road/fault"
@@ -45,7 +46,7 @@ func TestThePersonSeesAndStopsADelegatedAgent(t *testing.T) {
 	begun := make(chan *hubtest.Call, 1)
 	w.browser(func(c *hubtest.Call) { c.Started(); begun <- c })
 	delegationOf(r).Sessions.Configure([]*delegation.Member{{Agent: paying{}, Program: "/bin/payer"}},
-		config.Default().Delegation)
+		agentconfig.Section.Of(config.Default()).Limits)
 	asker := call.Session{ID: "stdio:1", Client: "ann", Via: call.ViaStdio}
 	var opened [2]delegation.View
 	for i := range opened {

@@ -16,7 +16,7 @@ import (
 	"tabrelay/relay/state/config"
 )
 
-//go:generate go test -run TestDocumentedMetricsAreReal -update .
+//go:generate go test -run TestDocumentedMetricsAreReal|TestPublishedSettings -update .
 
 // capabilities are what this program has besides its core. Taking a line out takes a capability out.
 var capabilities = []capability.Capability{
@@ -26,6 +26,7 @@ var capabilities = []capability.Capability{
 func init() {
 	for _, one := range capabilities {
 		policy.AttachGroup(one.Group)
+		config.Attach(one.Settings)
 	}
 }
 

@@ -13,6 +13,7 @@ import (
 	"tabrelay/relay/agent/join"
 	"tabrelay/relay/browser/hub/hubtest"
 	"tabrelay/relay/capability/delegation"
+	"tabrelay/relay/capability/delegation/agentconfig"
 	"tabrelay/relay/capability/delegation/provider"
 	"tabrelay/relay/capability/delegation/provider/providertest"
 	"tabrelay/relay/road/registry"
@@ -187,7 +188,7 @@ func TestAnErrandInTheTabOfItsAsker(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			e := newErrands(t)
-			e.alsoHas = map[string]config.Worker{"tester": {Command: binary, Protocol: "acp",
+			e.alsoHas = map[string]agentconfig.Worker{"tester": {Command: binary, Protocol: "acp",
 				Env: map[string]string{"RELAY_TEST_WORKER": "http"}}}
 			r, _ := e.start()
 			a := e.agent(nobodyStarts)
@@ -249,9 +250,11 @@ func TestAModelWithASmallContext(t *testing.T) {
 			Arguments: json.RawMessage(`{}`)}}}
 	})
 	e.relayAs(func(c *config.Config) {
-		c.Providers = map[string]config.Provider{
-			"local": {Kind: string(provider.OpenAI), BaseURL: e.model.URL, Models: []string{providertest.Model}}}
-		c.Delegation.HistoryTokens = 6_000
+		agentconfig.Section.Change(c, func(s *agentconfig.Settings) {
+			s.Providers = map[string]agentconfig.Provider{
+				"local": {Kind: string(provider.OpenAI), BaseURL: e.model.URL, Models: []string{providertest.Model}}}
+			s.Limits.HistoryTokens = 6_000
+		})
 	})
 	e.browser(func(c *hubtest.Call) {
 		c.Started()
@@ -286,7 +289,7 @@ func TestAnAgentAsksItsCaller(t *testing.T) {
 		return providertest.Step{Calls: []provider.ToolCall{{ID: "1", Name: "ask_caller",
 			Arguments: json.RawMessage(`{"message":"Which colour?"}`)}}}
 	})
-	e.alsoHas = map[string]config.Worker{"tester": {Command: binary, Protocol: "acp",
+	e.alsoHas = map[string]agentconfig.Worker{"tester": {Command: binary, Protocol: "acp",
 		Env: map[string]string{"RELAY_TEST_WORKER": "http"}}}
 	e.start()
 	for i, agent := range []string{"assistant", "tester"} {
@@ -337,7 +340,7 @@ func TestPicturesOfAnErrand(t *testing.T) {
 	e.model = providertest.NewFunc(t, provider.Gemini, func(r providertest.Request) providertest.Step {
 		return providertest.Step{Text: "drawn: ", Images: r.Last().Images}
 	})
-	e.alsoHas = map[string]config.Worker{"tester": {Command: binary, Protocol: "acp",
+	e.alsoHas = map[string]agentconfig.Worker{"tester": {Command: binary, Protocol: "acp",
 		Env: map[string]string{"RELAY_TEST_WORKER": "http"}}}
 	e.start()
 	a := e.agent(nobodyStarts)

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"tabrelay/relay/capability/delegation"
+	"tabrelay/relay/capability/delegation/agentconfig"
 	"tabrelay/relay/capability/delegation/provider"
 	"tabrelay/relay/capability/delegation/provider/providertest"
 	"tabrelay/relay/road/fault"
@@ -37,12 +38,13 @@ func delegating(t *testing.T, c *config.Config) {
 		t.Fatal(err)
 	}
 	c.Errors.Transient.Retry.MaxAttempts = 1
-	c.Delegation.MaxSessions = 1
-	c.Providers, c.Agents = map[string]config.Provider{}, map[string]config.Agent{}
+	s := agentconfig.Section.Of(*c)
+	s.Limits.MaxSessions = 1
+	s.Providers, s.Agents = map[string]agentconfig.Provider{}, map[string]agentconfig.Agent{}
 	add := func(name, address string) {
-		c.Providers[name] = config.Provider{Kind: string(provider.OpenAI), BaseURL: address,
+		s.Providers[name] = agentconfig.Provider{Kind: string(provider.OpenAI), BaseURL: address,
 			Models: []string{providertest.Model}}
-		c.Agents[name] = config.Agent{Providers: []string{name}}
+		s.Agents[name] = agentconfig.Agent{Providers: []string{name}}
 	}
 	for name, step := range failing {
 		add(name, providertest.NewFunc(t, provider.OpenAI, func(providertest.Request) providertest.Step {
@@ -50,10 +52,11 @@ func delegating(t *testing.T, c *config.Config) {
 		}).URL)
 	}
 	add("unreachable", "http://"+unused(t)+"/v1")
-	c.Workers = map[string]config.Worker{
+	s.Workers = map[string]agentconfig.Worker{
 		"missing": {Command: "no-such-program-of-tabrelay", Protocol: "acp"},
 		"works":   {Command: binary, Protocol: "acp", Env: map[string]string{"RELAY_TEST_WORKER": "http"}},
 	}
+	agentconfig.Section.Change(c, func(given *agentconfig.Settings) { *given = s })
 }
 
 // unused is an address on which nobody listens.
@@ -165,7 +168,10 @@ func TestFailuresOfDelegation(t *testing.T) {
 // A session takes one prompt at a time, and while it is open there may be no room for another one.
 func TestASessionThatIsTaken(t *testing.T) {
 	w := newWorld(t)
-	w.relayAs(func(c *config.Config) { delegating(t, c); c.Delegation.DefaultAgent = "talks" })
+	w.relayAs(func(c *config.Config) {
+		delegating(t, c)
+		agentconfig.Section.Change(c, func(s *agentconfig.Settings) { s.Limits.DefaultAgent = "talks" })
+	})
 	a := w.agent(nobodyStarts)
 	id := a.opens()
 	a.call(1, "sessions_create", `{}`)
@@ -197,7 +203,7 @@ func TestAnAgentWithABug(t *testing.T) {
 	w := newWorld(t)
 	r, _ := w.relayAs(func(c *config.Config) { delegating(t, c) })
 	delegationOf(r).Sessions.Configure([]*delegation.Member{{Agent: broken{}, Timeout: time.Minute}},
-		config.Default().Delegation)
+		agentconfig.Section.Of(config.Default()).Limits)
 	a := w.agent(nobodyStarts)
 	a.call(1, "tasks_delegate", `{"prompt":"x"}`)
 	answer, _ := a.hearsUntil(`"id":1,`)

@@ -11,6 +11,7 @@ import (
 	"tabrelay/relay/agent/front"
 	"tabrelay/relay/agent/join"
 	"tabrelay/relay/browser/hub/hubtest"
+	"tabrelay/relay/capability/delegation/agentconfig"
 	"tabrelay/relay/capability/delegation/provider"
 	"tabrelay/relay/capability/delegation/provider/providertest"
 	"tabrelay/relay/road/dispatch"
@@ -19,7 +20,7 @@ import (
 
 // errands is a relay with an agent whose model pays and then thinks until it is let go on.
 type errands struct {
-	alsoHas map[string]config.Worker // beside the agent on a provider
+	alsoHas map[string]agentconfig.Worker // beside the agent on a provider
 	*world
 	model *providertest.Server
 	letGo chan struct{}
@@ -42,9 +43,11 @@ func newErrands(t *testing.T) *errands {
 func (e *errands) start() (r *Relay, end func()) {
 	e.t.Helper()
 	r, end = e.relayAs(func(c *config.Config) {
-		c.Providers = map[string]config.Provider{
-			"local": {Kind: string(e.model.Kind), BaseURL: e.model.URL, Models: []string{providertest.Model}}}
-		c.Workers = e.alsoHas
+		agentconfig.Section.Change(c, func(s *agentconfig.Settings) {
+			s.Providers = map[string]agentconfig.Provider{
+				"local": {Kind: string(e.model.Kind), BaseURL: e.model.URL, Models: []string{providertest.Model}}}
+			s.Workers = e.alsoHas
+		})
 	})
 	e.browser(func(c *hubtest.Call) {
 		c.Started()

@@ -12,7 +12,7 @@ import (
 
 	"tabrelay/relay/browser/hub/hubtest"
 	"tabrelay/relay/capability/delegation"
-	"tabrelay/relay/state/config"
+	"tabrelay/relay/capability/delegation/agentconfig"
 )
 
 // scripted is a model that calls the reading tool of the shop once, and then says what that answered.
@@ -71,7 +71,7 @@ func TestOpencodeAsWorker(t *testing.T) {
 		c.Started()
 		c.Return(json.RawMessage(`{"total":"42 euros"}`))
 	})
-	e := newErrandOf(t, r, config.Worker{Command: binary, Args: []string{"acp"}, Protocol: "auto",
+	e := newErrandOf(t, r, agentconfig.Worker{Command: binary, Args: []string{"acp"}, Protocol: "auto",
 		Timeout: 2 * time.Minute, Env: map[string]string{
 			"HOME": home, "XDG_CONFIG_HOME": home, "XDG_DATA_HOME": home, "XDG_CACHE_HOME": home,
 			"XDG_STATE_HOME":          home,

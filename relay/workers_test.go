@@ -19,6 +19,7 @@ import (
 	"tabrelay/relay/agent/join"
 	"tabrelay/relay/browser/hub/hubtest"
 	"tabrelay/relay/capability/delegation"
+	"tabrelay/relay/capability/delegation/agentconfig"
 	"tabrelay/relay/road/call"
 	"tabrelay/relay/road/fault"
 	"tabrelay/relay/road/registry"
@@ -203,12 +204,12 @@ func newErrand(t *testing.T, r *Relay, mode string) *errand {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return newErrandOf(t, r, config.Worker{Command: binary, Protocol: "acp",
+	return newErrandOf(t, r, agentconfig.Worker{Command: binary, Protocol: "acp",
 		Env: map[string]string{"RELAY_TEST_WORKER": mode}})
 }
 
 // newErrandOf is newErrand with a program of another kind.
-func newErrandOf(t *testing.T, r *Relay, c config.Worker) *errand {
+func newErrandOf(t *testing.T, r *Relay, c agentconfig.Worker) *errand {
 	t.Helper()
 	w, program := delegationOf(r).NewWorker("tester", c)
 	t.Cleanup(w.Close)

@@ -17,6 +17,7 @@ import (
 
 	"tabrelay/relay/agent/join"
 	"tabrelay/relay/capability/delegation"
+	"tabrelay/relay/capability/delegation/agentconfig"
 	"tabrelay/relay/lib/rawjson"
 	"tabrelay/relay/program/httpapi"
 	"tabrelay/relay/road/fault"
@@ -116,7 +117,7 @@ func (a *app) addAgent(ctx context.Context, p preset) error {
 	if err != nil {
 		return err
 	}
-	before, there := cfg.Workers[p.name]
+	before, there := agentconfig.Section.Of(cfg).Workers[p.name]
 	if there && before.Command == command && slices.Equal(before.Args, p.command[1:]) {
 		a.notef("%s is in config.json already.\n", p.name)
 	} else {
@@ -165,12 +166,13 @@ func (p preset) plan(command, file string, replaces bool) string {
 // writeWorker writes the program into config.json and has it put into effect. Without the person's yes, config.json
 // becomes again what it was.
 func (a *app) writeWorker(ctx context.Context, p preset, command string, cfg config.Config) error {
-	before, there := cfg.Workers[p.name]
+	workers := agentconfig.Section.Of(cfg).Workers
+	before, there := workers[p.name]
 	undo := []config.Edit{{Path: []string{"workers", p.name}}}
 	switch {
 	case there:
 		undo = workerEdits(p.name, before.Command, before.Args)
-	case len(cfg.Workers) == 0:
+	case len(workers) == 0:
 		undo = []config.Edit{{Path: []string{"workers"}}}
 	}
 	if err := config.Apply(a.home, workerEdits(p.name, command, p.command[1:])...); err != nil {
@@ -232,22 +234,23 @@ func (a *app) agentsRemove() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			_, program := cfg.Workers[name]
-			_, model := cfg.Agents[name]
+			agents := agentconfig.Section.Of(cfg)
+			_, program := agents.Workers[name]
+			_, model := agents.Agents[name]
 			section := "agents"
 			switch {
 			case program:
 				section = "workers"
 			case model:
-			case name == config.AssistantAgent && slices.Contains(cfg.AgentIDs(), name):
+			case name == agentconfig.AssistantAgent && slices.Contains(agents.AgentIDs(), name):
 				return failed("%s is there because providers are configured", name).
 					hinting("tabrelay config unset providers takes all of them out")
 			default:
-				return failed("there is no agent %q in config.json%s", name, suggestion(name, cfg.AgentIDs())).
+				return failed("there is no agent %q in config.json%s", name, suggestion(name, agents.AgentIDs())).
 					hinting("tabrelay agents list shows the agents")
 			}
 			edits := []config.Edit{{Path: []string{section, name}}}
-			if cfg.Delegation.DefaultAgent == name {
+			if agents.Limits.DefaultAgent == name {
 				edits = append(edits, config.Edit{Path: []string{"delegation", "defaultAgent"}})
 			}
 			if err := config.Apply(a.home, edits...); err != nil {

@@ -57,8 +57,8 @@ func (a *app) autostart() (s autostart.System, p autostart.Program, err error) {
 		p.Home = string(a.home)
 	}
 	p.Env = config.Environment(os.Environ())
-	if cfg, err := config.Load(a.home); err == nil && len(cfg.Workers) > 0 {
-		p.Env = append(p.Env, "PATH="+os.Getenv("PATH")) // programs that are agents are found there
+	if cfg, err := config.Load(a.home); err == nil && config.StartsPrograms(cfg) {
+		p.Env = append(p.Env, "PATH="+os.Getenv("PATH")) // they are found there
 	}
 	p.Executable, err = join.Executable()
 	return s, p, err
@@ -67,7 +67,7 @@ func (a *app) autostart() (s autostart.System, p autostart.Program, err error) {
 // noteKeys names the keys that a relay of the system would lack: they are not written into files.
 func (a *app) noteKeys() {
 	if cfg, err := config.Load(a.home); err == nil {
-		if names := cfg.KeyVariables(); len(names) > 0 {
+		if names := config.EnvironmentOf(cfg); len(names) > 0 {
 			a.notef("note: the relay will not have %s, which is only in this environment; name a file or a keyring "+
 				"entry with apiKey in config.json\n", strings.Join(names, ", "))
 		}

@@ -24,6 +24,8 @@ import (
 // Capability is one that a program has.
 type Capability struct {
 	Name string
+	// Settings are what it adds to the configuration.
+	Settings config.Attached
 
 	// Group is the group of its tools, which need no permission of their own: whatever they do with a site is a call
 	// of another tool.

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 
 	"tabrelay/relay/capability"
+	"tabrelay/relay/capability/delegation/agentconfig"
 	"tabrelay/relay/capability/delegation/provider"
 	"tabrelay/relay/capability/delegation/worker"
 	"tabrelay/relay/road/breaker"
@@ -16,30 +17,28 @@ import (
 
 // Capability is delegation, as a program attaches it.
 var Capability = capability.Capability{
-	Name: "delegation", Group: Group, Instructions: Instructions, Beside: []string{"bridge_health"},
+	Name: "delegation", Settings: agentconfig.Section, Group: Group,
+	Instructions: Instructions, Beside: []string{"bridge_health"},
 	Tools: func() []registry.Tool { return new(Sessions).OwnTools() },
 	New:   func(c capability.Core) capability.Running { return New(c).Running() },
 }
 
-// New makes delegation in a relay. Its agents come with the configuration.
+// New makes delegation in a relay, without agents: they come with the configuration. It pays nothing until there are
+// some.
 func New(core capability.Core) *Delegation {
-	c, meters := core.Config, newMeters()
-	d := NewDelegation(Setup{
-		Sessions: Options{
-			Tools: core.Tools, Log: core.Log("agent"), MaxTimeout: c.MaxTimeout, Events: core.Events, Meter: meters,
-			Left: core.SessionLeft, Transcripts: core.Store, TabGone: core.NoTab, Lend: core.LendTabs,
-			Changed: func() { core.Changed(event.TopicAgents) },
-		},
-		Retry: c.Errors.Transient.Retry, Breakers: breaker.NewGroup(breaker.Settings(c.Breaker), nil),
-		Ledger: core.Store, Provider: newProvider,
-	})
-	d.core, d.meters, d.visits = core, meters, NewProgramCalls()
-	d.setup.Program = func(id string, w config.Worker) (Agent, func()) {
-		running, program := d.NewWorker(id, w)
-		return program, running.Close
+	d := &Delegation{
+		core: core, meters: newMeters(), visits: NewProgramCalls(), shapes: map[string]shape{},
+		breakers: breaker.NewGroup(breaker.Settings(core.Config.Breaker), nil),
 	}
+	d.Sessions = NewSessions(Options{
+		Tools: core.Tools, Log: core.Log("agent"), MaxTimeout: core.Config.MaxTimeout, Events: core.Events,
+		Meter: d.meters, Left: core.SessionLeft, Transcripts: core.Store, TabGone: core.NoTab, Lend: core.LendTabs,
+		Changed: d.changed,
+	})
 	return d
 }
+
+func (d *Delegation) changed() { d.core.Changed(event.TopicAgents) }
 
 // Running is what it brings to its relay.
 func (d *Delegation) Running() capability.Running {
@@ -50,17 +49,18 @@ func (d *Delegation) Running() capability.Running {
 }
 
 // newProvider makes a provider of models.
-func newProvider(id string, p config.Provider, key string) (provider.Provider, error) {
+func newProvider(id string, p agentconfig.Provider, key string) (provider.Provider, error) {
 	return provider.New(provider.Config{
 		ID: id, Kind: provider.Kind(p.Kind), BaseURL: p.BaseURL, Key: key, Models: p.Models,
-		Defaults: provider.Params(p.Defaults), Images: p.Images,
+		Defaults: p.Defaults, Images: p.Images,
 	})
 }
 
 // configured takes over the agents of a configuration, and lists the tools of delegation where there are some.
-func (d *Delegation) configured(c config.Config) {
+func (d *Delegation) configured(all config.Config) {
+	c := agentconfig.Section.Of(all)
 	listed, log := len(d.Members()) > 0, d.core.Log("agent")
-	d.warnUnpriced(Unpriced(&c), c.Delegation.CostPerDayUSD)
+	d.warnUnpriced(Unpriced(&c), c.Limits.CostPerDayUSD)
 	if err := d.Configure(context.Background(), &c); err != nil {
 		log.Error().Err(err).Msg("the delegated agents stay as they were")
 		d.core.Notice("The delegated agents stay as they were: " + err.Error())
@@ -69,7 +69,7 @@ func (d *Delegation) configured(c config.Config) {
 	if len(d.Members()) > 0 != listed {
 		d.core.ToolsChanged()
 	}
-	d.core.Changed(event.TopicAgents)
+	d.changed()
 }
 
 // warnUnpriced says once which models the bound of a day's cost does not hold for.
@@ -84,7 +84,7 @@ func (d *Delegation) warnUnpriced(models []string, usd float64) {
 }
 
 // NewWorker makes a configured program, which does not run yet, and the agent that it is. Whoever has it closes it.
-func (d *Delegation) NewWorker(id string, c config.Worker) (*worker.Worker, *Program) {
+func (d *Delegation) NewWorker(id string, c agentconfig.Worker) (*worker.Worker, *Program) {
 	core := d.core
 	env, secrets, trouble := c.Variables(id)
 	w := worker.New(worker.Options{

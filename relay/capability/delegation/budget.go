@@ -7,10 +7,10 @@ import (
 	"maps"
 	"time"
 
+	"tabrelay/relay/capability/delegation/agentconfig"
 	"tabrelay/relay/capability/delegation/provider"
 	"tabrelay/relay/lib/lock"
 	"tabrelay/relay/road/fault"
-	"tabrelay/relay/state/config"
 )
 
 // Within is the budget, but in nothing more than another one allows. 0 is what that allows.
@@ -34,7 +34,7 @@ func least[T cmp.Ordered](a, b T) T {
 }
 
 // costOf is what a request cost. Cached tokens are among those of the input.
-func costOf(u provider.Usage, p config.Price) float64 {
+func costOf(u provider.Usage, p agentconfig.Price) float64 {
 	cached := p.InputPerMillion
 	if p.CachedPerMillion != nil {
 		cached = *p.CachedPerMillion

@@ -8,32 +8,18 @@ import (
 	"sync/atomic"
 
 	"tabrelay/relay/capability"
-	"tabrelay/relay/capability/delegation/provider"
+	"tabrelay/relay/capability/delegation/agentconfig"
 	"tabrelay/relay/lib/lock"
 	"tabrelay/relay/program/builtin"
 	"tabrelay/relay/road/breaker"
 	"tabrelay/relay/road/registry"
-	"tabrelay/relay/state/config"
 )
-
-// Setup is what delegation needs of the relay.
-type Setup struct {
-	Sessions Options
-	Retry    config.Retry   // of requests to providers
-	Breakers *breaker.Group // of providers
-	Ledger   Ledger         // nil: costs are forgotten with the relay
-
-	// Provider makes a provider; its error says what is missing. Program makes the agent of a worker; close ends its
-	// program.
-	Provider func(id string, p config.Provider, key string) (provider.Provider, error)
-	Program  func(id string, w config.Worker) (made Agent, close func())
-}
 
 // Delegation is the agents of a relay, as they are configured, and their sessions.
 type Delegation struct {
 	*Sessions
-	setup    Setup
 	core     capability.Core
+	breakers *breaker.Group // of providers
 	meters   *meters
 	visits   *ProgramCalls
 	unpriced atomic.Bool // the log says which models have no price
@@ -51,14 +37,9 @@ type shape struct {
 	close  func() // nil: nothing is to be closed
 }
 
-// NewDelegation makes delegation without agents. It pays nothing until there are some.
-func NewDelegation(setup Setup) *Delegation {
-	return &Delegation{Sessions: NewSessions(setup.Sessions), setup: setup, shapes: map[string]shape{}}
-}
-
 // Configure takes a configuration over. Agents that are configured as before stay, with their sessions. It reads keys,
 // so it may take a while.
-func (d *Delegation) Configure(ctx context.Context, c *config.Config) error {
+func (d *Delegation) Configure(ctx context.Context, c *agentconfig.Settings) error {
 	d.mu.Lock()
 	before := d.shapes
 	d.mu.Unlock()
@@ -66,7 +47,7 @@ func (d *Delegation) Configure(ctx context.Context, c *config.Config) error {
 		return err
 	}
 	next, members := map[string]shape{}, []*Member{}
-	keys := map[string]config.Key{}
+	keys := map[string]agentconfig.Key{}
 	for id, p := range c.Providers {
 		keys[id] = p.Key(id)
 	}
@@ -83,7 +64,7 @@ func (d *Delegation) Configure(ctx context.Context, c *config.Config) error {
 	d.mu.Lock()
 	d.shapes = next
 	d.mu.Unlock()
-	d.Sessions.Configure(members, c.Delegation)
+	d.Sessions.Configure(members, c.Limits)
 	for id, old := range before {
 		if old.close != nil && next[id].member != old.member {
 			old.close()
@@ -93,23 +74,19 @@ func (d *Delegation) Configure(ctx context.Context, c *config.Config) error {
 }
 
 // readCosts reads what this day has cost, once there are agents on models.
-func (d *Delegation) readCosts(ctx context.Context, c *config.Config) error {
-	costs := d.Costs()
-	switch {
+func (d *Delegation) readCosts(ctx context.Context, c *agentconfig.Settings) error {
+	switch costs := d.Costs(); {
 	case costs != nil:
-		costs.Bound(c.Delegation.CostPerDayUSD)
+		costs.Bound(c.Limits.CostPerDayUSD)
 		return nil
 	case len(c.Providers) == 0:
 		return nil
-	case d.setup.Ledger == nil:
-		costs = &Costs{perDay: c.Delegation.CostPerDayUSD}
-	default:
-		var err error
-		if costs, err = NewCosts(ctx, d.setup.Ledger, c.Delegation.CostPerDayUSD); err != nil {
-			return err
-		}
 	}
-	costs.changed = d.setup.Sessions.Changed
+	costs, err := NewCosts(ctx, d.core.Store, c.Limits.CostPerDayUSD)
+	if err != nil {
+		return err
+	}
+	costs.changed = d.changed
 	d.mu.Lock()
 	d.costs = costs
 	d.mu.Unlock()
@@ -117,17 +94,17 @@ func (d *Delegation) readCosts(ctx context.Context, c *config.Config) error {
 }
 
 // shape is what the agent of an id is made of.
-func (d *Delegation) shape(id string, c *config.Config, keys map[string]config.Key) shape {
+func (d *Delegation) shape(id string, c *agentconfig.Settings, keys map[string]agentconfig.Key) shape {
 	if w, ok := c.Workers[id]; ok {
 		return shape{of: w}
 	}
 	a := c.Agents[id]
 	type used struct {
 		ID       string
-		Provider config.Provider
-		Key      config.Key
+		Provider agentconfig.Provider
+		Key      agentconfig.Key
 	}
-	of := []any{a, c.Delegation.HistoryTokens, c.Delegation.StreamText, c.Delegation.Fallback}
+	of := []any{a, c.Limits.HistoryTokens, c.Limits.StreamText, c.Limits.Fallback}
 	for _, p := range providersOf(a, c) {
 		of = append(of, used{p, c.Providers[p], keys[p]})
 	}
@@ -135,7 +112,7 @@ func (d *Delegation) shape(id string, c *config.Config, keys map[string]config.K
 }
 
 // providersOf are the ids of the providers that an agent may use.
-func providersOf(a config.Agent, c *config.Config) []string {
+func providersOf(a agentconfig.Agent, c *agentconfig.Settings) []string {
 	if len(a.Providers) > 0 {
 		return a.Providers
 	}
@@ -143,18 +120,18 @@ func providersOf(a config.Agent, c *config.Config) []string {
 }
 
 // make makes the agent of an id.
-func (d *Delegation) make(id string, s *shape, c *config.Config, keys map[string]config.Key) {
+func (d *Delegation) make(id string, s *shape, c *agentconfig.Settings, keys map[string]agentconfig.Key) {
 	if w, ok := c.Workers[id]; ok {
-		made, end := d.setup.Program(id, w)
-		s.member, s.close = &Member{Agent: made, Program: w.Command, Timeout: w.Timeout}, end
+		running, made := d.NewWorker(id, w)
+		s.member, s.close = &Member{Agent: made, Program: w.Command, Timeout: w.Timeout}, running.Close
 		return
 	}
 	a := c.Agents[id]
 	o := ModelOptions{
-		ID: id, Capabilities: a.Capabilities, SystemPrompt: a.SystemPrompt, Defaults: provider.Params(a.Defaults),
-		Retry: d.setup.Retry, Breakers: d.setup.Breakers, HistoryTokens: c.Delegation.HistoryTokens,
-		StreamText: c.Delegation.StreamText, Costs: d.Costs(), Causes: &d.causes,
-		Fallback: c.Delegation.Fallback,
+		ID: id, Capabilities: a.Capabilities, SystemPrompt: a.SystemPrompt, Defaults: a.Defaults,
+		Retry: d.core.Config.Errors.Transient.Retry, Breakers: d.breakers, HistoryTokens: c.Limits.HistoryTokens,
+		StreamText: c.Limits.StreamText, Costs: d.Costs(), Causes: &d.causes,
+		Fallback: c.Limits.Fallback,
 	}
 	for _, p := range providersOf(a, c) {
 		o.Providers = append(o.Providers, d.provider(p, c.Providers[p], keys[p]))
@@ -166,13 +143,13 @@ func (d *Delegation) make(id string, s *shape, c *config.Config, keys map[string
 }
 
 // provider makes a provider, or says what is missing for it.
-func (d *Delegation) provider(id string, c config.Provider, key config.Key) ModelProvider {
-	p := ModelProvider{ID: id, Models: c.Models, Defaults: provider.Params(c.Defaults), Pricing: c.Pricing,
+func (d *Delegation) provider(id string, c agentconfig.Provider, key agentconfig.Key) ModelProvider {
+	p := ModelProvider{ID: id, Models: c.Models, Defaults: c.Defaults, Pricing: c.Pricing,
 		Trouble: key.Trouble}
 	if p.Trouble != "" {
 		return p
 	}
-	made, err := d.setup.Provider(id, c, key.Value)
+	made, err := newProvider(id, c, key.Value)
 	if err != nil {
 		p.Trouble = "The provider " + id + " cannot be used: " + strings.TrimSuffix(err.Error(), ".") + "."
 	}

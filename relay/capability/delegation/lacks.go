@@ -6,10 +6,10 @@ import (
 	"slices"
 	"strings"
 
+	"tabrelay/relay/capability/delegation/agentconfig"
 	"tabrelay/relay/lib/clip"
 	"tabrelay/relay/program/doctor"
 	"tabrelay/relay/road/fault"
-	"tabrelay/relay/state/config"
 )
 
 // The findings of the doctor that are about agents.
@@ -92,8 +92,8 @@ func ForClients(text string) string { return fault.Redact(fault.WithoutFolders(t
 
 // Unpriced names the models that cost nothing as far as is known, although a day's cost is bounded: nobody configured
 // their pricing. Those on this machine are not among them.
-func Unpriced(c *config.Config) (names []string) {
-	if c.Delegation.CostPerDayUSD <= 0 {
+func Unpriced(c *agentconfig.Settings) (names []string) {
+	if c.Limits.CostPerDayUSD <= 0 {
 		return nil
 	}
 	for _, id := range slices.Sorted(maps.Keys(c.Providers)) {

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"tabrelay/relay/capability/delegation/agentconfig"
 	"tabrelay/relay/capability/delegation/worker"
 	"tabrelay/relay/state/config"
 )
@@ -59,16 +60,16 @@ func TestLacks(t *testing.T) {
 }
 
 func TestUnpriced(t *testing.T) {
-	c := config.Default()
-	c.Providers = map[string]config.Provider{
+	c := agentconfig.Section.Of(config.Default())
+	c.Providers = map[string]agentconfig.Provider{
 		"local":  {BaseURL: "http://127.0.0.1:1/v1", Models: []string{"x"}},
-		"openai": {Models: []string{"a", "b"}, Pricing: map[string]config.Price{"a": {}}},
+		"openai": {Models: []string{"a", "b"}, Pricing: map[string]agentconfig.Price{"a": {}}},
 		"other":  {},
 	}
 	if got := Unpriced(&c); !slices.Equal(got, []string{"b of openai", "all of other"}) {
 		t.Errorf("%q", got)
 	}
-	c.Delegation.CostPerDayUSD = 0
+	c.Limits.CostPerDayUSD = 0
 	if got := Unpriced(&c); got != nil {
 		t.Errorf("without a bound: %q", got)
 	}

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 
+	"tabrelay/relay/capability/delegation/agentconfig"
 	"tabrelay/relay/capability/delegation/provider"
 	"tabrelay/relay/road/breaker"
 	"tabrelay/relay/road/fault"
@@ -41,7 +42,7 @@ type ModelProvider struct {
 	Provider provider.Provider
 	Models   []string        // the first is for requests that name none
 	Defaults provider.Params // under those of the agent
-	Pricing  map[string]config.Price
+	Pricing  map[string]agentconfig.Price
 	Trouble  string // why it cannot be used, and what to do; empty: it can
 }
 

@@ -12,6 +12,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"tabrelay/relay/capability/delegation/agentconfig"
 	"tabrelay/relay/capability/delegation/picture"
 	"tabrelay/relay/capability/delegation/provider"
 	"tabrelay/relay/road/breaker"
@@ -562,7 +563,7 @@ func TestCostOfADay(t *testing.T) {
 			cached := 1.0
 			return newBench(t, func(o *ModelOptions) {
 				o.Costs = costs
-				o.Providers[0].Pricing = map[string]config.Price{
+				o.Providers[0].Pricing = map[string]agentconfig.Price{
 					"m": {InputPerMillion: 4000, OutputPerMillion: 5000, CachedPerMillion: &cached},
 				}
 			}, says("x"))
@@ -612,7 +613,7 @@ func TestADayHoldsForRequestsAtOnce(t *testing.T) {
 		for range 10 {
 			b := newBench(t, func(o *ModelOptions) {
 				o.Costs = costs
-				o.Providers[0].Pricing = map[string]config.Price{"m": {InputPerMillion: 1, OutputPerMillion: 10}}
+				o.Providers[0].Pricing = map[string]agentconfig.Price{"m": {InputPerMillion: 1, OutputPerMillion: 10}}
 			}, slowly)
 			errands.Go(func() {
 				_, _, failure := b.prompt(t.Context(), Prompt{Text: "x"}, Budget{})

@@ -9,11 +9,11 @@ import (
 	"slices"
 	"time"
 
+	"tabrelay/relay/capability/delegation/agentconfig"
 	"tabrelay/relay/capability/delegation/provider"
 	"tabrelay/relay/lib/rawjson"
 	"tabrelay/relay/road/call"
 	"tabrelay/relay/road/fault"
-	"tabrelay/relay/state/config"
 )
 
 // Errand is a prompt as a client sends it.
@@ -266,7 +266,7 @@ func (s *Sessions) longest() time.Duration {
 }
 
 // or is the budget, with what is configured for all agents where it says nothing.
-func (b Budget) or(all config.Budget) Budget {
+func (b Budget) or(all agentconfig.Budget) Budget {
 	return Budget{
 		MaxTurns: cmp.Or(b.MaxTurns, all.MaxTurns), MaxToolCalls: cmp.Or(b.MaxToolCalls, all.MaxToolCalls),
 		MaxTokens: cmp.Or(b.MaxTokens, all.MaxTokens), MaxMs: cmp.Or(b.MaxMs, all.MaxTime.Milliseconds()),

@@ -9,10 +9,10 @@ import (
 	"testing/synctest"
 	"time"
 
+	"tabrelay/relay/capability/delegation/agentconfig"
 	"tabrelay/relay/capability/delegation/provider"
 	"tabrelay/relay/road/call"
 	"tabrelay/relay/road/fault"
-	"tabrelay/relay/state/config"
 )
 
 // A model asks the client that delegated, which can answer, and goes on in the same turn. The person reads who asks,
@@ -105,7 +105,7 @@ func TestAQuestionThatWaitsForAPrompt(t *testing.T) {
 func waitsForAPrompt(t *testing.T, ask func(context.Context, call.Question) (call.Answer, error)) {
 	b := newBench(t, nil, calls("wiki__read", `{}`, askCaller, `{"message":"Which colour?"}`, "wiki__edit", `{}`),
 		says("It is blue."))
-	s := newSessions(t, func(d *config.Delegation) { d.Idle = time.Minute }, b.model)
+	s := newSessions(t, func(d *agentconfig.Limits) { d.Idle = time.Minute }, b.model)
 	s.options.Tools = b.tools
 	var args struct {
 		createArgs

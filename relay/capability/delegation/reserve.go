@@ -3,9 +3,9 @@ package delegation
 import (
 	"context"
 
+	"tabrelay/relay/capability/delegation/agentconfig"
 	"tabrelay/relay/capability/delegation/provider"
 	"tabrelay/relay/road/fault"
-	"tabrelay/relay/state/config"
 )
 
 const (
@@ -17,7 +17,7 @@ const (
 // expected is what one request is expected to take, and the money that is held for it.
 type expected struct {
 	model         string
-	price         config.Price
+	price         agentconfig.Price
 	priced        bool
 	input, output int     // tokens
 	usd           float64 // held; 0: there is no bound

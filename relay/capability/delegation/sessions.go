@@ -11,11 +11,11 @@ import (
 	"github.com/rs/zerolog"
 
 	"tabrelay/relay/capability"
+	"tabrelay/relay/capability/delegation/agentconfig"
 	"tabrelay/relay/lib/lock"
 	"tabrelay/relay/road/call"
 	"tabrelay/relay/road/event"
 	"tabrelay/relay/road/fault"
-	"tabrelay/relay/state/config"
 )
 
 // Member is an agent with what its person configured for it besides.
@@ -75,7 +75,7 @@ type Sessions struct {
 	texts   longTexts
 
 	mu      lock.Mutex // guards the rest, and what an entry says it does
-	limits  config.Delegation
+	limits  agentconfig.Limits
 	members []*Member
 	open    map[string]*entry // by id
 	running int               // prompts and openings
@@ -125,7 +125,7 @@ func (unmetered) AgentPrompt(string, string, time.Duration) {}
 func (unmetered) AgentSpent(string, int, int, float64)      {}
 
 // Configure replaces the agents and the limits. Sessions of agents that are not among them any more are closed.
-func (s *Sessions) Configure(members []*Member, limits config.Delegation) {
+func (s *Sessions) Configure(members []*Member, limits agentconfig.Limits) {
 	for _, m := range members {
 		if m.id == "" { // of one that nobody else knows yet
 			m.id = m.Agent.Info().ID

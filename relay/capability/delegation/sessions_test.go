@@ -11,6 +11,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"tabrelay/relay/capability/delegation/agentconfig"
 	"tabrelay/relay/capability/delegation/provider"
 	"tabrelay/relay/road/call"
 	"tabrelay/relay/road/event"
@@ -91,9 +92,9 @@ func takes(work time.Duration, listens bool) func(context.Context, *Session, Pro
 var client = call.Session{ID: "stdio:1", Client: "claude-code", Via: call.ViaStdio}
 
 // newSessions makes sessions with agents, as they are by default but for what change does.
-func newSessions(t *testing.T, change func(*config.Delegation), agents ...Agent) *Sessions {
+func newSessions(t *testing.T, change func(*agentconfig.Limits), agents ...Agent) *Sessions {
 	t.Helper()
-	limits := config.Default().Delegation
+	limits := agentconfig.Section.Of(config.Default()).Limits
 	if change != nil {
 		change(&limits)
 	}
@@ -163,7 +164,7 @@ func TestDefaultAgent(t *testing.T) {
 	if v := created(t, s, ""); v.AgentID != "slow" {
 		t.Errorf("without a default it is %s", v.AgentID)
 	}
-	s = newSessions(t, func(d *config.Delegation) { d.DefaultAgent = "echo" }, first, second)
+	s = newSessions(t, func(d *agentconfig.Limits) { d.DefaultAgent = "echo" }, first, second)
 	if v := created(t, s, ""); v.AgentID != "echo" {
 		t.Errorf("the default is echo, and it is %s", v.AgentID)
 	}
@@ -207,7 +208,7 @@ func TestExpiry(t *testing.T) {
 func TestTTLSparesWhatIsBusy(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		slow := &scripted{id: "slow", prompt: takes(4*time.Minute, true)}
-		s := newSessions(t, func(d *config.Delegation) { d.TTL = time.Hour }, slow)
+		s := newSessions(t, func(d *agentconfig.Limits) { d.TTL = time.Hour }, slow)
 		v := created(t, s, "slow")
 		for range 6 { // used all the time
 			time.Sleep(5 * time.Minute)
@@ -426,7 +427,7 @@ func endsWith(t *testing.T, s *Sessions, attachment, id string) {
 func TestLimits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		slow := &scripted{id: "slow", prompt: takes(time.Minute, true)}
-		s := newSessions(t, func(d *config.Delegation) {
+		s := newSessions(t, func(d *agentconfig.Limits) {
 			d.MaxSessions, d.MaxConcurrent, d.MaxPromptBytes, d.MaxMetadataBytes = 3, 2, 10, 20
 		}, slow)
 		var ids []string
@@ -582,7 +583,7 @@ func TestActs(t *testing.T) {
 	s := NewSessions(Options{MaxTimeout: time.Minute, Tools: &fakeTools{tools: []*registry.Tool{
 		aTool("wiki__edit", false), aTool("shop__list", true), aTool("bank__pay", false)}}})
 	bounded := &Member{Agent: a, Tools: []string{"wiki", "shop__list"}, ReadOnly: true}
-	s.Configure([]*Member{bounded}, config.Default().Delegation)
+	s.Configure([]*Member{bounded}, agentconfig.Section.Of(config.Default()).Limits)
 	t.Cleanup(s.Shutdown)
 	asker := call.Session{ID: "stdio:1/session:two", Client: "c", Scope: call.Scope{Plugins: "wiki"}}
 	for want, tools := range map[string][]string{
@@ -607,7 +608,7 @@ func TestActs(t *testing.T) {
 // Each open session has a colour of its own, as far as there are colours.
 func TestColors(t *testing.T) {
 	s := NewSessions(Options{MaxTimeout: time.Minute})
-	s.Configure([]*Member{{Agent: &scripted{id: "a"}}}, config.Default().Delegation)
+	s.Configure([]*Member{{Agent: &scripted{id: "a"}}}, agentconfig.Section.Of(config.Default()).Limits)
 	t.Cleanup(s.Shutdown)
 	used := map[string]string{} // by colour
 	for range call.Colors {
@@ -626,7 +627,7 @@ func TestColors(t *testing.T) {
 func TestConfigureEndsSessionsOfAgentsThatAreGone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		stays, goes := &scripted{id: "stays"}, &scripted{id: "goes", prompt: takes(time.Minute, true)}
-		limits := config.Default().Delegation
+		limits := agentconfig.Section.Of(config.Default()).Limits
 		s := NewSessions(Options{MaxTimeout: time.Minute, Tools: &fakeTools{}})
 		defer s.Shutdown()
 		kept := &Member{Agent: stays}
@@ -655,7 +656,7 @@ func TestEventsOfSessions(t *testing.T) {
 			raw, _ := json.Marshal(data["reason"])
 			told = append(told, string(kind)+": "+message+" "+string(raw))
 		}})
-	s.Configure([]*Member{{Agent: &scripted{id: "echo"}}}, config.Default().Delegation)
+	s.Configure([]*Member{{Agent: &scripted{id: "echo"}}}, agentconfig.Section.Of(config.Default()).Limits)
 	v := created(t, s, "")
 	s.Close(client, v.ID, Closed)
 	if want := []string{`session: claude-code opened a session with the agent echo null`,

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"tabrelay/relay/capability/delegation/agentconfig"
 	"tabrelay/relay/capability/delegation/picture"
 	"tabrelay/relay/capability/delegation/provider"
 	"tabrelay/relay/lib/rawjson"
@@ -16,7 +17,6 @@ import (
 	"tabrelay/relay/road/fault"
 	"tabrelay/relay/road/plugin"
 	"tabrelay/relay/road/registry"
-	"tabrelay/relay/state/config"
 )
 
 // OwnTools are the tools of delegation but bridge_health, which tells of more than delegation. They are listed where an
@@ -304,7 +304,7 @@ func (s *Sessions) closeSession(_ context.Context, c call.Call, args sessionArgs
 
 // The schemas of the tools. Runtime parameters are checked alike wherever they are given.
 var (
-	params = string(rawjson.MustEncode(config.RuntimeParamsSchema()))
+	params = string(rawjson.MustEncode(agentconfig.ParamsSchema()))
 
 	timeoutProperty = `"timeout":{"type":"integer","minimum":1,"description":"Milliseconds for the whole errand."}`
 	promptProperty  = `"prompt":{"type":"string"}`

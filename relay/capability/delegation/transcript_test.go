@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"tabrelay/relay/capability/delegation/agentconfig"
 	"tabrelay/relay/capability/delegation/provider"
 	"tabrelay/relay/road/call"
 	"tabrelay/relay/road/fault"
@@ -50,9 +51,9 @@ func (k *keeper) messages(t *testing.T) (list []provider.Message) {
 
 // newKept makes sessions that keep transcripts if they are to.
 func newKept(t *testing.T, keep bool, a Agent, answer func(context.Context, call.Call) (*call.Result, *fault.Error)) (
-	*Sessions, *keeper, config.Delegation) {
+	*Sessions, *keeper, agentconfig.Limits) {
 	t.Helper()
-	k, limits := &keeper{}, config.Default().Delegation
+	k, limits := &keeper{}, agentconfig.Section.Of(config.Default()).Limits
 	limits.KeepTranscripts = keep
 	s := NewSessions(Options{MaxTimeout: time.Minute, Tools: &fakeTools{run: answer}, Transcripts: k})
 	s.Configure([]*Member{{Agent: a}}, limits)

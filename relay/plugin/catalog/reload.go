@@ -15,9 +15,6 @@ import (
 	"tabrelay/relay/state/config"
 )
 
-// live are the keys that a running relay takes over. Every other one needs a restart.
-var live = []string{"plugins", "permissions", "providers", "workers", "agents"}
-
 // Refusal is a configuration, or a set of plugins, that was not taken over. What was in effect before still is.
 type Refusal struct {
 	Time   time.Time `json:"time"`
@@ -81,8 +78,7 @@ func (c *Catalog) checkRules() {
 
 // tellRestart tells which settings that may be in effect wait for a restart.
 func (c *Catalog) tellRestart(next config.Config) (restart []string) {
-	restart = slices.DeleteFunc(config.Changed(c.options.Config, next),
-		func(key string) bool { return slices.Contains(live, key) || strings.HasPrefix(key, "delegation.") })
+	restart = slices.DeleteFunc(config.Changed(c.options.Config, next), config.Live)
 	news := !slices.Equal(restart, c.now.Load().restart)
 	c.update(func(s *state) { s.restart = restart })
 	if news && len(restart) > 0 {

@@ -1,7 +1,6 @@
 package policy
 
 import (
-	"encoding/json"
 	"maps"
 	"slices"
 	"strings"
@@ -71,14 +70,8 @@ var (
 )
 
 // completed are the rights that an earlier program has written down, with what it left out.
-func completed(text string, kept keptRights) keptRights {
-	var written struct {
-		InEffect struct {
-			NoPageTools *bool `json:"noPageTools"`
-		} `json:"inEffect"`
-	}
-	_ = json.Unmarshal([]byte(text), &written) // it was read before
-	later := written.InEffect.NoPageTools != nil
+func completed(kept keptRights) keptRights {
+	_, later := kept.InEffect.Settings["noPageTools"]
 	for _, r := range []*config.Rights{&kept.InEffect, kept.Before, kept.Undone} {
 		if r == nil || r.Shipped != nil {
 			continue
@@ -93,7 +86,8 @@ func aged(r config.Rights, later bool) config.Rights {
 	b := ours
 	r.Shipped = laterShipped
 	if !later {
-		b, r.Shipped, r.NoPageTools = once, append(slices.Clone(firstShipped), "agents", "relay"), true
+		b, r.Shipped = once, append(slices.Clone(firstShipped), "agents", "relay")
+		r = r.With("noPageTools", true)
 	}
 	r.Permissions = withBase(r.Permissions, b)
 	r.Unconfirmed = slices.Clone(r.Unconfirmed)

@@ -48,7 +48,7 @@ func (p *Policy) readRights(ctx context.Context) error {
 	if v.known = text != "" && json.Unmarshal([]byte(text), &v.keptRights) == nil; !v.known {
 		v.keptRights = keptRights{}
 	}
-	v.keptRights = completed(text, v.keptRights)
+	v.keptRights = completed(v.keptRights)
 	model, err := p.options.Store.Switch(ctx, modelSwitch)
 	if err != nil {
 		return err

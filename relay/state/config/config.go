@@ -10,8 +10,6 @@ import (
 	"time"
 )
 
-//go:generate go test -run TestPublished -update .
-
 // Config is every setting with its value: from the environment, else from config.json, else the default.
 type Config struct {
 	Listen         string   // host and port of the relay, loopback only
@@ -55,11 +53,7 @@ type Config struct {
 	Tabs         Tabs
 	Plugins      map[string]Plugin // by plugin name; a plugin that is not here has the defaults
 
-	Providers  map[string]Provider // of AI models, by id
-	Workers    map[string]Worker   // programs that are agents, by id of the agent
-	Agents     map[string]Agent    // on models, by id
-	Delegation Delegation
-	order      map[string][]string // names of sections as they stand in config.json, by section
+	sections map[string]any // values of what capabilities add, by capability
 
 	Warnings []string // what looks like a mistake and was not an error; one sentence each
 

@@ -79,7 +79,7 @@ func Twin(key string) string {
 }
 
 // siblings are the keys that could stand where key stands: those of the same group, cut to its depth.
-func siblings[T any](table []setting[T], key string) []string {
+func siblings[T any](table []Setting[T], key string) []string {
 	group := key[:strings.LastIndexByte(key, '.')+1]
 	var names []string
 	for _, s := range table {

@@ -3,98 +3,67 @@ package config
 import (
 	"errors"
 	"fmt"
-	"maps"
-	"net/netip"
-	"net/url"
 	"os"
+	"regexp"
 	"runtime"
-	"slices"
 	"strings"
 	"time"
 
 	"github.com/zalando/go-keyring"
 )
 
-// Key is the key of a provider, or why there is none.
-type Key struct {
-	Value   string
-	Trouble string // what is missing, and what to do; empty: nothing is
-}
-
-// String keeps the key out of logs.
-func (Key) String() string { return "[key]" }
-
-// keyVariables are where the keys of each kind are looked for when nobody says.
-var keyVariables = map[string][]string{
-	"openai":    {"OPENAI_API_KEY"},
-	"anthropic": {"ANTHROPIC_API_KEY"},
-	"gemini":    {"GOOGLE_AI_API_KEY", "GEMINI_API_KEY", "GOOGLE_API_KEY"},
-}
-
-// KeyVariables are the environment variables that keys of providers are read from now, sorted.
-func (c Config) KeyVariables() []string {
-	names := map[string]bool{}
-	for _, p := range c.Providers {
-		at := p.APIKey
-		switch {
-		case at.File != "" || at.Keyring != "":
-		case at.Env != "":
-			names[at.Env] = variable(at.Env) != ""
-		default:
-			for _, name := range keyVariables[p.Kind] {
-				names[name] = names[name] || variable(name) != ""
-			}
-		}
-	}
-	maps.DeleteFunc(names, func(_ string, set bool) bool { return !set })
-	return slices.Sorted(maps.Keys(names))
+// KeySource says where a key is. At most one of them is set; none: its owner knows where.
+type KeySource struct {
+	Env     string `json:"env,omitempty"`
+	File    string `json:"file,omitempty"`
+	Keyring string `json:"keyring,omitempty"` // service/user
 }
 
 // mostKey is how long a file with a key is at the most.
-const mostKey = 16 * kib
+const mostKey = 16 * KiB
 
-// Key reads the key of a provider of an id from where it is.
-func (p Provider) Key(id string) Key {
-	if p.APIKey != (KeySource{}) {
-		value, err := p.APIKey.read()
-		if err != nil {
-			return Key{Trouble: fmt.Sprintf("No key for the provider %s: %v.", id, err)}
+// KeySourceKind is where a key is. What stands in its place may be the key.
+var KeySourceKind = func() Kind {
+	schema := Closed(map[string]any{"env": anyString, "file": anyString, "keyring": anyString})
+	schema["maxProperties"] = 1
+	k := KindOf(`{"env": "NAME"}, {"file": "/absolute/path"} or {"keyring": "service/user"}; the key itself does not `+
+		`belong here`, schema, KeySource.valid)
+	return k.Unrepeated()
+}()
+
+// valid reports whether at most one place is named, as it should be.
+func (s KeySource) valid() bool {
+	given := 0
+	for _, one := range []string{s.Env, s.File, s.Keyring} {
+		if one != "" {
+			given++
 		}
-		return Key{Value: value}
 	}
-	for _, name := range keyVariables[p.Kind] {
-		if value := variable(name); value != "" {
-			return Key{Value: value}
-		}
-	}
-	if p.Local() {
-		return Key{}
-	}
-	return Key{Trouble: fmt.Sprintf("No key for the provider %s: set %s, or name a file or keyring entry with apiKey "+
-		"in config.json.", id, strings.Join(keyVariables[p.Kind], " or "))}
+	service, user, paired := strings.Cut(s.Keyring, "/")
+	return given <= 1 && (s.File == "" || AbsolutePath.Valid(s.File)) && (s.Env == "" || isVariable(s.Env)) &&
+		(s.Keyring == "" || paired && service != "" && user != "")
 }
 
-// Variables are those of a worker's environment, those that are elsewhere read from there. trouble says which of them
-// cannot be read; secrets names them.
-func (w Worker) Variables(id string) (env map[string]string, secrets []string, trouble string) {
-	env = maps.Clone(w.Env)
-	if env == nil {
-		env = map[string]string{}
-	}
-	for _, name := range slices.Sorted(maps.Keys(w.Secrets)) {
-		value, err := w.Secrets[name].read()
-		if err != nil {
-			trouble = fmt.Sprintf("The variable %s of the worker %s is missing: %v.", name, id, err)
-			continue
-		}
-		env[name] = value
-		secrets = append(secrets, name)
-	}
-	return env, secrets, trouble
-}
+// SecretVariables are variables of an environment whose values are elsewhere.
+var SecretVariables = func() Kind {
+	k := KindOf(`an object by name of the variable of {"env": "NAME"}, {"file": "/absolute/path"} or `+
+		`{"keyring": "service/user"}`,
+		map[string]any{"type": "object", "additionalProperties": KeySourceKind.schema},
+		func(list map[string]KeySource) bool {
+			for name, at := range list {
+				if !isVariable(name) || !at.valid() || at == (KeySource{}) {
+					return false
+				}
+			}
+			return true
+		})
+	return k.Unrepeated()
+}()
 
-// place says where a key is.
-func (s KeySource) place() string {
+var isVariable = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`).MatchString
+
+// Place says where a key is.
+func (s KeySource) Place() string {
 	switch {
 	case s.File != "":
 		return "the file " + s.File
@@ -104,8 +73,8 @@ func (s KeySource) place() string {
 	return "the variable " + s.Env
 }
 
-// read reads a key from where it is. Nothing else in the relay looks for keys.
-func (s KeySource) read() (value string, err error) {
+// Read reads a key from where it is. Nothing else in the relay looks for keys.
+func (s KeySource) Read() (value string, err error) {
 	switch {
 	case s.File != "":
 		value, err = readKeyFile(s.File)
@@ -113,7 +82,7 @@ func (s KeySource) read() (value string, err error) {
 		service, user, _ := strings.Cut(s.Keyring, "/")
 		value, err = readKeyring(service, user)
 	default:
-		if value = variable(s.Env); value == "" {
+		if value = Variable(s.Env); value == "" {
 			return "", errors.New("set " + s.Env)
 		}
 		return value, nil
@@ -122,7 +91,7 @@ func (s KeySource) read() (value string, err error) {
 		err = errors.New("it is empty")
 	}
 	if err != nil {
-		return "", fmt.Errorf("%s cannot be read: %w", s.place(), err)
+		return "", fmt.Errorf("%s cannot be read: %w", s.Place(), err)
 	}
 	return set(value), nil
 }
@@ -166,8 +135,8 @@ func storeKey(service, user string) string {
 	return fmt.Sprintf("store it: secret-tool store --label tabrelay service '%s' username '%s'", service, user)
 }
 
-// variable is the value of an environment variable, empty where that is a reference that nothing replaced.
-func variable(name string) string { return set(os.Getenv(name)) }
+// Variable is the value of an environment variable, empty where that is a reference that nothing replaced.
+func Variable(name string) string { return set(os.Getenv(name)) }
 
 func set(value string) string {
 	value = strings.TrimSpace(value)
@@ -192,12 +161,17 @@ func readKeyFile(path string) (string, error) {
 	return string(text), err
 }
 
-// Local reports whether a provider is on this machine, where it needs no key.
-func (p Provider) Local() bool {
-	u, err := url.Parse(p.BaseURL)
-	if err != nil {
-		return false
-	}
-	ip, err := netip.ParseAddr(u.Hostname())
-	return u.Hostname() == "localhost" || err == nil && ip.IsLoopback()
-}
+// Variables are variables of an environment. Their values may be keys.
+var Variables = func() Kind {
+	k := KindOf("an object of texts by name of the variable",
+		map[string]any{"type": "object", "additionalProperties": anyString},
+		func(list map[string]string) bool {
+			for name := range list {
+				if !isVariable(name) {
+					return false
+				}
+			}
+			return true
+		})
+	return k.Hidden()
+}()

@@ -23,18 +23,33 @@ import (
 	"tabrelay/relay/lib/rawjson"
 )
 
-// A kind is what values a setting accepts.
-type kind struct {
+// Kind is what values a setting accepts.
+type Kind struct {
 	accepts string                                    // completes the sentence "expected …"
 	schema  map[string]any                            // the JSON Schema of the values
 	set     func(field any, raw []byte) bool          // stores a JSON value in what field points to, if it is accepted
 	env     func(text string) (raw []byte)            // makes JSON of a variable of the environment; nil: it is JSON
 	fill    func(*reader, any, string, *hujson.Value) // in place of set, of a section
 	secret  bool                                      // what stands in its place is never repeated
+	hidden  bool                                      // nor are the values of its members shown
+	members []Entry                                   // of things by name, what can be set of one
+	hides   []string                                  // those members whose values are hidden
+}
+
+// Unrepeated is a kind of which a mistake does not repeat what was written: it may be a secret.
+func (k Kind) Unrepeated() Kind {
+	k.secret = true
+	return k
+}
+
+// Hidden is a kind of which the values of members are never shown.
+func (k Kind) Hidden() Kind {
+	k.secret, k.hidden = true, true
+	return k
 }
 
 // fromText makes JSON of what people write into a variable of the environment.
-func (k kind) fromText(text string) []byte {
+func (k Kind) fromText(text string) []byte {
 	if k.env == nil {
 		return []byte(text)
 	}
@@ -52,9 +67,9 @@ func decode[T any](raw []byte) (value T, ok bool) {
 	return *v, true
 }
 
-// of is the kind of the values of T that are valid; nil: all are.
-func of[T any](accepts string, schema map[string]any, valid func(T) bool) kind {
-	return kind{accepts: accepts, schema: schema, set: func(field any, raw []byte) bool {
+// KindOf is the kind of the values of T that are valid; nil: all are.
+func KindOf[T any](accepts string, schema map[string]any, valid func(T) bool) Kind {
+	return Kind{accepts: accepts, schema: schema, set: func(field any, raw []byte) bool {
 		value, ok := decode[T](raw)
 		if ok = ok && (valid == nil || valid(value)); ok {
 			*field.(*T) = value
@@ -63,49 +78,57 @@ func of[T any](accepts string, schema map[string]any, valid func(T) bool) kind {
 	}}
 }
 
+var anyString = map[string]any{"type": "string"}
+
+// Closed is the schema of an object that may have these members only.
+func Closed(properties map[string]any) map[string]any {
+	return map[string]any{"type": "object", "additionalProperties": false, "properties": properties}
+}
+
 func quoted(text string) []byte {
 	b, _ := json.Marshal(text) // a string always encodes
 	return b
 }
 
-// text says which strings are accepted. The zero value is every string.
-type text struct {
-	accepts func(string) bool
-	what    string // completes the sentence "expected …"; empty: "a string"
-	pattern string // for the schema; empty: none
+// Text says which strings are accepted. The zero value is every string.
+type Text struct {
+	Accepts func(string) bool
+	What    string // completes the sentence "expected …"; empty: "a string"
+	Pattern string // for the schema; empty: none
 }
 
-func (t text) valid(s string) bool { return t.accepts == nil || t.accepts(s) }
+// Valid reports whether a string is accepted.
+func (t Text) Valid(s string) bool { return t.Accepts == nil || t.Accepts(s) }
 
-func (t text) schema() map[string]any {
+func (t Text) schema() map[string]any {
 	s := map[string]any{"type": "string"}
-	if t.pattern != "" {
-		s["pattern"] = t.pattern
+	if t.Pattern != "" {
+		s["pattern"] = t.Pattern
 	}
 	return s
 }
 
-// one is a string.
-func one(t text) kind {
-	k := of(cmp.Or(t.what, "a string"), t.schema(), t.valid)
+// String is a string.
+func String(t Text) Kind {
+	k := KindOf(cmp.Or(t.What, "a string"), t.schema(), t.Valid)
 	k.env = quoted
 	return k
 }
 
-// optional also accepts the empty string.
-func optional(t text) kind {
-	valid := t.valid
-	t.accepts = func(s string) bool { return s == "" || valid(s) }
-	t.what += ", or an empty string"
-	if t.pattern != "" {
-		t.pattern = "^$|" + t.pattern
+// Optional also accepts the empty string.
+func Optional(t Text) Kind {
+	valid := t.Valid
+	t.Accepts = func(s string) bool { return s == "" || valid(s) }
+	t.What += ", or an empty string"
+	if t.Pattern != "" {
+		t.Pattern = "^$|" + t.Pattern
 	}
-	return one(t)
+	return String(t)
 }
 
-var loopback = text{
-	what: "a loopback address with a port, for example 127.0.0.1:7717",
-	accepts: func(s string) bool {
+var loopback = Text{
+	What: "a loopback address with a port, for example 127.0.0.1:7717",
+	Accepts: func(s string) bool {
 		host, port, err := net.SplitHostPort(s)
 		if err != nil {
 			return false
@@ -119,41 +142,43 @@ var loopback = text{
 	},
 }
 
-var absolute = text{what: "the absolute path of a folder", accepts: filepath.IsAbs}
+// AbsolutePath is the path of a folder.
+var AbsolutePath = Text{What: "the absolute path of a folder", Accepts: filepath.IsAbs}
 
-var extensionID = text{
-	what:    "an extension id: 32 letters from a to p",
-	pattern: "^[a-p]{32}$",
-	accepts: regexp.MustCompile(`^[a-p]{32}$`).MatchString,
+var extensionID = Text{
+	What:    "an extension id: 32 letters from a to p",
+	Pattern: "^[a-p]{32}$",
+	Accepts: regexp.MustCompile(`^[a-p]{32}$`).MatchString,
 }
 
-var webOrigin = text{
-	what:    "an origin, for example http://localhost:6274",
-	pattern: "^[a-z][a-z0-9+.-]*://[^/?#]+$",
-	accepts: func(s string) bool {
+var webOrigin = Text{
+	What:    "an origin, for example http://localhost:6274",
+	Pattern: "^[a-z][a-z0-9+.-]*://[^/?#]+$",
+	Accepts: func(s string) bool {
 		u, err := url.Parse(s)
 		return err == nil && u.Host != "" && s == u.Scheme+"://"+u.Host
 	},
 }
 
-var pattern = text{
-	what: "a regular expression (RE2) of at most 256 characters",
-	accepts: func(s string) bool {
+var pattern = Text{
+	What: "a regular expression (RE2) of at most 256 characters",
+	Accepts: func(s string) bool {
 		_, err := regexp.Compile(s)
 		return err == nil && s != "" && len(s) <= 256
 	},
 }
 
-var matchPattern = text{
-	what:    "a match pattern, for example https://wiki.example.org/*",
-	pattern: `^(\*|https?)://[^/]+/`, // for editors; match knows the grammar
-	accepts: func(s string) bool { _, err := match.Parse(s); return err == nil },
+// MatchPattern says on which pages something works.
+var MatchPattern = Text{
+	What:    "a match pattern, for example https://wiki.example.org/*",
+	Pattern: `^(\*|https?)://[^/]+/`, // for editors; match knows the grammar
+	Accepts: func(s string) bool { _, err := match.Parse(s); return err == nil },
 }
 
-var publicHost = text{
-	what:    "a host, for example docs.example.org, with a port when it is not 443",
-	pattern: `^[a-z0-9]([a-z0-9.-]*[a-z0-9])?(:[0-9]+)?$`,
-	accepts: func(s string) bool {
+var publicHost = Text{
+	What:    "a host, for example docs.example.org, with a port when it is not 443",
+	Pattern: `^[a-z0-9]([a-z0-9.-]*[a-z0-9])?(:[0-9]+)?$`,
+	Accepts: func(s string) bool {
 		if !regexp.MustCompile(`^[a-z0-9]([a-z0-9.-]*[a-z0-9])?(:[0-9]{1,5})?$`).MatchString(s) {
 			return false
 		}
@@ -162,19 +187,20 @@ var publicHost = text{
 	},
 }
 
-// choice is one of a few strings.
-func choice(words ...string) kind {
-	k := of(`one of "`+strings.Join(words, `", "`)+`"`, map[string]any{"type": "string", "enum": words},
+// Choice is one of a few strings.
+func Choice(words ...string) Kind {
+	k := KindOf(`one of "`+strings.Join(words, `", "`)+`"`, map[string]any{"type": "string", "enum": words},
 		func(s string) bool { return slices.Contains(words, s) })
 	k.env = quoted
 	return k
 }
 
-var boolean = of[bool]("true or false", map[string]any{"type": "boolean"}, nil)
+// Boolean is true or false.
+var Boolean = KindOf[bool]("true or false", map[string]any{"type": "boolean"}, nil)
 
 // whole is a whole number within bounds, in units of its own; unit names them.
-func whole(least, most, of int64, unit string) kind {
-	return kind{
+func whole(least, most, of int64, unit string) Kind {
+	return Kind{
 		accepts: fmt.Sprintf("a whole number from %d to %d%s", least, most, unit),
 		schema:  map[string]any{"type": "integer", "minimum": least, "maximum": most},
 		set: func(field any, raw []byte) bool {
@@ -187,27 +213,32 @@ func whole(least, most, of int64, unit string) kind {
 	}
 }
 
-func count(least, most int64) kind { return whole(least, most, 1, "") }
-func size(least, most int64) kind  { return whole(least, most, 1, " bytes") }
-func millis(least int64, most time.Duration) kind {
+// Count is a whole number within bounds.
+func Count(least, most int64) Kind { return whole(least, most, 1, "") }
+
+// Size is a number of bytes.
+func Size(least, most int64) Kind { return whole(least, most, 1, " bytes") }
+
+// Millis is a time in milliseconds.
+func Millis(least int64, most time.Duration) Kind {
 	return whole(least, most.Milliseconds(), int64(time.Millisecond), " ms")
 }
 
-// decimal is a number within bounds.
-func decimal(least, most float64) kind {
-	return of(fmt.Sprintf("a number from %g to %g", least, most),
+// Decimal is a number within bounds.
+func Decimal(least, most float64) Kind {
+	return KindOf(fmt.Sprintf("a number from %g to %g", least, most),
 		map[string]any{"type": "number", "minimum": least, "maximum": most},
 		func(n float64) bool { return n >= least && n <= most })
 }
 
-// list is an array of strings; in the environment, separated by commas.
-func list(item text) kind {
-	k := kind{
-		accepts: "a list, each item " + cmp.Or(item.what, "a string"),
+// List is an array of strings; in the environment, separated by commas.
+func List(item Text) Kind {
+	k := Kind{
+		accepts: "a list, each item " + cmp.Or(item.What, "a string"),
 		schema:  map[string]any{"type": "array", "items": item.schema()},
 		set: func(field any, raw []byte) bool {
 			items, ok := decode[[]*string](raw) // pointers, because null must not pass for an empty string
-			if !ok || slices.ContainsFunc(items, func(s *string) bool { return s == nil || !item.valid(*s) }) {
+			if !ok || slices.ContainsFunc(items, func(s *string) bool { return s == nil || !item.Valid(*s) }) {
 				return false
 			}
 			*field.(*[]string), ok = decode[[]string](raw)
@@ -228,18 +259,18 @@ func list(item text) kind {
 }
 
 // object is any JSON object, kept as it is.
-var object = of("an object", map[string]any{"type": "object"},
+var object = KindOf("an object", map[string]any{"type": "object"},
 	func(raw json.RawMessage) bool { return raw[0] == '{' })
 
-var recoveryAction = choice("reload_tab", "reinject_adapter", "open_url")
+var recoveryAction = Choice("reload_tab", "reinject_adapter", "open_url")
 
 // actions is an object from codes of failures, those it lists, to what the relay does about each.
-func actions(codes ...string) kind {
+func actions(codes ...string) Kind {
 	properties := map[string]any{}
 	for _, code := range codes {
 		properties[code] = recoveryAction.schema
 	}
-	return of("an object with any of "+strings.Join(codes, ", ")+", each "+recoveryAction.accepts,
+	return KindOf("an object with any of "+strings.Join(codes, ", ")+", each "+recoveryAction.accepts,
 		map[string]any{"type": "object", "properties": properties, "additionalProperties": false},
 		func(given map[string]string) bool {
 			for code, action := range given {
@@ -251,23 +282,29 @@ func actions(codes ...string) kind {
 		})
 }
 
-// section is an object of things by name, each with settings of its own. The reader fills it member by member, so that
+// Named is an object of things by name, each with settings of its own. The reader fills it member by member, so that
 // every fault has its line. Names have to match a form, nil: any; fresh makes one of which nothing is set, nil: what
 // the table says.
-func section[T any](things string, table []setting[T], form *regexp.Regexp, fresh func(name string) T) kind {
+func Named[T any](things string, table []Setting[T], form *regexp.Regexp, fresh func(name string) T) Kind {
 	schema := map[string]any{"type": "object", "additionalProperties": tree(table)}
 	if form != nil {
 		schema["propertyNames"] = map[string]any{"pattern": form.String()}
 	}
 	// what can be set as a whole is the default, which is empty
-	k := of("an object of "+things+" by name", schema, func(all map[string]T) bool { return len(all) == 0 })
+	k := KindOf("an object of "+things+" by name", schema, func(all map[string]T) bool { return len(all) == 0 })
+	for _, s := range table {
+		k.members = append(k.members, s.entry())
+		if s.kind.hidden {
+			k.hides = append(k.hides, s.key)
+		}
+	}
 	k.fill = func(r *reader, field any, path string, v *hujson.Value) {
 		fillSection(r, field, path, v, k.accepts, table, form, fresh)
 	}
 	return k
 }
 
-func fillSection[T any](r *reader, target any, path string, v *hujson.Value, accepts string, table []setting[T],
+func fillSection[T any](r *reader, target any, path string, v *hujson.Value, accepts string, table []Setting[T],
 	form *regexp.Regexp, fresh func(name string) T) {
 	field := target.(*map[string]T)
 	obj, ok := v.Value.(*hujson.Object)

@@ -81,7 +81,7 @@ func readRegular(file string) ([]byte, error) {
 }
 
 // defaults is a T with every setting of the table at its default.
-func defaults[T any](table []setting[T]) T {
+func defaults[T any](table []Setting[T]) T {
 	var target T
 	for _, s := range table {
 		if !s.kind.set(s.field(&target), rawjson.MustEncode(s.fallback)) {
@@ -145,7 +145,7 @@ func parse(text []byte) (hujson.Value, error) {
 
 // fill stores an object's members in target. group is the object's own key within the table, path the same as
 // a person sees it; both end in a dot unless they are empty.
-func fill[T any](r *reader, obj *hujson.Object, group, path string, table []setting[T], target *T) {
+func fill[T any](r *reader, obj *hujson.Object, group, path string, table []Setting[T], target *T) {
 	seen := make(map[string]bool, len(obj.Members))
 	for _, m := range obj.Members {
 		name := m.Name.Value.(hujson.Literal).String()
@@ -161,7 +161,7 @@ func fill[T any](r *reader, obj *hujson.Object, group, path string, table []sett
 	}
 }
 
-func member[T any](r *reader, m hujson.ObjectMember, key, path string, table []setting[T], target *T) {
+func member[T any](r *reader, m hujson.ObjectMember, key, path string, table []Setting[T], target *T) {
 	isGroup := false
 	for _, s := range table {
 		if s.key == key {
@@ -186,7 +186,7 @@ func member[T any](r *reader, m hujson.ObjectMember, key, path string, table []s
 	fill(r, sub, key+".", path+".", table, target)
 }
 
-func (r *reader) assign(k kind, field any, path string, v *hujson.Value) {
+func (r *reader) assign(k Kind, field any, path string, v *hujson.Value) {
 	if k.fill != nil {
 		k.fill(r, field, path, v)
 		return
@@ -233,7 +233,7 @@ func Environment(environ []string) []string {
 
 // environment applies the twins, which win over the file.
 func (r *reader) environment(environ []string, c *Config) {
-	known := map[string]setting[Config]{}
+	known := map[string]Setting[Config]{}
 	names := slices.Clone(elsewhere)
 	formerly := map[string]string{}
 	for was, now := range renamed {
@@ -259,7 +259,7 @@ func (r *reader) environment(environ []string, c *Config) {
 	}
 }
 
-func (r *reader) twin(name, value string, s setting[Config], c *Config) {
+func (r *reader) twin(name, value string, s Setting[Config], c *Config) {
 	raw := s.kind.fromText(value)
 	sub := newReader("environment variable "+name, raw)
 	v, err := hujson.Parse(raw)
@@ -283,21 +283,14 @@ func (r *reader) relations(c *Config) {
 	if len(r.faults) > 0 {
 		return
 	}
-	broken := func(key, message string) {
-		f, set := r.places[key]
-		if !set {
-			f = Fault{File: r.file, Key: key}
-		}
-		f.Message = message
-		r.faults = append(r.faults, f)
-	}
+	broken := Checker{r}.Broken
 	if c.Timeout > c.MaxTimeout {
 		broken("timeoutMs", fmt.Sprintf("is %d, but maxTimeoutMs allows no more than %d", c.Timeout.Milliseconds(),
 			c.MaxTimeout.Milliseconds()))
 	}
-	if c.FrameBytes < c.ResultBytes+64*kib {
+	if c.FrameBytes < c.ResultBytes+64*KiB {
 		broken("frameBytes", fmt.Sprintf("is %d; a result of resultBytes (%d) needs at least %d", c.FrameBytes,
-			c.ResultBytes, c.ResultBytes+64*kib))
+			c.ResultBytes, c.ResultBytes+64*KiB))
 	}
 	if c.MaxBytes > c.ResultBytes {
 		broken("maxBytes", fmt.Sprintf("is %d, but resultBytes allows no more than %d", c.MaxBytes, c.ResultBytes))
@@ -308,5 +301,7 @@ func (r *reader) relations(c *Config) {
 	if c.Demo.Listen == c.Listen && !strings.HasSuffix(c.Listen, ":0") {
 		broken("demo.listen", "is the relay's own address; the demo site needs one of its own")
 	}
-	r.delegationRelations(c)
+	for _, one := range sections {
+		one.check(c, r)
+	}
 }

@@ -30,9 +30,9 @@ func Target(text string) (string, bool) {
 }
 
 // permissions is an object from targets to a mode, or to modes by client.
-var permissions = func() kind {
-	mode := choice(modes...).schema
-	return kind{
+var permissions = func() Kind {
+	mode := Choice(modes...).schema
+	return Kind{
 		accepts: `an object from "default", an origin (https://example.org), a plugin, a tool or a tool on an origin ` +
 			`(wiki__edit@https://example.org) to "off", "ask" or "auto", or to an object of these by client`,
 		schema: map[string]any{

@@ -20,11 +20,11 @@ type programForm struct {
 
 const (
 	mostProgramTime  = time.Minute
-	mostProgramBytes = 20 * mib
+	mostProgramBytes = 20 * MiB
 )
 
 // programs is an object of resource providers by URI scheme.
-var programs = kind{
+var programs = Kind{
 	accepts: `an object by URI scheme (none that the relay serves itself) of {"command": ["program", "argument"], ` +
 		`"timeoutMs": 100 to 60000, "maxBytes": 1 to 20971520}`,
 	schema: map[string]any{

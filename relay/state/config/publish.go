@@ -24,7 +24,7 @@ func Schema() []byte {
 }
 
 // tree nests a table's dotted keys.
-func tree[T any](table []setting[T]) map[string]any {
+func tree[T any](table []Setting[T]) map[string]any {
 	root := group()
 	for _, s := range table {
 		at := root

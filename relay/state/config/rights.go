@@ -2,11 +2,12 @@ package config
 
 import (
 	"cmp"
-	"fmt"
+	"encoding/json"
 	"maps"
 	"slices"
 	"strings"
 
+	"tabrelay/relay/lib/rawjson"
 	"tabrelay/relay/road/call"
 )
 
@@ -15,27 +16,57 @@ import (
 type Rights struct {
 	Permissions map[string]map[string]string `json:"permissions"` // those confirmed last
 	// later ones, which allow more than was confirmed: of what all of them say, the strictest is in effect
-	Unconfirmed     []map[string]map[string]string `json:"unconfirmed,omitempty"`
-	Unreviewed      bool                           `json:"unreviewed"` // review.required is false
-	ExtensionIDs    []string                       `json:"extensionIds"`
-	AllowedOrigins  []string                       `json:"allowedOrigins"`
-	Ownership       string                         `json:"ownership"`
-	OwnedBy         string                         `json:"ownedBy"`
-	ReadPatterns    []string                       `json:"readPatterns"` // resources.tabs
-	ExcludePatterns []string                       `json:"excludePatterns"`
-	FileRoots       []string                       `json:"fileRoots"`
-	HTTPSHosts      []string                       `json:"httpsHosts"`
-	GitHosts        []string                       `json:"gitHosts"`
-	Providers       map[string][]string            `json:"providers"` // their commands, by scheme
-	MetricsOpen     bool                           `json:"metricsOpen"`
-	TrustedInput    bool                           `json:"trustedInput"`
-	NoPageTools     bool                           `json:"noPageTools"` // webmcp.enabled is false
-	Plugins         map[string]PluginRights        `json:"plugins"`     // those with settings of their own
-	Shipped         []string                       `json:"shipped"`     // plugins of the program; nil: not written down
+	Unconfirmed []map[string]map[string]string `json:"unconfirmed,omitempty"`
+	Plugins     map[string]PluginRights        `json:"plugins"` // those with settings of their own
+	Shipped     []string                       `json:"shipped"` // plugins of the program; nil: not written down
 
-	ModelProviders map[string]string `json:"modelProviders"` // where pages may be sent to, in words, by id
-	Workers        map[string]string `json:"workers"`        // programs that may run, in words, by id
-	CostPerDay     float64           `json:"costPerDay"`     // US dollars; 0: no bound
+	// Settings are the other ones by name, those of capabilities that this program does not have included. In the
+	// database they stand beside the fields above.
+	Settings map[string]json.RawMessage `json:"-"`
+}
+
+// plainRights are the fields that have names of their own.
+type plainRights Rights
+
+// MarshalJSON writes all of them into one object.
+func (r Rights) MarshalJSON() ([]byte, error) {
+	own, err := json.Marshal(plainRights(r))
+	all := maps.Clone(r.Settings)
+	if all == nil {
+		all = map[string]json.RawMessage{}
+	}
+	if err == nil {
+		err = json.Unmarshal(own, &all)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return json.Marshal(all)
+}
+
+// UnmarshalJSON reads them back.
+func (r *Rights) UnmarshalJSON(text []byte) error {
+	if err := json.Unmarshal(text, (*plainRights)(r)); err != nil {
+		return err
+	}
+	r.Settings = nil
+	if err := json.Unmarshal(text, &r.Settings); err != nil {
+		return err
+	}
+	maps.DeleteFunc(r.Settings, func(name string, _ json.RawMessage) bool {
+		return slices.Contains([]string{"permissions", "unconfirmed", "plugins", "shipped"}, name)
+	})
+	return nil
+}
+
+// With are these rights with another one.
+func (r Rights) With(name string, value any) Rights {
+	r.Settings = maps.Clone(r.Settings)
+	if r.Settings == nil {
+		r.Settings = map[string]json.RawMessage{}
+	}
+	r.Settings[name] = rawjson.MustEncode(value)
+	return r
 }
 
 // PluginRights are those of one plugin.
@@ -57,24 +88,9 @@ func (r *Rights) Rules() []map[string]map[string]string {
 
 // RightsOf takes the rights out of a configuration.
 func RightsOf(c *Config) Rights {
-	r := Rights{
-		Permissions: c.Permissions, Unreviewed: !c.Review.Required, ExtensionIDs: c.ExtensionIDs,
-		AllowedOrigins: c.AllowedOrigins,
-		Ownership:      c.Tabs.Ownership, OwnedBy: c.Tabs.OwnedBy, ReadPatterns: c.Resources.Tabs.URLPatterns,
-		ExcludePatterns: c.Resources.Tabs.ExcludePatterns,
-		FileRoots:       c.Resources.File.Roots, HTTPSHosts: c.Resources.HTTPS.Hosts, GitHosts: c.Resources.Git.Hosts,
-		MetricsOpen: c.Metrics.Open, TrustedInput: c.TrustedInput, NoPageTools: !c.WebMCP.Enabled,
-		Providers: map[string][]string{}, Plugins: map[string]PluginRights{},
-		ModelProviders: map[string]string{}, Workers: map[string]string{}, CostPerDay: c.Delegation.CostPerDayUSD,
-	}
-	for id, p := range c.Providers {
-		r.ModelProviders[id] = p.words()
-	}
-	for id, w := range c.Workers {
-		r.Workers[id] = w.words()
-	}
-	for scheme, p := range c.Resources.Providers {
-		r.Providers[scheme] = p.Command
+	r := Rights{Permissions: c.Permissions, Plugins: map[string]PluginRights{}, Settings: map[string]json.RawMessage{}}
+	for _, one := range rights {
+		r.Settings[one.name] = one.of(c)
 	}
 	for name, p := range c.Plugins {
 		r.Plugins[name] = PluginRights{Off: !p.Enabled, URLPatterns: p.URLPatterns}
@@ -85,89 +101,26 @@ func RightsOf(c *Config) Rights {
 	return r
 }
 
-// rights are the rows by which two of them are compared, but for permissions, whose meaning is not in this package.
-var rights = []right{
-	{"review.required", func(before, after *Rights) (string, string) {
-		return grown(before.Unreviewed, after.Unreviewed, map[bool]string{false: "true", true: "false"})
-	}, func(before, after *Rights) { after.Unreviewed = before.Unreviewed && after.Unreviewed }},
-	{"metrics.open", func(before, after *Rights) (string, string) {
-		return grown(before.MetricsOpen, after.MetricsOpen, map[bool]string{false: "false", true: "true"})
-	}, func(before, after *Rights) { after.MetricsOpen = before.MetricsOpen && after.MetricsOpen }},
-	{"trustedInput", func(before, after *Rights) (string, string) {
-		return grown(before.TrustedInput, after.TrustedInput, map[bool]string{false: "false", true: "true"})
-	}, func(before, after *Rights) { after.TrustedInput = before.TrustedInput && after.TrustedInput }},
-	{"webmcp.enabled", func(before, after *Rights) (string, string) {
-		return grown(!before.NoPageTools, !after.NoPageTools, map[bool]string{false: "false", true: "true"})
-	}, func(before, after *Rights) { after.NoPageTools = before.NoPageTools || after.NoPageTools }},
-	longer("extensionIds", func(r *Rights) *[]string { return &r.ExtensionIDs }),
-	longer("allowedOrigins", func(r *Rights) *[]string { return &r.AllowedOrigins }),
-	laxer("tabs.ownership", func(r *Rights) *string { return &r.Ownership }, "all", "writes", "off"),
-	laxer("tabs.ownedBy", func(r *Rights) *string { return &r.OwnedBy }, "session", "client"),
-	longer("resources.tabs.urlPatterns", func(r *Rights) *[]string { return &r.ReadPatterns }),
-	{"resources.tabs.excludePatterns", func(before, after *Rights) (string, string) {
-		if len(without(before.ExcludePatterns, after.ExcludePatterns)) == 0 {
-			return "", ""
-		}
-		return listText(before.ExcludePatterns), listText(after.ExcludePatterns)
-	}, func(before, after *Rights) {
-		after.ExcludePatterns = append(slices.Clone(after.ExcludePatterns),
-			without(before.ExcludePatterns, after.ExcludePatterns)...)
-	}},
-	longer("resources.file.roots", func(r *Rights) *[]string { return &r.FileRoots }),
-	longer("resources.https.hosts", func(r *Rights) *[]string { return &r.HTTPSHosts }),
-	longer("resources.git.hosts", func(r *Rights) *[]string { return &r.GitHosts }),
-	{"delegation.costPerDayUsd", func(before, after *Rights) (string, string) {
-		if before.CostPerDay == 0 || after.CostPerDay != 0 && after.CostPerDay <= before.CostPerDay {
-			return "", "" // a database that knows nothing of it says 0, too
-		}
-		return fmt.Sprint(before.CostPerDay), fmt.Sprint(after.CostPerDay)
-	}, func(before, after *Rights) {
-		if before.CostPerDay != 0 && (after.CostPerDay == 0 || after.CostPerDay > before.CostPerDay) {
-			after.CostPerDay = before.CostPerDay
-		}
-	}},
-}
-
-// right is one row: what it was and is, both empty when it grants no more than before; and how it is bounded.
-type right struct {
-	key   string
-	grows func(before, after *Rights) (was, is string)
-	bound func(before, after *Rights)
-}
-
-func grown(before, after bool, text map[bool]string) (was, is string) {
-	if before || !after {
-		return "", ""
-	}
-	return text[before], text[after]
-}
-
-// longer is a list that grants more when something is added to it.
-func longer(key string, of func(*Rights) *[]string) right {
-	return right{key, func(before, after *Rights) (string, string) {
-		if len(without(*of(after), *of(before))) == 0 {
-			return "", ""
-		}
-		return listText(*of(before)), listText(*of(after))
-	}, func(before, after *Rights) { *of(after) = common(*of(before), *of(after)) }}
-}
-
-// laxer is a choice whose values are given from the strictest to the laxest.
-func laxer(key string, of func(*Rights) *string, strictFirst ...string) right {
-	more := func(before, after *Rights) bool {
-		return slices.Index(strictFirst, *of(before)) >= 0 &&
-			slices.Index(strictFirst, *of(after)) > slices.Index(strictFirst, *of(before))
-	}
-	return right{key, func(before, after *Rights) (string, string) {
-		if !more(before, after) {
-			return "", ""
-		}
-		return *of(before), *of(after)
-	}, func(before, after *Rights) {
-		if more(before, after) {
-			*of(after) = *of(before)
-		}
-	}}
+// rights are those of settings, but for permissions, whose meaning is not in this package. Sections add theirs.
+var rights = []Right[Config]{
+	Switch("unreviewed", "review.required", false, true, func(c *Config) *bool { return &c.Review.Required }),
+	Switch("metricsOpen", "metrics.open", true, false, func(c *Config) *bool { return &c.Metrics.Open }),
+	Switch("trustedInput", "trustedInput", true, false, func(c *Config) *bool { return &c.TrustedInput }),
+	Switch("noPageTools", "webmcp.enabled", true, true, func(c *Config) *bool { return &c.WebMCP.Enabled }),
+	Longer("extensionIds", "extensionIds", func(c *Config) *[]string { return &c.ExtensionIDs }),
+	Longer("allowedOrigins", "allowedOrigins", func(c *Config) *[]string { return &c.AllowedOrigins }),
+	laxer("ownership", "tabs.ownership", func(c *Config) *string { return &c.Tabs.Ownership }, "all", "writes", "off"),
+	laxer("ownedBy", "tabs.ownedBy", func(c *Config) *string { return &c.Tabs.OwnedBy }, "session", "client"),
+	Longer("readPatterns", "resources.tabs.urlPatterns",
+		func(c *Config) *[]string { return &c.Resources.Tabs.URLPatterns }),
+	shorter("excludePatterns", "resources.tabs.excludePatterns",
+		func(c *Config) *[]string { return &c.Resources.Tabs.ExcludePatterns }),
+	Longer("fileRoots", "resources.file.roots", func(c *Config) *[]string { return &c.Resources.File.Roots }),
+	Longer("httpsHosts", "resources.https.hosts", func(c *Config) *[]string { return &c.Resources.HTTPS.Hosts }),
+	Longer("gitHosts", "resources.git.hosts", func(c *Config) *[]string { return &c.Resources.Git.Hosts }),
+	Others("providers", "resources.providers", nil,
+		func(c *Config) *map[string]Program { return &c.Resources.Providers },
+		func(p Program) []string { return p.Command }, listText),
 }
 
 func without(list, other []string) []string {
@@ -183,18 +136,8 @@ func listText(list []string) string { return cmp.Or(strings.Join(list, ", "), "n
 // Grown lists what these rights, permissions aside, grant that earlier ones did not.
 func (r Rights) Grown(before Rights) (list []call.Difference) {
 	for _, one := range rights {
-		if was, is := one.grows(&before, &r); is != "" {
-			list = append(list, call.Difference{What: one.key, Before: was, After: is})
-		}
+		list = append(list, one.grown(before.Settings[one.name], r.Settings[one.name])...)
 	}
-	for _, scheme := range slices.Sorted(maps.Keys(r.Providers)) {
-		if was, is := before.Providers[scheme], r.Providers[scheme]; !slices.Equal(was, is) {
-			list = append(list, call.Difference{What: "resources.providers." + scheme, Before: listText(was),
-				After: listText(is)})
-		}
-	}
-	list = append(list, otherPrograms("providers.", before.ModelProviders, r.ModelProviders)...)
-	list = append(list, otherPrograms("workers.", before.Workers, r.Workers)...)
 	for _, name := range pluginNames(before, r) {
 		if before.off(name) && !r.off(name) {
 			list = append(list, call.Difference{What: "plugins." + name + ".enabled", Before: "false", After: "true"})
@@ -243,42 +186,15 @@ func pluginNames(a, b Rights) []string {
 	return slices.Compact(names)
 }
 
-// otherPrograms lists what is new or another one than before.
-func otherPrograms(group string, before, after map[string]string) (list []call.Difference) {
-	for _, id := range slices.Sorted(maps.Keys(after)) {
-		if was, is := before[id], after[id]; was != is {
-			list = append(list, call.Difference{What: group + id, Before: cmp.Or(was, "none"), After: is})
-		}
-	}
-	return list
-}
-
-// unchanged leaves of some things those out that are new or others than before.
-func unchanged[T interface{ words() string }](things map[string]T, before map[string]string) map[string]T {
-	things = maps.Clone(things)
-	maps.DeleteFunc(things, func(id string, one T) bool { return before[id] != one.words() })
-	return things
-}
-
 // Within bounds the rights of a configuration, permissions aside, by earlier ones.
 func (c Config) Within(before Rights) Config {
-	r := RightsOf(&c)
-	for _, one := range rights {
-		one.bound(&before, &r)
+	for _, s := range sections {
+		s.own(&c)
 	}
-	c.Review.Required, c.ExtensionIDs, c.AllowedOrigins = !r.Unreviewed, r.ExtensionIDs, r.AllowedOrigins
-	c.Tabs.Ownership, c.Tabs.OwnedBy, c.Metrics.Open = r.Ownership, r.OwnedBy, r.MetricsOpen
-	c.TrustedInput = r.TrustedInput
-	c.WebMCP.Enabled = !r.NoPageTools
-	c.Resources.Tabs.URLPatterns, c.Resources.Tabs.ExcludePatterns = r.ReadPatterns, r.ExcludePatterns
-	c.Resources.File.Roots, c.Resources.HTTPS.Hosts, c.Resources.Git.Hosts = r.FileRoots, r.HTTPSHosts, r.GitHosts
-	c.Resources.Providers = maps.Clone(c.Resources.Providers)
-	maps.DeleteFunc(c.Resources.Providers, func(scheme string,
-		p Program) bool {
-		return !slices.Equal(before.Providers[scheme], p.Command)
-	})
-	c.Providers, c.Workers = unchanged(c.Providers, before.ModelProviders), unchanged(c.Workers, before.Workers)
-	c.Delegation.CostPerDayUSD = r.CostPerDay
+	for _, one := range rights {
+		one.bound(&c, before.Settings[one.name])
+	}
+	r := RightsOf(&c)
 	plugins := maps.Clone(c.Plugins)
 	for _, name := range pluginNames(before, r) {
 		p := c.Plugin(name)

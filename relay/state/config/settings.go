@@ -2,110 +2,97 @@ package config
 
 import (
 	"reflect"
-	"slices"
 	"time"
 )
 
-// A setting is one row of the table: a key, what it accepts, its default and its meaning.
-// T is what the key belongs to: Config, or the Plugin of one name.
-type setting[T any] struct {
-	key      string // dotted path in config.json
-	kind     kind
-	fallback any // the default, as the JSON value a person would write
-	field    func(*T) any
-	about    string
-}
-
+// Units of [Size].
 const (
-	kib = 1 << 10
-	mib = 1 << 20
+	KiB = 1 << 10
+	MiB = 1 << 20
 )
 
 // renamed has the settings that were called otherwise before, and what they are called now.
 var renamed = map[string]string{"gapWaitMs": "reconnectWaitMs"}
 
-// settings is the table. A setting that is not here does not exist.
-var settings = slices.Concat(relaySettings, delegationSettings)
-
-// relaySettings are the rows that are not about delegation.
-var relaySettings = []setting[Config]{
-	{"listen", one(loopback), "127.0.0.1:7717", func(c *Config) any { return &c.Listen },
+// settings is the table. A setting that is not here, and that no capability adds, does not exist.
+var settings = []Setting[Config]{
+	{"listen", String(loopback), "127.0.0.1:7717", func(c *Config) any { return &c.Listen },
 		"Where the relay listens: host and port on this machine. Port 0 takes a free one."},
-	{"demo.listen", optional(loopback), "127.0.0.1:7718", func(c *Config) any { return &c.Demo.Listen },
+	{"demo.listen", Optional(loopback), "127.0.0.1:7718", func(c *Config) any { return &c.Demo.Listen },
 		"Where the demo site listens. Empty switches it off. It is never the relay's own address."},
-	{"extensionDir", optional(absolute), "", func(c *Config) any { return &c.ExtensionDir },
+	{"extensionDir", Optional(AbsolutePath), "", func(c *Config) any { return &c.ExtensionDir },
 		"Folder the unpacked extension is written to, for a sandboxed browser that cannot read the home folder. " +
 			"Empty means extension/ in the home folder."},
-	{"trustedInput", boolean, false, func(c *Config) any { return &c.TrustedInput },
+	{"trustedInput", Boolean, false, func(c *Config) any { return &c.TrustedInput },
 		"Whether the extension may use Chrome's debugger, for clicks and keys that count as a person's, PDF and " +
 			"emulation. `tabrelay up --trusted-input` sets it, and `tabrelay up` takes it back."},
-	{"extensionIds", list(extensionID), []string{}, func(c *Config) any { return &c.ExtensionIDs },
+	{"extensionIds", List(extensionID), []string{}, func(c *Config) any { return &c.ExtensionIDs },
 		"Extension ids allowed to connect, besides the one shipped with tabrelay."},
-	{"allowedOrigins", list(webOrigin), []string{}, func(c *Config) any { return &c.AllowedOrigins },
+	{"allowedOrigins", List(webOrigin), []string{}, func(c *Config) any { return &c.AllowedOrigins },
 		"Web origins whose pages may call /mcp and /api with a token, for example http://localhost:6274. Requests " +
 			"without an Origin header are always allowed."},
 
-	{"timeoutMs", millis(100, 10*time.Minute), 30_000, func(c *Config) any { return &c.Timeout },
+	{"timeoutMs", Millis(100, 10*time.Minute), 30_000, func(c *Config) any { return &c.Timeout },
 		"How long a tool may take when neither the tool nor the caller sets a timeout."},
-	{"maxTimeoutMs", millis(100, 10*time.Minute), 300_000, func(c *Config) any { return &c.MaxTimeout },
+	{"maxTimeoutMs", Millis(100, 10*time.Minute), 300_000, func(c *Config) any { return &c.MaxTimeout },
 		"The longest a tool may take, however much progress it reports."},
-	{"startTimeoutMs", millis(100, time.Minute), 4_000, func(c *Config) any { return &c.StartTimeout },
+	{"startTimeoutMs", Millis(100, time.Minute), 4_000, func(c *Config) any { return &c.StartTimeout },
 		"How long a page may take to begin with a tool; one that still loads has three times as long. After that the " +
 			"call ends with TAB_UNRESPONSIVE. A page that shows a dialog is not waited for."},
-	{"progressExtendsTimeout", boolean, true, func(c *Config) any { return &c.ProgressExtendsTimeout },
+	{"progressExtendsTimeout", Boolean, true, func(c *Config) any { return &c.ProgressExtendsTimeout },
 		"Whether each progress report restarts a tool's timeout, up to maxTimeoutMs."},
 
-	{"maxBytes", size(1*kib, 10*mib), 32 * kib, func(c *Config) any { return &c.MaxBytes },
+	{"maxBytes", Size(1*KiB, 10*MiB), 32 * KiB, func(c *Config) any { return &c.MaxBytes },
 		"Size above which a result is truncated in the answer to the agent, and kept whole for relay__read_result. A " +
 			"call may ask for another size."},
-	{"resultBytes", size(1*kib, 32*mib), 10 * mib, func(c *Config) any { return &c.ResultBytes },
+	{"resultBytes", Size(1*KiB, 32*MiB), 10 * MiB, func(c *Config) any { return &c.ResultBytes },
 		"Size above which a result is refused with OUTPUT_TOO_LARGE, and not kept."},
-	{"results.totalBytes", size(1*mib, 16<<30), 256 * mib, func(c *Config) any { return &c.Results.TotalBytes },
+	{"results.totalBytes", Size(1*MiB, 16<<30), 256 * MiB, func(c *Config) any { return &c.Results.TotalBytes },
 		"How much of results that were too large for an answer is kept; the oldest go first."},
-	{"results.keepHours", count(1, 24*365), 24, func(c *Config) any { return &c.Results.KeepHours },
+	{"results.keepHours", Count(1, 24*365), 24, func(c *Config) any { return &c.Results.KeepHours },
 		"How long results that were too large for an answer are kept."},
-	{"deadLetters.max", count(1, 100_000), 1_000, func(c *Config) any { return &c.DeadLetters.Max },
+	{"deadLetters.max", Count(1, 100_000), 1_000, func(c *Config) any { return &c.DeadLetters.Max },
 		"How many calls with unknown outcome, or that failed at every attempt, are kept; the oldest go first."},
-	{"deadLetters.keepDays", count(1, 365), 7, func(c *Config) any { return &c.DeadLetters.KeepDays },
+	{"deadLetters.keepDays", Count(1, 365), 7, func(c *Config) any { return &c.DeadLetters.KeepDays },
 		"How long dead letters are kept."},
-	{"audit.keepDays", count(1, 3650), 90, func(c *Config) any { return &c.Audit.KeepDays },
+	{"audit.keepDays", Count(1, 3650), 90, func(c *Config) any { return &c.Audit.KeepDays },
 		"How long entries of the audit log are kept."},
-	{"audit.maxRows", count(1_000, 50_000_000), 1_000_000, func(c *Config) any { return &c.Audit.MaxRows },
+	{"audit.maxRows", Count(1_000, 50_000_000), 1_000_000, func(c *Config) any { return &c.Audit.MaxRows },
 		"How many entries of the audit log are kept; the oldest go first."},
-	{"frameBytes", size(1*mib, 64*mib), 16 * mib, func(c *Config) any { return &c.FrameBytes },
+	{"frameBytes", Size(1*MiB, 64*MiB), 16 * MiB, func(c *Config) any { return &c.FrameBytes },
 		"Size of the largest message between relay and extension. It has to exceed resultBytes by at least 64 KiB."},
-	{"bodyBytes", size(64*kib, 64*mib), 16 * mib, func(c *Config) any { return &c.BodyBytes },
+	{"bodyBytes", Size(64*KiB, 64*MiB), 16 * MiB, func(c *Config) any { return &c.BodyBytes },
 		"Size of the largest HTTP request."},
 
-	{"reconnectWaitMs", millis(0, time.Minute), 5_000, func(c *Config) any { return &c.ReconnectWait },
+	{"reconnectWaitMs", Millis(0, time.Minute), 5_000, func(c *Config) any { return &c.ReconnectWait },
 		"How long a call waits for a browser profile that was connected a moment ago."},
-	{"pingMs", millis(1_000, 25*time.Second), 20_000, func(c *Config) any { return &c.PingEvery },
+	{"pingMs", Millis(1_000, 25*time.Second), 20_000, func(c *Config) any { return &c.PingEvery },
 		"How often the extension pings the relay. Chrome stops a worker that is silent for 30 seconds."},
 
-	{"consoleTail.capture", boolean, true, func(c *Config) any { return &c.ConsoleTail.Capture },
+	{"consoleTail.capture", Boolean, true, func(c *Config) any { return &c.ConsoleTail.Capture },
 		"Whether a failed call comes with the last lines that the page wrote to its console."},
-	{"consoleTail.limitBytes", size(256, 64*kib), 4 * kib, func(c *Config) any { return &c.ConsoleTail.LimitBytes },
+	{"consoleTail.limitBytes", Size(256, 64*KiB), 4 * KiB, func(c *Config) any { return &c.ConsoleTail.LimitBytes },
 		"How many bytes of those lines at most."},
 
-	{"errors.trace", boolean, false, func(c *Config) any { return &c.Errors.Trace },
+	{"errors.trace", Boolean, false, func(c *Config) any { return &c.Errors.Trace },
 		"Whether an error thrown by an adapter names its place: path, line and column of the top frame of its stack, " +
 			"as traceLine in _meta[\"tabrelay/error\"]."},
-	{"errors.transient.retry.maxAttempts", count(1, 10), 3,
+	{"errors.transient.retry.maxAttempts", Count(1, 10), 3,
 		func(c *Config) any { return &c.Errors.Transient.Retry.MaxAttempts },
 		"How often a call that may safely be repeated is attempted, the first attempt included."},
-	{"errors.transient.retry.initialDelayMs", millis(0, time.Minute), 1_000,
+	{"errors.transient.retry.initialDelayMs", Millis(0, time.Minute), 1_000,
 		func(c *Config) any { return &c.Errors.Transient.Retry.InitialDelay },
 		"Pause before the second attempt. Up to half of it is added at random."},
-	{"errors.transient.retry.maxDelayMs", millis(0, 5*time.Minute), 30_000,
+	{"errors.transient.retry.maxDelayMs", Millis(0, 5*time.Minute), 30_000,
 		func(c *Config) any { return &c.Errors.Transient.Retry.MaxDelay },
 		"The longest pause, a page's retryAfterMs included."},
-	{"errors.transient.retry.backoffMultiplier", decimal(1, 10), 2,
+	{"errors.transient.retry.backoffMultiplier", Decimal(1, 10), 2,
 		func(c *Config) any { return &c.Errors.Transient.Retry.Multiplier },
 		"What each pause is multiplied by to give the next one."},
-	{"errors.transient.patterns", list(pattern), []string{"ECONNRESET", "ETIMEDOUT", "WebSocket.*close"},
+	{"errors.transient.patterns", List(pattern), []string{"ECONNRESET", "ETIMEDOUT", "WebSocket.*close"},
 		func(c *Config) any { return &c.Errors.Transient.Patterns },
 		"Regular expressions (RE2). An error of the link that has no type and matches one counts as transient."},
-	{"errors.fatal.patterns", list(pattern), []string{"Authentication failed", "Topic not found",
+	{"errors.fatal.patterns", List(pattern), []string{"Authentication failed", "Topic not found",
 		"Invalid protocol version"}, func(c *Config) any { return &c.Errors.Fatal.Patterns },
 		"Regular expressions (RE2). An error of the link that has no type and matches one counts as fatal."},
 
@@ -115,80 +102,80 @@ var relaySettings = []setting[Config]{
 			"\"reload_tab\", \"reinject_adapter\" or \"open_url\" (the web app's address, in a new tab). One action " +
 			"for each failure; none unless it is named here."},
 
-	{"limits.running", count(1, 10_000), 50, func(c *Config) any { return &c.Limits.Running },
+	{"limits.running", Count(1, 10_000), 50, func(c *Config) any { return &c.Limits.Running },
 		"How many calls run at once."},
-	{"limits.runningPerPlugin", count(1, 10_000), 25, func(c *Config) any { return &c.Limits.RunningPerPlugin },
+	{"limits.runningPerPlugin", Count(1, 10_000), 25, func(c *Config) any { return &c.Limits.RunningPerPlugin },
 		"How many of them may be of one plugin."},
-	{"limits.waiting", count(0, 10_000), 64, func(c *Config) any { return &c.Limits.Waiting },
+	{"limits.waiting", Count(0, 10_000), 64, func(c *Config) any { return &c.Limits.Waiting },
 		"How many more may wait until they can run. Beyond it a call is answered with OVERLOADED."},
-	{"limits.waitMs", millis(0, time.Minute), 2_000, func(c *Config) any { return &c.Limits.Wait },
+	{"limits.waitMs", Millis(0, time.Minute), 2_000, func(c *Config) any { return &c.Limits.Wait },
 		"How long they may wait."},
-	{"limits.waitingPerTab", count(0, 10_000), 32, func(c *Config) any { return &c.Limits.WaitingPerTab },
+	{"limits.waitingPerTab", Count(0, 10_000), 32, func(c *Config) any { return &c.Limits.WaitingPerTab },
 		"How many calls of one client session may wait for their turn in one tab, where calls that change something " +
 			"run one after the other."},
 
-	{"breaker.failures", count(1, 1_000), 5, func(c *Config) any { return &c.Breaker.Failures },
+	{"breaker.failures", Count(1, 1_000), 5, func(c *Config) any { return &c.Breaker.Failures },
 		"After how many calls in a row that failed because of the link or a deadline, further calls of that plugin " +
 			"in that profile " +
 			"are held back (CIRCUIT_OPEN)."},
-	{"breaker.percent", count(1, 100), 50, func(c *Config) any { return &c.Breaker.Percent },
+	{"breaker.percent", Count(1, 100), 50, func(c *Config) any { return &c.Breaker.Percent },
 		"Or when this many of a hundred calls failed so within windowMs, if there were at least minCalls."},
-	{"breaker.minCalls", count(1, 100_000), 20, func(c *Config) any { return &c.Breaker.MinCalls },
+	{"breaker.minCalls", Count(1, 100_000), 20, func(c *Config) any { return &c.Breaker.MinCalls },
 		"See percent."},
-	{"breaker.windowMs", millis(1_000, time.Hour), 60_000, func(c *Config) any { return &c.Breaker.Window },
+	{"breaker.windowMs", Millis(1_000, time.Hour), 60_000, func(c *Config) any { return &c.Breaker.Window },
 		"See percent."},
-	{"breaker.openMs", millis(100, time.Hour), 30_000, func(c *Config) any { return &c.Breaker.Open },
+	{"breaker.openMs", Millis(100, time.Hour), 30_000, func(c *Config) any { return &c.Breaker.Open },
 		"How long calls are held back. Then one is let through: when it succeeds, all are."},
 
-	{"logging.level", choice("debug", "info", "warn", "error"), "info", func(c *Config) any { return &c.Logging.Level },
+	{"logging.level", Choice("debug", "info", "warn", "error"), "info", func(c *Config) any { return &c.Logging.Level },
 		"The least important lines the log shows."},
-	{"logging.includeStackTraces", boolean, false, func(c *Config) any { return &c.Logging.IncludeStackTraces },
+	{"logging.includeStackTraces", Boolean, false, func(c *Config) any { return &c.Logging.IncludeStackTraces },
 		"Whether the log shows stack traces of internal errors. Clients never see them."},
 
-	{"browser.path", one(text{}), "", func(c *Config) any { return &c.Browser.Path },
+	{"browser.path", String(Text{}), "", func(c *Config) any { return &c.Browser.Path },
 		"The browser that tabrelay starts itself. Empty means the first Chromium or Chrome for Testing found."},
-	{"browser.headless", boolean, true, func(c *Config) any { return &c.Browser.Headless },
+	{"browser.headless", Boolean, true, func(c *Config) any { return &c.Browser.Headless },
 		"Whether that browser runs without a window."},
-	{"browser.args", list(text{}), []string{}, func(c *Config) any { return &c.Browser.Args },
+	{"browser.args", List(Text{}), []string{}, func(c *Config) any { return &c.Browser.Args },
 		"Arguments added to its command line."},
 
-	{"webmcp.enabled", boolean, true, func(c *Config) any { return &c.WebMCP.Enabled },
+	{"webmcp.enabled", Boolean, true, func(c *Config) any { return &c.WebMCP.Enabled },
 		"Whether agents get the tools that pages register (WebMCP), of the pages that resources.tabs covers."},
-	{"webmcp.toolsPerSite", count(1, 512), 64, func(c *Config) any { return &c.WebMCP.ToolsPerSite },
+	{"webmcp.toolsPerSite", Count(1, 512), 64, func(c *Config) any { return &c.WebMCP.ToolsPerSite },
 		"How many tools of one origin are offered, those that are gone included; beyond that the ones gone longest " +
 			"are forgotten, and new ones left out."},
-	{"webmcp.descriptionBytes", size(64, 8*kib), 1 * kib, func(c *Config) any { return &c.WebMCP.DescriptionBytes },
+	{"webmcp.descriptionBytes", Size(64, 8*KiB), 1 * KiB, func(c *Config) any { return &c.WebMCP.DescriptionBytes },
 		"How much of a page's description of a tool agents are told."},
-	{"webmcp.schemaBytes", size(256, 64*kib), 8 * kib, func(c *Config) any { return &c.WebMCP.SchemaBytes },
+	{"webmcp.schemaBytes", Size(256, 64*KiB), 8 * KiB, func(c *Config) any { return &c.WebMCP.SchemaBytes },
 		"How large the schema of its arguments may be. In place of a larger one, any arguments are taken and the " +
 			"description says so."},
-	{"resources.tabs.urlPatterns", list(matchPattern), []string{"*://*/*"},
+	{"resources.tabs.urlPatterns", List(MatchPattern), []string{"*://*/*"},
 		func(c *Config) any { return &c.Resources.Tabs.URLPatterns },
 		"Match patterns of pages whose text, markup and console agents may read, as resources and with the tools of " +
 			"browser. Empty: none. Other plugins work on pages of their own."},
-	{"resources.tabs.excludePatterns", list(matchPattern), []string{},
+	{"resources.tabs.excludePatterns", List(MatchPattern), []string{},
 		func(c *Config) any { return &c.Resources.Tabs.ExcludePatterns },
 		"Match patterns of pages that are neither listed nor read so, for example https://bank.example/*."},
-	{"resources.file.roots", list(absolute), []string{}, func(c *Config) any { return &c.Resources.File.Roots },
+	{"resources.file.roots", List(AbsolutePath), []string{}, func(c *Config) any { return &c.Resources.File.Roots },
 		"Folders whose files agents may read, with everything below them but symbolic links."},
-	{"resources.file.maxBytes", size(1*kib, 20*mib), 10 * mib,
+	{"resources.file.maxBytes", Size(1*KiB, 20*MiB), 10 * MiB,
 		func(c *Config) any { return &c.Resources.File.MaxBytes },
 		"Size of the largest file that is read."},
-	{"resources.https.hosts", list(publicHost), []string{}, func(c *Config) any { return &c.Resources.HTTPS.Hosts },
+	{"resources.https.hosts", List(publicHost), []string{}, func(c *Config) any { return &c.Resources.HTTPS.Hosts },
 		"Hosts that documents may be fetched from. Empty switches that off. Addresses that are not public are never " +
 			"dialled."},
-	{"resources.https.timeoutMs", millis(100, time.Minute), 15_000,
+	{"resources.https.timeoutMs", Millis(100, time.Minute), 15_000,
 		func(c *Config) any { return &c.Resources.HTTPS.Timeout },
 		"How long fetching a document may take."},
-	{"resources.https.maxBytes", size(1*kib, 20*mib), 10 * mib,
+	{"resources.https.maxBytes", Size(1*KiB, 20*MiB), 10 * MiB,
 		func(c *Config) any { return &c.Resources.HTTPS.MaxBytes },
 		"Size of the largest document that is fetched."},
-	{"resources.git.hosts", list(publicHost), []string{}, func(c *Config) any { return &c.Resources.Git.Hosts },
+	{"resources.git.hosts", List(publicHost), []string{}, func(c *Config) any { return &c.Resources.Git.Hosts },
 		"Hosts that files of git repositories may be fetched from, with the program git. Empty switches that off."},
-	{"resources.git.timeoutMs", millis(100, time.Minute), 30_000,
+	{"resources.git.timeoutMs", Millis(100, time.Minute), 30_000,
 		func(c *Config) any { return &c.Resources.Git.Timeout },
 		"How long reading a file of a repository may take."},
-	{"resources.git.maxBytes", size(1*mib, 500*mib), 50 * mib, func(c *Config) any { return &c.Resources.Git.MaxBytes },
+	{"resources.git.maxBytes", Size(1*MiB, 500*MiB), 50 * MiB, func(c *Config) any { return &c.Resources.Git.MaxBytes },
 		"How much may be transferred for one file of a repository."},
 	{"resources.providers", programs, map[string]any{}, func(c *Config) any { return &c.Resources.Providers },
 		"Programs that serve further URI schemes, by scheme: {\"command\": [\"program\", \"argument\"], " +
@@ -199,57 +186,57 @@ var relaySettings = []setting[Config]{
 			"tool, plugin, origin or default, for all clients or by client. A variable may hold one of the three " +
 			"words: the default. Rules of `tabrelay permit` win over these, unless these say off. See " +
 			"docs/permissions.md."},
-	{"approvals.timeoutMs", millis(1_000, 5*time.Minute), 50_000, func(c *Config) any { return &c.Approvals.Timeout },
+	{"approvals.timeoutMs", Millis(1_000, 5*time.Minute), 50_000, func(c *Config) any { return &c.Approvals.Timeout },
 		"How long a person has to answer a question. Many clients give up on a call after a minute."},
-	{"approvals.missedMs", millis(0, 24*time.Hour), 600_000, func(c *Config) any { return &c.Approvals.Missed },
+	{"approvals.missedMs", Millis(0, 24*time.Hour), 600_000, func(c *Config) any { return &c.Approvals.Missed },
 		"How long a missed question is kept, to allow the next such call. 0: not at all."},
-	{"approvals.maxBytes", size(1*mib, 1024*mib), 64 * mib, func(c *Config) any { return &c.Approvals.MaxBytes },
+	{"approvals.maxBytes", Size(1*MiB, 1024*MiB), 64 * MiB, func(c *Config) any { return &c.Approvals.MaxBytes },
 		"How much the arguments of the calls that wait for a person may have together. One that comes when there is " +
 			"no room is refused with OVERLOADED; a call that is alone may have more."},
-	{"review.required", boolean, true, func(c *Config) any { return &c.Review.Required },
+	{"review.required", Boolean, true, func(c *Config) any { return &c.Review.Required },
 		"Whether a plugin that is new or changed stays off until a person reviewed it. Plugins in the tabrelay " +
 			"binary need no review."},
 
-	{"tabs.ownership", choice("writes", "all", "off"), "writes", func(c *Config) any { return &c.Tabs.Ownership },
+	{"tabs.ownership", Choice("writes", "all", "off"), "writes", func(c *Config) any { return &c.Tabs.Ownership },
 		"What makes an agent the owner of a tab, where other agents then get TAB_OWNED: \"writes\", its first call " +
 			"there that may change something (others may still read); \"all\", its first call (others may not even " +
 			"read); \"off\", nothing. See docs/tabs.md."},
-	{"tabs.ownedBy", choice("client", "session"), "client", func(c *Config) any { return &c.Tabs.OwnedBy },
+	{"tabs.ownedBy", Choice("client", "session"), "client", func(c *Config) any { return &c.Tabs.OwnedBy },
 		"Who may share a tab that is owned: \"client\", every window and session of the client that owns it; " +
 			"\"session\", only the window or session that does. Sessions that an agent names itself are always kept " +
 			"apart."},
-	{"tabs.ownershipIdleMs", millis(1_000, 24*time.Hour), 3_600_000,
+	{"tabs.ownershipIdleMs", Millis(1_000, 24*time.Hour), 3_600_000,
 		func(c *Config) any { return &c.Tabs.OwnershipIdle },
 		"How long an agent stays the owner of a tab without a call."},
-	{"tabs.groups", boolean, true, func(c *Config) any { return &c.Tabs.Groups },
+	{"tabs.groups", Boolean, true, func(c *Config) any { return &c.Tabs.Groups },
 		"Whether tabs that have an owner are put into a tab group with the agent's name. Only in browsers where the " +
 			"person has allowed it, in the side panel."},
 
-	{"metrics.open", boolean, false, func(c *Config) any { return &c.Metrics.Open },
+	{"metrics.open", Boolean, false, func(c *Config) any { return &c.Metrics.Open },
 		"Whether every program on this machine may read /metrics without a token."},
-	{"mcp.listChangedMs", millis(0, 5*time.Second), 150, func(c *Config) any { return &c.MCP.ListChangedDelay },
+	{"mcp.listChangedMs", Millis(0, 5*time.Second), 150, func(c *Config) any { return &c.MCP.ListChangedDelay },
 		"Changes of the tool list within this time are announced to clients once."},
-	{"mcp.toolsPageSize", count(0, 1_000), 0, func(c *Config) any { return &c.MCP.ToolsPageSize },
+	{"mcp.toolsPageSize", Count(0, 1_000), 0, func(c *Config) any { return &c.MCP.ToolsPageSize },
 		"How many tools one answer to tools/list has. 0 sends them all at once: widely used clients read the first " +
 			"answer only."},
-	{"mcp.listTokens", count(0, 1_000_000), 6_000, func(c *Config) any { return &c.MCP.ListTokens },
+	{"mcp.listTokens", Count(0, 1_000_000), 6_000, func(c *Config) any { return &c.MCP.ListTokens },
 		"The estimated tokens that a list of tools may cost, unless a toolset is asked for. 0: any."},
 	{"plugins", pluginSection, map[string]any{}, func(c *Config) any { return &c.Plugins },
 		"Settings of single plugins, by plugin name."},
 }
 
 // pluginSettings is the table of one plugin: plugins.<name>.<key>.
-var pluginSettings = []setting[Plugin]{
-	{"enabled", boolean, true, func(p *Plugin) any { return &p.Enabled },
+var pluginSettings = []Setting[Plugin]{
+	{"enabled", Boolean, true, func(p *Plugin) any { return &p.Enabled },
 		"Whether the plugin's tools are offered. Only browser-dev is off until this says true."},
-	{"urlPatterns", list(matchPattern), []string{}, func(p *Plugin) any { return &p.URLPatterns },
+	{"urlPatterns", List(MatchPattern), []string{}, func(p *Plugin) any { return &p.URLPatterns },
 		"Match patterns of further pages the plugin works on, for example https://wiki.example.org/*."},
 	{"settings", object, map[string]any{}, func(p *Plugin) any { return &p.Settings },
 		"Values for the settings the plugin itself declares."},
 }
 
 // pluginSection is the plugins by name. Whether there is a plugin of a name is checked where plugins are known.
-var pluginSection = section("plugins", pluginSettings, nil, defaultPlugin)
+var pluginSection = Named("plugins", pluginSettings, nil, defaultPlugin)
 
 // Changed lists the keys whose values differ, in the order of the table.
 func Changed(a, b Config) []string {
@@ -266,15 +253,12 @@ func Changed(a, b Config) []string {
 	return keys
 }
 
-// unshown are the keys whose values may hold secrets.
-var unshown = []string{"plugins", "providers", "workers", "agents"}
-
-// Values are the settings that differ from their defaults, by key, without those of plugins, providers and agents.
+// Values are the settings that differ from their defaults, by key, without things by name, which may hold secrets.
 func Values(c Config) map[string]any {
 	values := map[string]any{}
 	for _, key := range Changed(Default(), c) {
 		for _, s := range settings {
-			if s.key == key && !slices.Contains(unshown, key) {
+			if s.key == key && s.kind.fill == nil {
 				values[key] = reflect.ValueOf(s.field(&c)).Elem().Interface()
 			}
 		}

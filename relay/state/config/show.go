@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"slices"
 	"strings"
 
 	"github.com/tailscale/hujson"
@@ -48,9 +49,7 @@ func Entries(home Home, environ []string) ([]Entry, error) {
 	}
 	var list []Entry
 	for _, s := range settings {
-		e := Entry{Key: s.key, Default: rawjson.MustEncode(s.fallback), From: "default", Twin: Twin(s.key),
-			About: s.about, Accepts: s.kind.accepts}
-		e.Value = e.Default
+		e := s.entry()
 		if v := doc.Find(rawjson.Pointer(strings.Split(s.key, "."))); v != nil {
 			e.Value, e.From = standard(v), "config.json"
 		}
@@ -64,6 +63,58 @@ func Entries(home Home, environ []string) ([]Entry, error) {
 		list = append(list, e)
 	}
 	return list, nil
+}
+
+// entry is a setting that has its default.
+func (s Setting[T]) entry() Entry {
+	standard := rawjson.MustEncode(s.fallback)
+	return Entry{Key: s.key, Value: standard, Default: standard, From: "default", Twin: Twin(s.key), About: s.about,
+		Accepts: s.kind.accepts}
+}
+
+// Table is what can be set of one thing of a kind that has names.
+type Table struct {
+	Example
+	Settings []Entry
+}
+
+// Tables are those of all such things.
+func Tables() (list []Table) {
+	of := func(e Example) {
+		for _, s := range settings {
+			if s.key == e.Key {
+				list = append(list, Table{e, s.kind.members})
+			}
+		}
+	}
+	of(Example{"plugin", "plugins", `{"mediawiki": {"urlPatterns": ["https://wiki.example.org/*"]}}`,
+		"`tabrelay plugin configure NAME KEY=VALUE` writes `plugins.<name>.settings` and keeps your comments."})
+	for _, one := range sections {
+		for _, e := range one.examples() {
+			of(e)
+		}
+	}
+	return list
+}
+
+// WideningKeys are the settings that let agents do more, as the documents list them.
+func WideningKeys() []string {
+	keys := []string{"permissions", "plugins.<name>.enabled", "plugins.<name>.urlPatterns"}
+	for _, one := range rights {
+		keys = append(keys, one.Keys...)
+	}
+	return keys
+}
+
+// LiveKeys are the settings, or groups of them, whose change is in effect without a restart.
+func LiveKeys() (keys []string) {
+	for _, s := range settings {
+		group, _, _ := strings.Cut(s.key, ".")
+		if Live(s.key) && !slices.Contains(keys, group) {
+			keys = append(keys, group)
+		}
+	}
+	return keys
 }
 
 // standard is a value without comments, on one line.
@@ -80,24 +131,26 @@ func standard(v *hujson.Value) json.RawMessage {
 // hidden stands for a value that is not shown.
 const hidden = "[hidden]"
 
-// Shown is a value of a key as it may be printed: without the variables of workers, which may be keys.
+// Shown is a value of a key as it may be printed: without what is hidden of things by name, which may be keys.
 func Shown(key string, value json.RawMessage) json.RawMessage {
 	path := strings.Split(key, ".")
-	if path[0] != "workers" || len(path) > 2 && path[2] != "env" {
-		return value
+	for _, s := range settings {
+		if s.key == path[0] && len(s.kind.hides) > 0 && (len(path) <= 2 || slices.Contains(s.kind.hides, path[2])) {
+			return hide(value, 4-len(path), s.kind.hides)
+		}
 	}
-	return hide(value, 4-len(path))
+	return value
 }
 
-// hide replaces the values that are so many levels down: of workers by name, of each its members, of env its own.
-func hide(value json.RawMessage, levels int) json.RawMessage {
+// hide replaces the values that are so many levels down: of things by name, of each its members, of some its own.
+func hide(value json.RawMessage, levels int, names []string) json.RawMessage {
 	members, isObject := rawjson.Members(value)
 	if levels <= 0 || !isObject {
 		return quoted(hidden)
 	}
 	for i, m := range members {
-		if levels != 2 || m.Name == "env" {
-			members[i].Value = hide(m.Value, levels-1)
+		if levels != 2 || slices.Contains(names, m.Name) {
+			members[i].Value = hide(m.Value, levels-1, names)
 		}
 	}
 	return rawjson.Join(members)

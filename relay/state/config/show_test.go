@@ -33,8 +33,8 @@ func TestPath(t *testing.T) {
 	for _, c := range []struct{ key, value, path, json string }{
 		{"timeoutMs", "20000", "/timeoutMs", "20000"},
 		{"demo.listen", "127.0.0.1:1", "/demo/listen", `"127.0.0.1:1"`},
-		{"providers.local.baseUrl", "http://127.0.0.1:1/v1", "/providers/local/baseUrl", `"http://127.0.0.1:1/v1"`},
-		{"providers.local.models", `["qwen3"]`, "/providers/local/models", `["qwen3"]`},
+		{"plugins.wiki.settings", "http://127.0.0.1:1/v1", "/plugins/wiki/settings", `"http://127.0.0.1:1/v1"`},
+		{"plugins.wiki.urlPatterns", `["https://a.example/*"]`, "/plugins/wiki/urlPatterns", `["https://a.example/*"]`},
 	} {
 		path, err := Path(c.key)
 		value, wrong := Value(c.key, c.value)
@@ -53,42 +53,5 @@ func TestPath(t *testing.T) {
 	if _, err := Path("timeoutMS"); err == nil ||
 		err.Error() != `there is no setting "timeoutMS"; did you mean timeoutMs?` {
 		t.Errorf("got %v", err)
-	}
-}
-
-// The variables of a worker may be keys: their names are shown, and not their values, wherever the worker is written.
-func TestVariablesOfWorkersAreHidden(t *testing.T) {
-	home := Home(t.TempDir())
-	text := `{"workers": {"w": {"command": "w", "env": {"A_KEY": "s3cret"}, "args": ["x"]}}}`
-	if err := os.WriteFile(home.Config(), []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	for _, environ := range [][]string{nil, {`TABRELAY_WORKERS={"w":{"command":"w","env":{"A_KEY":"s3cret"},` +
-		`"args":["x"]}}`}} {
-		list, err := Entries(home, environ)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, e := range list {
-			const want = `{"w":{"command":"w","env":{"A_KEY":"[hidden]"},"args":["x"]}}`
-			if e.Key == "workers" && string(e.Value) != want {
-				t.Errorf("from %s: %s, want %s", e.From, e.Value, want)
-			}
-		}
-	}
-	for key, value := range map[string]string{
-		"workers":             `{"w":{"env":{"A":"s3cret"}}}`,
-		"workers.w":           `{"env":{"A":"s3cret"}}`,
-		"workers.w.env":       `{"A":"s3cret"}`,
-		"workers.w.env.A":     `"s3cret"`,
-		"workers.w.env.A.b":   `"s3cret"`,
-		"workers.w.env.other": `s3cret`,
-	} {
-		if got := string(Shown(key, []byte(value))); strings.Contains(got, "s3cret") {
-			t.Errorf("%s shows %s", key, got)
-		}
-	}
-	if got := string(Shown("workers.w.command", []byte(`"w"`))); got != `"w"` {
-		t.Error(got)
 	}
 }

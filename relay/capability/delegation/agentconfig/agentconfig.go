@@ -1,16 +1,19 @@
-package config
+// Package agentconfig is what a person configures of delegation: providers of models, agents on them, programs that are
+// agents, and what holds for all.
+package agentconfig
 
 import (
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
 	"strings"
 	"time"
 
+	"tabrelay/relay/capability/delegation/provider"
 	"tabrelay/relay/lib/suggest"
+	"tabrelay/relay/state/config"
 )
 
 // Provider is one provider of AI models.
@@ -18,30 +21,10 @@ type Provider struct {
 	Kind     string   // openai, anthropic or gemini: how it is spoken to; never empty once it was read
 	BaseURL  string   // empty: the provider's own
 	Models   []string // the first one is used where nobody says another
-	APIKey   KeySource
-	Defaults RuntimeParams    // under those of agent, session and prompt
+	APIKey   config.KeySource
+	Defaults provider.Params  // under those of agent, session and prompt
 	Pricing  map[string]Price // by model
 	Images   bool             // all of its models see
-}
-
-// KeySource says where a provider's key is. At most one of them is set; none: the variables of its kind.
-type KeySource struct {
-	Env     string `json:"env,omitempty"`
-	File    string `json:"file,omitempty"`
-	Keyring string `json:"keyring,omitempty"` // service/user
-}
-
-// RuntimeParams are the parameters of requests to a model. Nil means not given. They are provider.Params, which this
-// package does not know.
-type RuntimeParams struct {
-	Model            *string         `json:"model,omitempty"`
-	Temperature      *float64        `json:"temperature,omitempty"`
-	MaxTokens        *int            `json:"maxTokens,omitempty"`
-	TopP             *float64        `json:"topP,omitempty"`
-	TopK             *int            `json:"topK,omitempty"`
-	StopSequences    []string        `json:"stopSequences,omitempty"`
-	SystemPrompt     *string         `json:"systemPrompt,omitempty"`
-	ProviderSpecific json.RawMessage `json:"providerSpecific,omitempty"`
 }
 
 // Price is what a model costs, in US dollars for a million tokens.
@@ -55,10 +38,10 @@ type Price struct {
 type Worker struct {
 	Command      string
 	Args         []string
-	Env          map[string]string    // besides a minimal environment
-	Secrets      map[string]KeySource // variables that are read from where they are
-	Dir          string               // empty: the home folder of the relay
-	Protocol     string               // acp, stdiobus or auto
+	Env          map[string]string           // besides a minimal environment
+	Secrets      map[string]config.KeySource // variables that are read from where they are
+	Dir          string                      // empty: the home folder of the relay
+	Protocol     string                      // acp, stdiobus or auto
 	Capabilities []string
 	Timeout      time.Duration // of one prompt; 0: delegation.timeoutMs
 }
@@ -68,10 +51,10 @@ type Agent struct {
 	Providers    []string // ids; empty: all
 	Capabilities []string
 	SystemPrompt string
-	Defaults     RuntimeParams
+	Defaults     provider.Params
 	Tools        []string // names of tools and plugins that it may use at the most; empty: those of its caller
 	ReadOnly     bool
-	Budget       Budget // 0: that of Delegation
+	Budget       Budget // 0: that of Limits
 }
 
 // Budget is what one prompt may take.
@@ -82,8 +65,8 @@ type Budget struct {
 	MaxTime      time.Duration
 }
 
-// Delegation is what holds for all agents.
-type Delegation struct {
+// Limits are what holds for all agents.
+type Limits struct {
 	DefaultAgent     string // empty: the first one
 	MaxSessions      int
 	Idle             time.Duration // a session without a prompt ends after that
@@ -100,6 +83,51 @@ type Delegation struct {
 	Fallback         bool // an errand whose provider cannot be used goes to the next one
 }
 
+// Settings are all that is configured.
+type Settings struct {
+	Providers map[string]Provider // of AI models, by id
+	Workers   map[string]Worker   // programs that are agents, by id of the agent
+	Agents    map[string]Agent    // on models, by id
+	Limits    Limits
+	order     map[string][]string // names as they stand in config.json, by what they are of
+}
+
+// check finds what no single setting can, and completes the kinds of providers.
+func check(c *Settings, r config.Checker) {
+	for _, name := range slices.Sorted(maps.Keys(c.Providers)) {
+		p := c.Providers[name]
+		if p.Kind = p.kindOf(name); p.Kind == "" {
+			r.Broken("providers."+name, `has no kind; add "kind": "openai", "anthropic" or "gemini", or a "baseUrl"`)
+		}
+		c.Providers[name] = p
+	}
+	for _, name := range slices.Sorted(maps.Keys(c.Workers)) {
+		if c.Workers[name].Command == "" {
+			r.Broken("workers."+name, `has no "command"`)
+		}
+		if _, both := c.Agents[name]; both {
+			r.Broken("workers."+name, "is also the name of an agent; rename one")
+		}
+	}
+	c.order = map[string][]string{}
+	for _, key := range []string{"providers", "agents", "workers"} {
+		c.order[key] = r.Order(key)
+	}
+	known := c.ProviderIDs()
+	for _, name := range slices.Sorted(maps.Keys(c.Agents)) {
+		for _, id := range c.Agents[name].Providers {
+			if !slices.Contains(known, id) {
+				r.Broken("agents."+name+".providers", fmt.Sprintf("there is no provider %q%s", id,
+					suggest.DidYouMean(id, known)))
+			}
+		}
+	}
+	if ids := c.AgentIDs(); c.Limits.DefaultAgent != "" && !slices.Contains(ids, c.Limits.DefaultAgent) {
+		r.Broken("delegation.defaultAgent", fmt.Sprintf("there is no agent or worker %q%s", c.Limits.DefaultAgent,
+			suggest.DidYouMean(c.Limits.DefaultAgent, ids)))
+	}
+}
+
 // kindOf is how the provider of a name is spoken to; empty: that cannot be told.
 func (p Provider) kindOf(name string) string {
 	switch {
@@ -113,47 +141,6 @@ func (p Provider) kindOf(name string) string {
 		return "openai"
 	}
 	return ""
-}
-
-// delegationRelations checks what no single setting of delegation can, and completes the kinds of providers.
-func (r *reader) delegationRelations(c *Config) {
-	broken := func(key, message string) {
-		f, set := r.places[key]
-		if !set {
-			f = Fault{File: r.file, Key: key}
-		}
-		f.Key, f.Message = key, message
-		r.faults = append(r.faults, f)
-	}
-	for _, name := range slices.Sorted(maps.Keys(c.Providers)) {
-		p := c.Providers[name]
-		if p.Kind = p.kindOf(name); p.Kind == "" {
-			broken("providers."+name, `has no kind; add "kind": "openai", "anthropic" or "gemini", or a "baseUrl"`)
-		}
-		c.Providers[name] = p
-	}
-	for _, name := range slices.Sorted(maps.Keys(c.Workers)) {
-		if c.Workers[name].Command == "" {
-			broken("workers."+name, `has no "command"`)
-		}
-		if _, both := c.Agents[name]; both {
-			broken("workers."+name, "is also the name of an agent; rename one")
-		}
-	}
-	c.order = r.order
-	known := c.ProviderIDs()
-	for _, name := range slices.Sorted(maps.Keys(c.Agents)) {
-		for _, id := range c.Agents[name].Providers {
-			if !slices.Contains(known, id) {
-				broken("agents."+name+".providers", fmt.Sprintf("there is no provider %q%s", id,
-					suggest.DidYouMean(id, known)))
-			}
-		}
-	}
-	if ids := c.AgentIDs(); c.Delegation.DefaultAgent != "" && !slices.Contains(ids, c.Delegation.DefaultAgent) {
-		broken("delegation.defaultAgent", fmt.Sprintf("there is no agent or worker %q%s", c.Delegation.DefaultAgent,
-			suggest.DidYouMean(c.Delegation.DefaultAgent, ids)))
-	}
 }
 
 // words say where a provider gets pages sent to, and with which key. They are compared, and a person reads them.
@@ -184,13 +171,13 @@ func (w Worker) words() string {
 		said += " with " + name + "=#" + hex.EncodeToString(digest[:4])
 	}
 	for _, name := range slices.Sorted(maps.Keys(w.Secrets)) {
-		said += " with " + name + " from " + w.Secrets[name].place()
+		said += " with " + name + " from " + w.Secrets[name].Place()
 	}
 	return said
 }
 
 // inOrder are the names of a section as they stand in config.json, then others by name.
-func inOrder[T any](c *Config, section string, all map[string]T) (ids []string) {
+func inOrder[T any](c *Settings, section string, all map[string]T) (ids []string) {
 	for _, id := range c.order[section] {
 		if _, there := all[id]; there && !slices.Contains(ids, id) {
 			ids = append(ids, id)
@@ -205,10 +192,10 @@ func inOrder[T any](c *Config, section string, all map[string]T) (ids []string) 
 }
 
 // ProviderIDs are the ids of all providers, as they stand in config.json: the first one is used where nobody names one.
-func (c *Config) ProviderIDs() []string { return inOrder(c, "providers", c.Providers) }
+func (c *Settings) ProviderIDs() []string { return inOrder(c, "providers", c.Providers) }
 
 // AgentIDs are the ids of all agents, in the order in which the first one is the default: agents, then workers.
-func (c *Config) AgentIDs() []string {
+func (c *Settings) AgentIDs() []string {
 	ids := inOrder(c, "agents", c.Agents)
 	if _, taken := c.Workers[AssistantAgent]; len(ids) == 0 && len(c.Providers) > 0 && !taken {
 		ids = append(ids, AssistantAgent)

@@ -1,4 +1,4 @@
-package config
+package agentconfig
 
 import (
 	"errors"
@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"tabrelay/relay/state/config"
 
 	"github.com/zalando/go-keyring"
 )
@@ -27,7 +29,7 @@ func TestKeyOfAProvider(t *testing.T) {
 		}
 		return path
 	}
-	inFile := func(path string) Provider { return Provider{APIKey: KeySource{File: path}} }
+	inFile := func(path string) Provider { return Provider{APIKey: config.KeySource{File: path}} }
 	keyring.MockInit()
 	if err := keyring.Set("tabrelay", "ann", "ring"); err != nil {
 		t.Fatal(err)
@@ -37,9 +39,9 @@ func TestKeyOfAProvider(t *testing.T) {
 		env         map[string]string
 		want, lacks string
 	}{
-		"named variable": {provider: Provider{APIKey: KeySource{Env: "MY_KEY"}},
+		"named variable": {provider: Provider{APIKey: config.KeySource{Env: "MY_KEY"}},
 			env: map[string]string{"MY_KEY": " variable\n"}, want: "variable"},
-		"named variable, unset": {provider: Provider{Kind: "openai", APIKey: KeySource{Env: "MY_KEY"}},
+		"named variable, unset": {provider: Provider{Kind: "openai", APIKey: config.KeySource{Env: "MY_KEY"}},
 			env: map[string]string{"OPENAI_API_KEY": "other"}, lacks: "set MY_KEY."},
 		"a reference that nothing replaced": {provider: Provider{Kind: "openai"},
 			env: map[string]string{"OPENAI_API_KEY": "${OPENAI_API_KEY}"}, lacks: "set OPENAI_API_KEY"},
@@ -52,12 +54,12 @@ func TestKeyOfAProvider(t *testing.T) {
 		"file with a reference": {provider: inFile(file("${KEY}", 0o600)), lacks: "it is empty"},
 		"file, missing":         {provider: inFile(folder + "/no"), lacks: "no such file"},
 		"a folder":              {provider: inFile(folder), lacks: "it is not a file with a key"},
-		"file, too long": {provider: inFile(file(strings.Repeat("x", mostKey+1), 0o600)),
+		"file, too long": {provider: inFile(file(strings.Repeat("x", 16<<10+1), 0o600)),
 			lacks: "it is not a file with a key"},
 		"file that others may read": {provider: inFile(file("open-to-all", 0o644)),
 			lacks: "chmod 600"},
-		"keyring": {provider: Provider{APIKey: KeySource{Keyring: "tabrelay/ann"}}, want: "ring"},
-		"keyring, no entry": {provider: Provider{APIKey: KeySource{Keyring: "tabrelay/bob"}},
+		"keyring": {provider: Provider{APIKey: config.KeySource{Keyring: "tabrelay/ann"}}, want: "ring"},
+		"keyring, no entry": {provider: Provider{APIKey: config.KeySource{Keyring: "tabrelay/bob"}},
 			lacks: "there is no such entry; store it"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -78,7 +80,7 @@ func TestKeyOfAProvider(t *testing.T) {
 		})
 	}
 	keyring.MockInitWithError(errors.New("the keyring is locked"))
-	if key := (Provider{APIKey: KeySource{Keyring: "tabrelay/ann"}}).Key("mine"); key.Value != "" ||
+	if key := (Provider{APIKey: config.KeySource{Keyring: "tabrelay/ann"}}).Key("mine"); key.Value != "" ||
 		!strings.Contains(key.Trouble, "the keyring is locked") {
 		t.Errorf("a locked keyring gave %+v", key.Trouble)
 	}
@@ -90,12 +92,13 @@ func TestVariablesOfAWorker(t *testing.T) {
 	if err := os.WriteFile(path, []byte("in a file\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	w := Worker{Command: "w", Env: map[string]string{"A": "b"}, Secrets: map[string]KeySource{"KEY": {File: path}}}
+	w := Worker{Command: "w", Env: map[string]string{"A": "b"},
+		Secrets: map[string]config.KeySource{"KEY": {File: path}}}
 	env, secrets, trouble := w.Variables("w")
 	if len(env) != 2 || env["A"] != "b" || env["KEY"] != "in a file" || len(secrets) != 1 || trouble != "" {
 		t.Errorf("%v, %v, %q", env, secrets, trouble)
 	}
-	w.Secrets["NONE"] = KeySource{File: path + "x"}
+	w.Secrets["NONE"] = config.KeySource{File: path + "x"}
 	if _, _, trouble = w.Variables("w"); !strings.Contains(trouble, "NONE of the worker w is missing") {
 		t.Error(trouble)
 	}
