@@ -41,7 +41,7 @@ func OwnTools() (list []registry.Tool) {
 // attachments are the capabilities of one relay.
 type attachments []capability.Running
 
-// attach makes the capabilities.
+// attach makes the capabilities that are switched on. Of one that is not, nothing is made, and no other part knows it.
 func (r *Relay) attach() {
 	core := capability.Core{
 		Config: r.config, Home: r.Home, Version: Version, Address: r.Address, Log: r.part,
@@ -51,6 +51,10 @@ func (r *Relay) attach() {
 		Changed: func(topics ...string) { r.panels.Changed(topics...) }, ToolsChanged: r.listOwnTools, Notice: r.notice,
 	}
 	for _, one := range capabilities {
+		if !r.config.Has(one.Name) {
+			continue
+		}
+		r.switchedOn = append(r.switchedOn, one)
 		made := one.New(core)
 		r.meter.Add(made.Meters...)
 		if made.Health != nil {
@@ -75,7 +79,7 @@ func (r *Relay) configure(c config.Config) {
 // listOwnTools lists the relay's own tools, those of capabilities as they are now.
 func (r *Relay) listOwnTools() {
 	tools := r.own.List()
-	for i, one := range capabilities {
+	for i, one := range r.switchedOn {
 		for j := range tools {
 			if slices.Contains(one.Beside, tools[j].Name) {
 				tools[j].Beside = append(tools[j].Beside, one.Group)
@@ -87,9 +91,9 @@ func (r *Relay) listOwnTools() {
 }
 
 // instructions are what clients are told that ask for the tools of one group only.
-func instructions() map[string]string {
+func (r *Relay) instructions() map[string]string {
 	by := map[string]string{}
-	for _, one := range capabilities {
+	for _, one := range r.switchedOn {
 		by[one.Group] = one.Instructions
 	}
 	return by

@@ -196,7 +196,7 @@ func (r *Relay) makeFront(context.Context) error {
 		},
 	}
 	r.front = front.New(front.Options{
-		GroupInstructions: instructions(),
+		GroupInstructions: r.instructions(),
 		Prompts:           prompts, Resources: resources, Views: r.policy, Audit: r.audit, Completer: completer,
 		Missing: r.catalog.Missing, Open: open{r.hub}, Tasks: r.store,
 		Name: "tabrelay", Version: Version, Caller: r.calls, Bounded: r.attached.bounded(), Tools: r.tools,

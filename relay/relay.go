@@ -12,6 +12,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"tabrelay/relay/capability"
+
 	"github.com/rs/zerolog"
 
 	"tabrelay/relay/agent/client"
@@ -82,8 +84,10 @@ type Relay struct {
 	front     *front.Front
 	catalog   *catalog.Catalog
 	attached  attachments
-	listed    atomic.Bool   // the tools of capabilities are there
-	demo      *httpapi.Demo // nil when switched off
+	// switchedOn are what they are of, in the same order.
+	switchedOn []capability.Capability
+	listed     atomic.Bool   // the tools of capabilities are there
+	demo       *httpapi.Demo // nil when switched off
 
 	listener net.Listener
 	socket   *join.Listener
