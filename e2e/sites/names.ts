@@ -167,7 +167,7 @@ export const widgets: readonly (readonly [what: string, html: string, lines: str
   [
     'a row that is clicked, with an icon',
     '<div style="cursor:pointer">Inbox<div class=flag style="width:20px;height:20px"></div></div>',
-    'clickable "Inbox" [e2]\n "Inbox" clickable "flag" [e1]',
+    'clickable "Inbox" [e2]\n clickable "flag" [e1]',
   ],
   [
     'a thing that is dragged, with the parts of its drawing',

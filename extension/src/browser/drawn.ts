@@ -5,6 +5,7 @@ import { attribute, content, holder, matches, pictureOf, tabIndex, tag, within }
 import { type Cutting, isPage, known } from './moment.ts';
 import { roleOf } from './roles.ts';
 import { broughtInto, isOutside } from './scrolling.ts';
+import { isPointedOnHover, isPointing } from './sheets.ts';
 
 /** Its style as the browser computed it. */
 export function styleOf(element: Element): CSSStyleDeclaration {
@@ -308,15 +309,12 @@ function boxOfWords(node: Node): DOMRect {
   return range.getBoundingClientRect();
 }
 
-const pointing =
-  /^(?:pointer|grab|grabbing|move|cell|crosshair|copy|zoom-in|zoom-out|context-menu|.*-resize)$/;
-
 /** The cursor over an element, where it says that something can be done there. */
 export function pointer(element: Element): string {
   const kind = kindOf(element);
   if (kind.cursor === undefined) {
     const { cursor } = styleOf(element);
-    kind.cursor = pointing.test(cursor) ? cursor : '';
+    kind.cursor = isPointing(cursor) ? cursor : isPointedOnHover(element) ? 'pointer' : '';
   }
   return kind.cursor;
 }

@@ -1,6 +1,7 @@
 // What the writer of lines does with elements of which kinds.
 
 import { tag } from './dom.ts';
+import { namedByContent, wording } from './roles.ts';
 
 const set = (words: string): ReadonlySet<string> => new Set(words.split(' '));
 
@@ -28,8 +29,16 @@ const others = set('application directory document figure generic list math sepa
 /** Whether all that is in it is told, where it can be acted on itself. */
 export const holdsAll = (role: string): boolean => containers.has(role) || others.has(role);
 
+/** Whether what stands in a thing that can be acted on is looked at for others. */
+export const holdsThings = (role: string, element: Element): boolean =>
+  tag(element) === 'svg' ||
+  holdsAll(role) ||
+  wording.has(role) ||
+  namedByContent.has(role) ||
+  wrapsFields(role, element);
+
 /** Whether it is a box around the field in which one types, as older comboboxes are. */
-export const wrapsFields = (role: string, element: Element): boolean =>
+const wrapsFields = (role: string, element: Element): boolean =>
   role === 'combobox' &&
   !/^(?:input|select|textarea)$/.test(tag(element)) &&
   element.querySelector('input') !== null;

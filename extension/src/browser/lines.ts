@@ -8,6 +8,13 @@ export interface Line {
   ref?: string; // of the thing it begins with
   frame?: boolean; // it is a frame's, whose own lines belong below it
   modal?: boolean; // it is of a modal dialog
+  parts?: readonly Part[]; // of a text whose words stand in several elements
+}
+
+/** Words of a text that stand in an element, from a place in the text on. */
+export interface Part {
+  element: Element;
+  from: number;
 }
 
 export interface Options {
@@ -15,6 +22,8 @@ export interface Options {
   interactive?: boolean;
   /** Also the items of long lists that are not on the screen, and long texts as a whole. */
   everything?: boolean;
+  /** What fields hold is told up to that many characters, and texts as a whole. */
+  mostOfValue?: number | undefined;
   /** Nothing is taken from a look before. */
   anew?: boolean;
   /** How long it may take; what is not written then is left out. */

@@ -46,7 +46,9 @@ const mostLooks = 12; // that are kept: viewers times ways to look
 
 /** Looks at the document, or at what an element holds. */
 export function look(root: Document | Element, key: string, request: Request): Look {
-  const now = lines(root, { ...request, anew: request.full });
+  // What was asked for by itself is told whole, as far as the budget goes.
+  const mostOfValue = root instanceof Document ? undefined : request.characters;
+  const now = lines(root, { ...request, anew: request.full, mostOfValue });
   const shown = withHead(now);
   const head = sayHead();
   const way = `${request.viewer} ${key} ${request.interactive === true}`;
@@ -158,7 +160,7 @@ export function find(text: string, role: string, viewer: string): Found {
   const { found, all, partial } = having(wanted, role, findMs);
   const first = found.slice(0, mostFound);
   toldOf(first.map(({ element }) => element));
-  const told = first.map((one) => excerpt(withReference(one), wanted));
+  const told = first.flatMap((one) => withReference(one, wanted).map((text) => excerpt(text, wanted)));
   tellTargets(viewer, told);
   return {
     lines: told.length > 0 || role !== '' ? told : waiting(wanted),

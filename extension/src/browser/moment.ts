@@ -23,6 +23,9 @@ export class Known {
   display: number | undefined = undefined;
   seen: boolean | undefined = undefined;
   inSight: boolean | undefined = undefined;
+  standsOut: boolean | undefined = undefined;
+  blank: boolean | undefined = undefined;
+  parts: readonly Element[] | undefined = undefined; // things in a thing
   cut: boolean | undefined = undefined;
   holdsKeyField: boolean | undefined = undefined;
   reach: Reach | undefined = undefined; // of the page
@@ -31,6 +34,7 @@ export class Known {
   content: readonly (Element | string)[] | undefined = undefined;
   name: string | undefined = undefined;
   contentName: string | undefined = undefined;
+  ownWords: string | undefined = undefined;
 }
 
 /** How what stands in an element may be cut off, and what it is cut off by. */

@@ -1,7 +1,7 @@
 // The accessible name of an element: https://www.w3.org/TR/accname-1.2/, and what HTML-AAM adds to it.
 
 import { attribute, byId, closest, content, holder, legible, line, tag, textOf, within } from './dom.ts';
-import { isKeyTaker, isReplaced, joinsWords, rendered, styleOf, visible } from './drawn.ts';
+import { isReplaced, joinsWords, rendered, visible } from './drawn.ts';
 import { saidWithin } from './embedded.ts';
 import { formulaOf } from './formula.ts';
 import { added, replacing } from './generated.ts';
@@ -236,66 +236,3 @@ export const placeholderIn = (editor: Element): string | undefined => {
   const shown = within(editor, placeholders).find(visible);
   return shown === undefined ? undefined : line(textOf(shown));
 };
-
-/** A word for what has no name: its title, a word of its class or id, the name of its picture, its colour. */
-export function hintOf(element: Element): string {
-  const parts = [element, ...Array.from(element.querySelectorAll('*')).slice(0, 8)];
-  for (const part of parts) {
-    for (const name of [
-      'title',
-      'data-tooltip',
-      'data-title',
-      'data-icon',
-      'data-testid',
-      'data-action',
-      'alt',
-      'name',
-    ])
-      if ((attribute(part, name) ?? '').trim() !== '') return line(attribute(part, name) ?? '').slice(0, 60);
-    const href = attribute(part, 'href') ?? attribute(part, 'xlink:href') ?? '';
-    if (href.startsWith('#') && tag(part) === 'use') return line(words(href));
-  }
-  for (const part of parts) {
-    const source = attribute(part, 'src');
-    const file = source === null ? undefined : /([^/?#]+?)(?:\.\w+)?(?:[?#].*)?$/.exec(source)?.[1];
-    if (file !== undefined && !source?.startsWith('data:')) return line(words(file));
-  }
-  if (isKeyTaker(element)) return line(textOf(holder(element) ?? element)).slice(0, 60);
-  for (const part of parts) {
-    const said = words(attribute(part, 'class') ?? '') || words(attribute(part, 'id') ?? '');
-    if (said !== '') return line(said);
-  }
-  const link = attribute(element, 'href');
-  if (link !== null && link !== '') return line(link).slice(0, 60);
-  if (isField(element)) return hintAround(element);
-  const colour = styleOf(element).backgroundColor;
-  return /^rgba?\(0, 0, 0, 0\)$/.test(colour) ? '' : colour;
-}
-
-const isField = (element: Element): boolean => /^(?:input|textarea|select)$/.test(tag(element));
-
-// A field is of no colour that would help: what it stands in may be called something.
-function hintAround(field: Element): string {
-  let around = holder(field);
-  for (let up = 0; up < 3 && around !== undefined; up++, around = holder(around)) {
-    const said = words(attribute(around, 'class') ?? '');
-    if (said !== '') return said;
-  }
-  return '';
-}
-
-const meaningless = new Set(
-  (
-    'active block box btn button col col container content css fab far fas flex grid icon icons inner item jsx ' +
-    'large link mui outer row small svg wrap wrapper'
-  ).split(' '),
-);
-
-function words(name: string): string {
-  const found = name
-    .replaceAll(/([a-z])([A-Z])/g, '$1 $2')
-    .toLowerCase()
-    .split(/[^a-z]+/)
-    .filter((word) => word.length > 2 && /[aeiouy]/.test(word) && !meaningless.has(word));
-  return Array.from(new Set(found)).slice(0, 3).join(' ');
-}

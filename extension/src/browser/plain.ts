@@ -1,24 +1,56 @@
 // What a search finds besides the things that can be acted on: plain words, which can be dragged, hovered and selected,
 // and things that are displayed only while the pointer is over something else.
 import { shownOnHover } from './act/hovering.ts';
-import { holder, line, within } from './dom.ts';
+import { content, holder, line, within } from './dom.ts';
 import { visible } from './drawn.ts';
-import type { Line } from './lines.ts';
+import type { Line, Part } from './lines.ts';
 import { contentName, nameOf } from './names.ts';
 import { reference, remember } from './references.ts';
 import { roleWord, thingOf } from './things.ts';
-import { cut, named, quote, says } from './words.ts';
+import { cut, named, quote, says, unquote } from './words.ts';
 
 /** Whether a line has a thing that can be acted on. */
 export const hasReference = / \[(?:f\d+)?e\d+\]/;
 
-/** A line, with a reference of what it tells where it has none. */
-export function withReference({ text, element, ref }: Line): string {
-  if (ref !== undefined || hasReference.test(text)) return text;
+/** A line, with a reference of what it tells where it has none; of a text in several elements, those of the words. */
+export function withReference(one: Line, wanted: string): string[] {
+  const { text, element, ref, parts = [] } = one;
+  if (ref !== undefined || hasReference.test(text)) return [text];
+  const having = parts.length > 1 ? partsWith(text, parts, wanted) : [];
+  if (having.length > 0) return having.slice(0, mostParts).map((part) => sayPart(part, text));
+  return [withOwn(text, element)];
+}
+
+function withOwn(text: string, element: Element): string {
   const own = reference(element);
   const said = saidWith(text, own);
   remember(own, said);
   return said;
+}
+
+const mostAround = 100; // characters of a text that are told with a part of it
+const mostParts = 5;
+
+// The parts in which some words stand, as they follow each other in the text.
+function partsWith(text: string, parts: readonly Part[], wanted: string): Part[] {
+  const [quoted = ''] = /"(?:[^"\\]|\\.)*"$/.exec(text) ?? [];
+  const at = unquote(quoted).toLowerCase().indexOf(wanted);
+  if (at < 0) return [];
+  const endOf = (i: number) => parts[i + 1]?.from ?? Number.POSITIVE_INFINITY;
+  const inside = parts.filter(({ from }, i) => from < at + wanted.length && endOf(i) > at);
+  return inside.filter((part, i) => inside.findIndex(({ element }) => element === part.element) === i);
+}
+
+function sayPart({ element }: Part, text: string): string {
+  const own = reference(element);
+  const words = line(
+    content(element)
+      .filter((one) => typeof one === 'string')
+      .join(' '),
+  );
+  const said = `text [${own}]: ${quote(cut(words, mostAround))}`;
+  remember(own, said);
+  return text.length > 2 * mostAround ? said : `${said} in ${text}`;
 }
 
 function saidWith(text: string, ref: string): string {

@@ -86,6 +86,7 @@ export const read = defineTool({
     whenParsed(() => {
       told(args);
       const { what, ref, table, contains = '', links = false, offset = 0, limit, maxChars = 8000 } = args;
+      const { maxChars: valueChars = 500 } = args;
       if (table !== undefined && what !== 'tables')
         throw ToolError.validation('table goes with what: tables');
       const frame = ref === undefined ? undefined : element(ref);
@@ -97,6 +98,7 @@ export const read = defineTool({
         offset,
         limit: limit ?? reader.limit,
         maxChars,
+        valueChars,
         links,
         contains,
         index: number,

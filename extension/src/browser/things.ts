@@ -1,26 +1,29 @@
 // What a person can act on, and the words for it: role, name, reference, state and value.
+import { isBlankBox } from './blank.ts';
 import {
   attribute,
   closest,
   content,
-  focused,
   has,
   hasSome,
   holder,
-  matches,
+  line,
   tabIndex,
   tag,
   textOf,
   within,
 } from './dom.ts';
-import { isReplaced, isScroller, pointer, styleOf, takesKeysOnly, visible } from './drawn.ts';
+import { isInline, isReplaced, isScroller, pointer, styleOf, visible } from './drawn.ts';
+import { hintOf } from './hints.ts';
+import { holdsThings } from './kinds.ts';
 import { labelsOf } from './labels.ts';
 import { atOnce, known } from './moment.ts';
-import { contentName, hintOf, nameOf, placeholderIn, writtenText } from './names.ts';
+import { contentName, nameOf } from './names.ts';
 import { type Called, reference, referenceOf, remember } from './references.ts';
-import { operable, roleOf, textFields, wording } from './roles.ts';
-import { sensitivity } from './secrets.ts';
-import { cut, exactly, letters, named, quote } from './words.ts';
+import { operable, roleOf, wording } from './roles.ts';
+import { standsOut } from './standing-out.ts';
+import { isEditable, sayState } from './states.ts';
+import { cut, letters, named, quote } from './words.ts';
 
 /** What is known of an element before it is described. */
 export interface Thing {
@@ -29,11 +32,7 @@ export interface Thing {
   acts: boolean; // a person can act on it
 }
 
-const editable = '[contenteditable=""], [contenteditable="true" i], [contenteditable="plaintext-only" i]';
 const handlers = ['onclick', 'onmousedown', 'onmouseup', 'onpointerdown', 'ondblclick', 'ontouchstart'];
-
-const isEditable = (element: Element): boolean =>
-  has(element, 'contenteditable') && matches(element, editable);
 
 /** What an element is; around is the cursor over what it stands in. */
 export function thingOf(element: Element, cursor: string, around: string): Thing {
@@ -47,7 +46,7 @@ export function thingOf(element: Element, cursor: string, around: string): Thing
   if (role === 'canvas' || role === 'embedded' || (role === 'img' && within(element, 'canvas').length > 0))
     return { element, role, acts: true };
   if (standsForAnother(element)) return { element, role, acts: true };
-  const points = cursor !== '' && cursor !== around;
+  const points = cursor !== '' && (cursor !== around || standsOut(element));
   if (!points && !hasSome(element)) return { element, role, acts: false };
   if (isEditable(element)) return { element, role: role === '' ? 'textbox' : role, acts: true };
   const name = tag(element);
@@ -58,7 +57,8 @@ export function thingOf(element: Element, cursor: string, around: string): Thing
     handlers.some((handler) => has(element, handler)) ||
     (name === 'a' && isScripted(element)) ||
     isSorter(element) ||
-    attribute(element, 'draggable') === 'true';
+    attribute(element, 'draggable') === 'true' ||
+    (role === '' && cursor === '' && isBlankBox(element));
   return { element, role, acts: own && !forAnother(element) };
 }
 
@@ -124,8 +124,9 @@ function headingLevel(element: Element): number {
 }
 
 /** The words for a thing. With a reference when it can be acted on. */
-export function sayThing(thing: Thing, name = thingName(thing)): string {
+export function sayThing(thing: Thing, mostOfValue?: number): string {
   const { element, acts } = thing;
+  const name = thingName(thing);
   let said = roleWord(thing);
   if (name !== '') said += ` ${named(name)}`;
   if (acts) {
@@ -133,18 +134,69 @@ export function sayThing(thing: Thing, name = thingName(thing)): string {
     remember(ref, said, calledOf(thing));
     said += ` [${ref}]`;
   }
-  return said + sayState(thing);
+  return said + sayState(thing, mostOfValue);
 }
 
 /** The name of a thing; of one that can be acted on at least a hint. */
 export function thingName(thing: Thing): string {
   const name = ownName(thing);
-  return name !== '' || !thing.acts ? name : hintOf(thing.element);
+  if (name !== '' || !thing.acts) return name;
+  const parts = partsOf(thing.element);
+  return hintOf(thing.element, parts.length > 1 ? parts : []);
 }
 
 function ownName({ element, role, acts }: Thing): string {
   const name = nameOf(element);
-  return name !== '' || !acts || !wording.has(role) ? name : contentName(element);
+  return name !== '' || !acts || !wording.has(role) ? name : wordsOwn(element);
+}
+
+// What stands in a thing besides the words of others in it; those of the only other one are said of both.
+function wordsOwn(element: Element): string {
+  const about = known(element);
+  if (about.ownWords === undefined) {
+    const parts = partsOf(element);
+    const words = parts.length === 0 ? '' : line(wordsBeside(element, parts));
+    about.ownWords = parts.length > 1 || words !== '' ? words : contentName(element);
+  }
+  return about.ownWords;
+}
+
+function wordsBeside(element: Element, parts: readonly Element[]): string {
+  const words = content(element).map((one) => {
+    if (typeof one === 'string') return one;
+    return parts.includes(one) || attribute(one, 'aria-hidden') === 'true' || !visible(one)
+      ? ' '
+      : isInline(one)
+        ? wordsBeside(one, parts)
+        : ` ${wordsBeside(one, parts)} `;
+  });
+  return words.join('');
+}
+
+/** The outermost things in a thing. */
+function partsOf(element: Element): readonly Element[] {
+  const about = known(element);
+  about.parts ??= Array.from(thingsIn(element, pointer(element)));
+  return about.parts;
+}
+
+function* thingsIn(element: Element, around: string): Generator<Element> {
+  for (const one of content(element)) {
+    if (typeof one === 'string' || !visible(one)) continue;
+    const cursor = pointer(one);
+    if (thingOf(one, cursor, around).acts) yield one;
+    else yield* thingsIn(one, cursor);
+  }
+}
+
+/** Whether a part of a thing is one of its own, and not how that is drawn. */
+export const isThingIn = (outer: Element, part: Element): boolean =>
+  isThing(part) && holdsThings(roleOf(outer), outer) && !(choices.has(roleOf(outer)) && roleOf(part) === '');
+
+/** Whether an element is a thing of its own, as it stands in the page. */
+export function isThing(element: Element): boolean {
+  const around = holder(element);
+  return thingOf(element, pointer(element), around === undefined ? '' : pointer(around)).acts;
 }
 
 /** What a thing that can be acted on is called. */
@@ -152,141 +204,6 @@ export function calledOf(thing: Thing): Called {
   const name = ownName(thing);
   const role = roleWord(thing);
   return name === '' ? { role, name: thingName(thing), unnamed: true } : { role, name };
-}
-
-const flag = (element: Element, name: string): boolean => attribute(element, name) === 'true';
-
-/** State and value, behind the name. */
-export function sayState({ element, role }: Thing): string {
-  const states: string[] = [];
-  const control = element instanceof HTMLLabelElement ? (element.control ?? element) : element;
-  if (control instanceof HTMLInputElement && (control.type === 'checkbox' || control.type === 'radio')) {
-    if (control.indeterminate) states.push('mixed');
-    else if (control.checked) states.push('checked');
-  } else {
-    const checked = attribute(element, 'aria-checked');
-    if (checked === 'true') states.push('checked');
-    if (checked === 'mixed') states.push('mixed');
-  }
-  const pressed = attribute(element, 'aria-pressed');
-  if (pressed === 'true') states.push('pressed');
-  if (flag(element, 'aria-selected') || (element instanceof HTMLOptionElement && element.selected))
-    states.push('selected');
-  const expanded = attribute(element, 'aria-expanded');
-  if (expanded === 'true') states.push('expanded');
-  if (expanded === 'false') states.push('collapsed');
-  if (expanded === null && tag(element) === 'summary') {
-    const around = holder(element);
-    if (around instanceof HTMLDetailsElement) states.push(around.open ? 'expanded' : 'collapsed');
-  }
-  const current = attribute(element, 'aria-current');
-  if (current !== null && current !== 'false' && current !== '') states.push('current');
-  const sorted = attribute(element, 'aria-sort');
-  if (sorted === 'ascending' || sorted === 'descending') states.push(sorted);
-  if (isDisabled(control)) states.push('disabled');
-  if (has(element, 'readonly') || flag(element, 'aria-readonly')) states.push('readonly');
-  if (has(element, 'required') || flag(element, 'aria-required')) states.push('required');
-  if (flag(element, 'aria-invalid') || isInvalid(element)) states.push('invalid');
-  if (flag(element, 'aria-busy')) states.push('busy');
-  if (isFocused(element)) states.push('focused');
-  const said = states.length === 0 ? '' : ` ${states.join(' ')}`;
-  return said + sayValue(control, role);
-}
-
-/** Whether it is disabled, or in something that is. */
-export const isDisabled = (element: Element): boolean =>
-  (mayBeDisabled(tag(element)) && matches(element, ':disabled')) || inDisabled(element);
-
-const controls = new Set('button fieldset input optgroup option select textarea'.split(' '));
-const mayBeDisabled = (name: string): boolean => controls.has(name) || name.includes('-');
-
-function inDisabled(element: Element): boolean {
-  const about = known(element);
-  if (about.disabled === undefined) {
-    const around = attribute(element, 'aria-disabled') === 'true' ? null : holder(element);
-    about.disabled = around === null || (around !== undefined && inDisabled(around));
-  }
-  return about.disabled;
-}
-
-// Only what a person has been told: a required field is invalid from the beginning.
-const isInvalid = (element: Element): boolean =>
-  (element instanceof HTMLInputElement ||
-    element instanceof HTMLTextAreaElement ||
-    element instanceof HTMLSelectElement) &&
-  matches(element, ':user-invalid');
-
-const isFocused = (element: Element): boolean => focused().includes(element) && element !== document.body;
-
-const mostOptions = 12;
-
-/** The value of a field, as it is; of a sensitive one only whether there is one. */
-function sayValue(element: Element, role: string): string {
-  if (sensitivity(element) !== undefined) return isFilled(element) ? ' = •••' : '';
-  if (element instanceof HTMLSelectElement) return sayOptions(element);
-  if (element instanceof HTMLInputElement) {
-    switch (element.type) {
-      case 'checkbox':
-      case 'radio':
-      case 'button':
-      case 'submit':
-      case 'reset':
-      case 'image':
-      case 'hidden':
-        return '';
-      case 'file': {
-        const files = Array.from(element.files ?? [], (file) => named(file.name));
-        return `${element.multiple ? ' multiple' : ''}${files.length > 0 ? ` = ${files.join(', ')}` : ''}`;
-      }
-      case 'range':
-        return ` = ${quote(element.value)} of ${element.min || '0'} to ${element.max || '100'}`;
-      default:
-        return element.value === ''
-          ? sayPlaceholder(element, element.placeholder)
-          : ` = ${exactly(element.value)}`;
-    }
-  }
-  if (element instanceof HTMLTextAreaElement) {
-    if (takesKeysOnly(element)) return ''; // an editor keeps in it what it likes
-    return element.value === ''
-      ? sayPlaceholder(element, element.placeholder)
-      : ` = ${exactly(element.value)}`;
-  }
-  if (element instanceof HTMLProgressElement)
-    return element.position < 0 ? '' : ` = ${element.value} of ${element.max}`;
-  if (element instanceof HTMLMeterElement) return ` = ${element.value} of ${element.max}`;
-  if (
-    isEditable(element) ||
-    role === 'textbox' ||
-    (textFields.has(role) && matches(element, ':read-write'))
-  ) {
-    const text = writtenText(element).replace(/\n$/, '');
-    return text.trim() === '' ? sayPlaceholder(element, placeholderIn(element)) : ` = ${exactly(text)}`;
-  }
-  const now = attribute(element, 'aria-valuetext') ?? attribute(element, 'aria-valuenow');
-  if (now !== null && now !== '') return ` = ${exactly(now)}`;
-  if (role === 'combobox' && nameOf(element) !== contentName(element) && contentName(element) !== '')
-    return ` = ${exactly(contentName(element))}`;
-  return '';
-}
-
-const isFilled = (element: Element): boolean =>
-  (element instanceof HTMLInputElement || element instanceof HTMLTextAreaElement) && element.value !== '';
-
-function sayPlaceholder(element: Element, placeholder = ''): string {
-  const said = placeholder.trim();
-  return said === '' || said === nameOf(element) ? '' : ` placeholder ${named(said)}`;
-}
-
-function sayOptions(select: HTMLSelectElement): string {
-  const options = Array.from(select.options);
-  const chosen = options.filter((option) => option.selected);
-  const said = chosen.length === 0 ? '' : ` = ${chosen.map((option) => exactly(option.text)).join(', ')}`;
-  const others = options.filter((option) => !option.selected && !option.disabled);
-  if (others.length === 0) return said;
-  const listed = others.slice(0, mostOptions).map((option) => quote(cut(option.text, 60)));
-  const more = others.length > mostOptions ? ` and ${others.length - mostOptions} more` : '';
-  return `${said} or ${listed.join(', ')}${more}`;
 }
 
 const items = new Set(['columnheader', 'listitem', 'menuitem', 'option', 'tab', 'treeitem']);
@@ -298,7 +215,7 @@ export const isPlaceOf = (thing: Thing, inside: Element): boolean =>
   (items.has(thing.role) || (places.has(roleWord(thing)) && checkable.has(roleOf(inside)))) &&
   tabIndex(thing.element) < 0 &&
   sayState(thing) === '' &&
-  thingName(thing) === nameOf(inside);
+  (nameOf(thing.element) || contentName(thing.element) || thingName(thing)) === nameOf(inside);
 
 const choices = new Set([...checkable, 'columnheader']);
 

@@ -1,6 +1,7 @@
 // The page as a tree of lines, one for each thing: what is displayed, by role and name, and what can be acted on.
 import { holder, matches } from './dom.ts';
 import { pointer } from './drawn.ts';
+import { inGrids } from './grids.ts';
 import { forget, keeping } from './kept.ts';
 import type { Line, Options } from './lines.ts';
 import { atOnce } from './moment.ts';
@@ -32,7 +33,7 @@ function write(root: Document | Element, options: Options): Line[] {
     writer.flush();
   }
   keeper?.done();
-  return writer.lines;
+  return options.everything === true ? writer.lines : inGrids(writer.lines);
 }
 
 // While a modal dialog is open, nothing behind it can be reached.

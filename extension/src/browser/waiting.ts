@@ -8,7 +8,7 @@ import { pause } from './pausing.ts';
 import { pageText } from './reading/shown.ts';
 import { resolve } from './references.ts';
 import { sensitivity } from './secrets.ts';
-import { isDisabled } from './things.ts';
+import { isDisabled } from './states.ts';
 import { lines } from './tree.ts';
 import { cut, quote, wordsOf } from './words.ts';
 

@@ -32,7 +32,7 @@ export const sayText = (text: string, whole = false): string =>
 const mostOfValue = 400;
 
 /** A value exactly as it is, outer blanks and line breaks included. */
-export const exactly = (value: string): string => quote(cut(legible(value), mostOfValue));
+export const exactly = (value: string, most = mostOfValue): string => quote(cut(legible(value), most));
 
 const quotes = /"(?:[^"\\]|\\.)*"/g;
 const valueBefore = / = $/;

@@ -22,26 +22,25 @@ import { isHidden, isHiddenText, isHiddenThing, isVaried, type Keeper } from './
 import {
   containers,
   holdsAll,
+  holdsThings,
   inlineTags,
   isWhole,
   onlyLabelled,
   onlyNamed,
-  rowLike,
   skipped,
-  wrapsFields,
 } from './kinds.ts';
-import type { Line, Options } from './lines.ts';
+import type { Line, Options, Part } from './lines.ts';
 import { onScreen, type Told } from './longlists.ts';
 import { isPage } from './moment.ts';
 import { labelOf, nameOf } from './names.ts';
 import { reference, referenceOf } from './references.ts';
-import { isDataTable, namedByContent, operable, roleOf, textFields, wording } from './roles.ts';
+import { isDataTable, textFields } from './roles.ts';
+import { sayState } from './states.ts';
 import {
   isPartOf,
   isPlaceOf,
   namesAField,
   roleWord,
-  sayState,
   sayThing,
   type Thing,
   thingName,
@@ -54,6 +53,7 @@ interface Piece {
   thing?: Element; // whose words these are; missing for text
   inline: boolean; // may stand within a sentence
   ref?: string;
+  parts?: Part[]; // of a text: what stands where
 }
 
 const fields = new Set(['input', 'select', 'textarea']);
@@ -198,11 +198,8 @@ export class Writer {
     const inline = role === 'link' || (inlineTags.has(tag(element)) && (role === '' || role === 'img'));
     const drawing = tag(element) === 'svg'; // what is drawn in it can be acted on by itself
     const whole = holdsAll(role);
-    const holds =
-      drawing || whole || wording.has(role) || namedByContent.has(role) || wrapsFields(role, element);
-    const below = (holds ? this.#below(element, cursor, rowLike(tag(element), role)) : []).filter(
-      (one) => !isPartOf(thing, one),
-    );
+    const holds = holdsThings(role, element);
+    const below = (holds ? this.#below(element, cursor) : []).filter((one) => !isPartOf(thing, one));
     const refs = below.filter((one) => one.ref !== undefined || / \[(?:f\d+)?e\d+\]/.test(one.text));
     const [only] = refs;
     if (refs.length === 1 && only !== undefined && isPlaceOf(thing, only.element)) {
@@ -210,7 +207,7 @@ export class Writer {
       this.lines.push(only);
       return;
     }
-    const said = sayThing(thing);
+    const said = sayThing(thing, this.#options.mostOfValue);
     const ref = referenceOf(element);
     const all = whole || (refs.length > 0 && (drawing || thingName(thing).length > 160));
     const told = all ? below : below.filter((one) => refs.includes(one) || !saysAlready(said, one.text));
@@ -225,11 +222,11 @@ export class Writer {
   }
 
   // The lines of what is in an element, on their own.
-  #below(element: Element, cursor: string, icons: boolean): Line[] {
+  #below(element: Element, cursor: string): Line[] {
     const inner = new Writer(this.#options, this.#root, this.#keeper, this.#deep);
     inner.#depth = this.#depth;
     inner.#level = this.#level;
-    inner.#children(element, cursor, icons);
+    inner.#children(element, cursor);
     inner.flush();
     // They become a part of its line, or of one around it.
     for (const one of inner.lines) if (one.element !== element) this.#keeper?.include(one.element);
@@ -310,7 +307,7 @@ export class Writer {
   }
 
   #pieces(element: Element, cursor: string): string {
-    return this.#below(element, cursor, false)
+    return this.#below(element, cursor)
       .map(({ text }) => text)
       .join(' ');
   }
@@ -327,7 +324,7 @@ export class Writer {
       if (!/^t[dh]$/.test(tag(cell)) && !/cell|header/.test(role ?? '')) alone = true;
       const over = pointer(cell);
       const one = thingOf(cell, over, cursor);
-      const below = this.#below(cell, over, true);
+      const below = this.#below(cell, over);
       const inner = below.map(({ text }) => text).join(' ');
       const [only] = below;
       const isPlace = below.length === 1 && only?.ref !== undefined && isPlaceOf(one, only.element);
@@ -404,7 +401,7 @@ export class Writer {
     });
   }
 
-  #children(element: Element, cursor: string, icons = false): void {
+  #children(element: Element, cursor: string): void {
     const nodes = content(element);
     this.#keeper?.enter(element);
     const told = this.#options.everything === true ? undefined : onScreen(element, nodes, this.#root);
@@ -414,33 +411,12 @@ export class Writer {
       if (typeof node === 'string') this.#text(node, element);
       else {
         if (told !== undefined && !told.items.has(node)) continue;
-        if (icons && this.#icon(node, cursor)) continue;
         this.visit(node, cursor);
       }
     }
     if (after !== '') this.#text(after, element);
     if (told !== undefined && this.#options.interactive !== true) this.#count(element, told);
     this.#keeper?.leave(element);
-  }
-
-  // A small picture without a name in a row that can be clicked: it may do something other than the row. One in a row
-  // that is dragged is a part of its drawing.
-  #icon(node: Element, cursor: string): boolean {
-    if (
-      cursor === '' ||
-      cursor === 'move' ||
-      cursor === 'grab' ||
-      !/^(?:svg|i|img|span|div)$/.test(tag(node))
-    )
-      return false;
-    const { width, height } = node.getBoundingClientRect();
-    if (width < 6 || height < 6 || width > 64 || height > 64) return false;
-    if (node instanceof HTMLElement && node.innerText.trim() !== '') return false;
-    if (node.querySelector('a, button, input, select, [role]') !== null || nameOf(node) !== '') return false;
-    if (operable.has(roleOf(node))) return false; // it says itself what it is
-    const thing = { element: node, role: '', acts: true };
-    this.#push({ text: sayThing(thing), thing: node, inline: true, ref: reference(node) });
-    return true;
   }
 
   #text(text: string, element: Element): void {
@@ -457,9 +433,10 @@ export class Writer {
     }
     if (element instanceof HTMLDetailsElement && !element.open) return;
     this.#own(element);
-    if (last !== undefined && last.thing === undefined)
+    if (last?.parts !== undefined) {
+      if (last.parts.at(-1)?.element !== element) last.parts.push({ element, from: last.text.length });
       last.text += /^\s/.test(text) || / $/.test(last.text) ? ` ${words}` : words;
-    else this.#run.push({ text: words, inline: true });
+    } else this.#run.push({ text: words, inline: true, parts: [{ element, from: 0 }] });
     const end = this.#run.at(-1);
     if (end?.thing === undefined && end !== undefined && /\s$/.test(text)) end.text += ' ';
   }
@@ -496,13 +473,25 @@ export class Writer {
     this.#owner = undefined;
     if (run.length === 0 || owner === undefined) return;
     if (!run.some(({ thing }) => thing === undefined)) {
-      for (const { text, thing, ref } of run) this.#line(text, thing ?? owner, ref);
+      for (const piece of run) this.#piece(piece, owner);
       return;
     }
-    const said = run.map(({ text, thing }) =>
-      thing === undefined ? sayText(text, this.#options.everything) : text,
-    );
-    this.#line(said.join(' '), owner);
+    const said = run.map(({ text, thing }) => (thing === undefined ? this.#quoted(text) : text));
+    const [only] = run;
+    if (run.length === 1 && only !== undefined) this.#piece(only, owner);
+    else this.#line(said.join(' '), owner);
+  }
+
+  #quoted(text: string): string {
+    return sayText(text, this.#options.everything === true || this.#options.mostOfValue !== undefined);
+  }
+
+  // One piece of a run on a line of its own.
+  #piece({ text, thing, ref, parts = [] }: Piece, owner: Element): void {
+    if (thing !== undefined) this.#line(text, thing, ref);
+    else this.#line(this.#quoted(text), parts[0]?.element ?? owner);
+    const said = this.lines.at(-1);
+    if (said !== undefined && parts.length > 1) said.parts = parts;
   }
 
   #count(element: Element, { others }: Told): void {

@@ -17,6 +17,7 @@ import { openPage } from './page.ts';
 const few: Reading = {
   offset: 0,
   limit: 10,
+  valueChars: 500,
   maxChars: 8000,
   links: false,
   contains: '',

@@ -36,9 +36,10 @@ import {
   untilMs,
   wrong,
 } from './fields.ts';
-import { readKeys, strokeFor } from './keys.ts';
+import { strokeFor } from './keys.ts';
 import { focusOn, pressAndRelease } from './mouse.ts';
 import type { Page } from './page.ts';
+import { shut } from './shutting.ts';
 import { ready, type Spot } from './target.ts';
 import { Clipboard, replaceValue } from './text.ts';
 import { stroke } from './typing.ts';
@@ -154,31 +155,43 @@ export async function fillCombobox(task: Task): Promise<Reading> {
   return { filled, again };
 }
 
-// Of a list of values one after the other.
+// One value, or those of a list one after the other; what that opened is closed again.
 async function chooseOrType(task: Task): Promise<Filled> {
-  const { value, target, page } = task;
-  if (!Array.isArray(value)) return chooseOne(task, false);
+  const { value, target } = task;
+  const values = Array.isArray(value) ? value : [value];
+  const isShut = watchList(task);
   const done: Filled[] = [];
-  const always = !target.hasAttribute('aria-expanded') && isOpen(target); // nothing closes such a list
-  for (const one of value) {
-    done.push(await chooseOne({ ...task, value: one }, value.length > 1));
+  for (const one of values) {
+    done.push(await chooseOne({ ...task, value: one }, values.length > 1));
     if (done.at(-1)?.verified !== true) break;
   }
-  // A list that stays open for the next choice lies over the page. In a dialog, Escape may be heard by that as well.
-  const takesKeys = isTextField(target) && !target.readOnly;
-  const stays =
-    takesKeys && nearest(target, 'dialog,[role=dialog],[role=alertdialog],[aria-modal=true]') !== null;
-  if (!stays && !always && isOpen(target) && isConnected(target)) {
-    const owner = documentFor(target);
-    if (focusedIn(owner) === owner.body && isHtml(target)) focusOn(target);
-    for (const key of readKeys('Escape')) stroke(owner, key, new Clipboard());
+  const [first] = done;
+  const single = !Array.isArray(value) && first !== undefined ? first : undefined;
+  if (single !== undefined && !single.verified) return single;
+  const before = shownIn(task);
+  const left = isConnected(target) && !(await isShut());
+  if (single !== undefined) {
+    const now = shownIn(task);
+    if (now !== before && now !== single.value)
+      return answer(task, now, false, 'it was taken back with its list');
+    return left ? { ...single, note: noted(single.note, 'its list is still open') } : single;
   }
-  await eventually(page, lateMs / 2, () => stays || always || !isOpen(target));
   const last = done.at(-1);
-  const verified = done.length === value.length && done.every((one) => one.verified);
+  const verified = done.length === values.length && done.every((one) => one.verified);
   const chosen = done.flatMap((one) => (one.verified && typeof one.value === 'string' ? [one.value] : []));
   const now = shownIn(task) || (chosen.length > 0 ? chosen : '');
   return answer(task, now, verified, verified ? undefined : last?.note);
+}
+
+const noted = (...notes: (string | undefined)[]): string => notes.filter(Boolean).join('; ');
+
+// Closes the list of a box later, where it is open only since now.
+function watchList({ page, ref, target: box }: Task): () => Promise<boolean> {
+  const before = new Set(everywhere(documentFor(box), offers).filter(shownElement));
+  const says = box.hasAttribute('aria-expanded');
+  const isListOpen = () => isOpen(box) || (!says && optionsOf(box, before).length > 0);
+  if (!says && isOpen(box)) return async () => true; // nothing closes such a list
+  return () => shut({ page, ref, box, isOpen: isListOpen });
 }
 
 function shownIn({ page, ref }: Task): string {

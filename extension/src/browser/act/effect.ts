@@ -49,6 +49,13 @@ export function moreMayCome(): void {
   typedAt = performance.now();
 }
 
+let isSeenEnough = false;
+
+/** Says that what was asked for was seen, though no line tells it: a page that does nothing is not waited for. */
+export function seenEnough(): void {
+  isSeenEnough = true;
+}
+
 let seenAt = () => 0;
 
 /** Whether anything was seen in the page since more may come. */
@@ -97,6 +104,7 @@ export async function effectOf<More extends Said>(
 ): Promise<Effect & More> {
   if (unsettled !== undefined) leaveScene(unsettled);
   typedAt = 0;
+  isSeenEnough = false;
   actedOn = '';
   readAgain = () => undefined;
   const watching = page.watch(dialogs);
@@ -204,6 +212,7 @@ async function settled(scene: Scene): Promise<void> {
     const last = changedAt <= typedAt ? 0 : Math.max(changedAt, answeredAt);
     const quietAt = last > 0 ? Math.max(changedAt + quietMs, answeredAt + afterAnswerMs) : from + longestMs;
     if (leftMs <= 0) return;
+    if (isSeenEnough && last === 0 && now - from >= afterAnswerMs) return;
     if (now >= quietAt && knownAt < last) {
       // On a busy machine it hears of them late. The page is looked at meanwhile.
       knownAt = now;
@@ -260,9 +269,10 @@ function found(
   const itself =
     focus !== null && !(forFocus && goesForFocus(focus)) && on.includes(`[${page.reference(focus)}]`);
   const none = ['outcome', 'consoleErrors', ...(itself ? ['focused'] : [])];
-  const note = Object.keys(effect).every((key) => none.includes(key))
-    ? noteOfNothing(scene, effect)
-    : undefined;
+  const note =
+    !isSeenEnough && Object.keys(effect).every((key) => none.includes(key))
+      ? noteOfNothing(scene, effect)
+      : undefined;
   return { ...effect, ...noted(note, ...notesOf(scene)) };
 }
 

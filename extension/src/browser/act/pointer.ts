@@ -6,10 +6,13 @@ import {
   documentFor,
   editableOf,
   elementAt,
+  fits,
   isConnected,
   isTextField,
+  nearest,
   parentOf,
   send,
+  tagOf,
   upwards,
   windowOf,
   within,
@@ -91,13 +94,11 @@ function endOf(page: Page, start: Spot, to: string | undefined, at: At | undefin
   if (at !== 'before' && at !== 'after')
     return { x: box.left + width / 2, y: box.top + height / 2, over: goal };
   // Lists go down, rows of cards go to the right.
-  const inRow = sideBySide(goal);
+  const item = itemFor(start, goal);
+  const { left, top, width: wide, height: high } = boxOf(item);
+  const inRow = sideBySide(item);
   const part = at === 'before' ? 0.15 : 0.85;
-  return {
-    x: box.left + width * (inRow ? part : 0.5),
-    y: box.top + height * (inRow ? 0.5 : part),
-    over: goal,
-  };
+  return { x: left + wide * (inRow ? part : 0.5), y: top + high * (inRow ? 0.5 : part), over: item };
 }
 
 // What is dropped reaches what lies at that place.
@@ -121,11 +122,33 @@ function refuseElsewhere(
   throw coveredBy(page, over, hit);
 }
 
-function sideBySide(element: Element): boolean {
-  const parent = parentOf(element);
-  const other = Array.from(parent?.children ?? []).find((one) => one !== element && boxOf(one).width > 0);
+const items = 'li,tr,[role=option],[role=listitem],[role=row],[role=treeitem],[role=tab],[draggable=true]';
+
+// The item of a list in which a goal stands, by the one that is dragged: the goal may be a text beside a picture in it.
+function itemFor(start: Spot, goal: Element): Element {
+  const dragged = draggableOf(start.hit) ?? nearest(start.target, items) ?? undefined;
+  const outer = new Set(upwards(goal));
+  const list = Array.from(upwards(start.target)).find((at) => outer.has(at));
+  const below = (inner: Element) => Array.from(upwards(inner)).find((at) => parentOf(at) === list);
+  const [from, to] = [below(start.target), below(goal)];
+  if (dragged === undefined || dragged === from) return to !== undefined && isItemLike(from, to) ? to : goal;
+  return Array.from(upwards(goal)).find((at) => at !== list && isItemLike(dragged, at)) ?? goal;
+}
+
+const isItemLike = (one: Element | undefined, other: Element): boolean =>
+  one !== undefined && tagOf(one) === tagOf(other) && (fits(other, items) || sharesClass(one, other));
+
+const sharesClass = (one: Element, other: Element): boolean =>
+  (one.classList.length === 0 && other.classList.length === 0) ||
+  Array.from(one.classList).some((name) => other.classList.contains(name));
+
+function sideBySide(item: Element): boolean {
+  const others = Array.from(parentOf(item)?.children ?? []).filter(
+    (one) => one !== item && boxOf(one).width > 0,
+  );
+  const other = others.find((one) => isItemLike(item, one)) ?? others[0];
   if (other === undefined) return false;
-  const [a, b] = [boxOf(element), boxOf(other)];
+  const [a, b] = [boxOf(item), boxOf(other)];
   return Math.abs(a.top - b.top) < Math.min(a.height, b.height) / 2;
 }
 

@@ -13,6 +13,7 @@ import { check, fieldOf, kindOf } from './fields.ts';
 import { type Held, heldBy } from './held.ts';
 import { readKeys } from './keys.ts';
 import { refusePickers, refuseUsedAgain } from './refusing.ts';
+import { partWith } from './words.ts';
 
 /** A target, and what the relay says of it besides. */
 interface Foretold extends Slot {
@@ -79,8 +80,10 @@ function found(ref: string, { viewer, first }: Asked): Element | undefined {
 }
 
 function thing(ref: string, { tool, args }: Step, asked: Asked): Foretold {
-  const target = found(ref, asked);
-  if (target === undefined) return { words: ref };
+  const whole = found(ref, asked);
+  if (whole === undefined) return { words: ref };
+  const words = tool === 'click' ? read.optionalText(args, 'at') : undefined;
+  const target = words === undefined ? whole : partWith(page, whole, words);
   if (asked.first) refuseUsedAgain(target);
   if (asked.first && tool === 'click') refusePickers(target);
   const sends =

@@ -167,6 +167,10 @@ interface Look {
 
 const intervalOf = ({ times, from, until }: Look): number => (until - from) / (times - 1);
 
+// What a script keeps for itself, or leaves of a style that is over, shows nothing.
+const isOfLook = (element: Element, name: string): boolean =>
+  !name.startsWith('data-') && (name !== 'style' || (attribute(element, name) ?? '').trim() !== '');
+
 /** The attributes by which a page shows a state to the eye alone: liked, chosen, current. */
 class Looks {
   readonly #seen = new Map<Element, Look>();
@@ -214,7 +218,9 @@ class Looks {
     for (const [element, look] of this.#seen) {
       if (this.#isRestless(look) || !isConnected(element) || !isDisplayed(element)) continue;
       if (sensitivity(element) !== undefined) continue;
-      const different = Array.from(look.before).find(([name, old]) => attribute(element, name) !== old);
+      const different = Array.from(look.before).find(
+        ([name, old]) => attribute(element, name) !== old && isOfLook(element, name),
+      );
       if (different === undefined) continue;
       const [name, old] = different;
       const say = (value: string | null) => (value === null ? 'none' : named(cut(value, 60)));

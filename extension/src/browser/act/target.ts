@@ -2,7 +2,9 @@
 
 import { isCutOff, isKeyTaker } from '../drawn.ts';
 import { isSubmitter } from '../forms.ts';
+import { atOnce } from '../moment.ts';
 import { hintFor, isGone } from '../references.ts';
+import { isThing, isThingIn } from '../things.ts';
 import { cut, named } from '../words.ts';
 import {
   attribute,
@@ -22,6 +24,7 @@ import {
   parentOf,
   pictureOf,
   plain,
+  roleOf,
   shadowOf,
   tagOf,
   upwards,
@@ -31,6 +34,7 @@ import {
 import { NotDone } from './failure.ts';
 import { pointAround } from './frames.ts';
 import type { Page } from './page.ts';
+import { boxesOfWords } from './words.ts';
 
 /** Where an act meets the page: the element that is hit, and the point in its document's view. */
 export interface Spot {
@@ -43,6 +47,7 @@ export interface Spot {
 export interface Wants {
   uncovered: boolean; // a pointer has to reach it
   enabled: boolean;
+  words?: string | undefined; // of the target, on which it has to be met
 }
 
 const readyMs = 3000;
@@ -119,14 +124,16 @@ function pointsIn(box: DOMRect, view: Window): [number, number][] {
   return parts.flatMap((y) => parts.map((x): [number, number] => [left + width * x, top + height * y]));
 }
 
-// Whether a click at the hit element would mean something inside the target rather than the target.
-function meansAnother(hit: Element, target: Element): boolean {
+// What a click at the hit element would mean rather than the target: the innermost thing of its own in between.
+function otherAt(hit: Element, target: Element): Element | undefined {
   for (const at of upwards(hit)) {
-    if (at === target) return false;
-    if (fits(at, interactive)) return true;
+    if (at === target) return undefined;
+    if (fits(at, interactive) || isThingIn(target, at)) return at;
   }
-  return false;
+  return undefined;
 }
+
+const meansAnother = (hit: Element, target: Element): boolean => otherAt(hit, target) !== undefined;
 
 const items = '[role^=menuitem],[role=tab],[role=option],[role=treeitem]';
 
@@ -158,6 +165,7 @@ function isBehindItsBox(control: Element, hit: Element): boolean {
 
 const mostAround = 5; // elements
 const tabStops = `${interactive},[tabindex]`;
+const used = `${tabStops},[onmousedown],[onpointerdown],label,tr,[role]:not([role=presentation],[role=none])`;
 
 // Some boxes show what is chosen, or a picture, in place of their control, which only takes the keys: a person presses
 // the box, in which nothing else takes the focus. What lies over the control must be a part of it, too.
@@ -222,28 +230,77 @@ const isOwnLabel = (hit: Element, control: Element): boolean =>
 
 type Reach = { spot: Spot } | { covering: Element | undefined };
 
-function reach(target: Element, over: Element): Reach {
+const reach = (target: Element, over: Element, words?: string): Reach =>
+  atOnce(() => meet(target, over, words === undefined ? placesOf(over) : placesOfWords(over, words)));
+
+function meet(target: Element, over: Element, places: Iterable<readonly [x: number, y: number]>): Reach {
   const owner = documentFor(target);
-  const view = windowOf(target);
-  const boxes = boxesOf(over)
-    .map((box) => (over instanceof view.SVGElement ? thick(box) : box))
-    .filter(({ width, height }) => width > 0 && height > 0);
   let covering: Element | undefined;
   let inner: Spot | undefined;
-  for (const box of boxes.length > 0 ? boxes : [boxOf(over)])
-    for (const [x, y] of pointsIn(box, view)) {
-      const hit = elementAt(owner, x, y);
-      if (hit === null) continue;
-      if (!within(hit, over)) {
-        if (isBehindItsBox(over, hit) || letsThrough(over, hit) || isOwnLabel(hit, target))
-          inner ??= { target, hit, x, y };
-        else covering ??= hit;
-        continue;
-      }
-      if (!meansAnother(hit, over)) return { spot: { target, hit: over === target ? hit : over, x, y } };
-      inner ??= { target, hit: isOnlyPart(hit, over) ? hit : target, x, y };
+  let part: Spot | undefined;
+  const isOwn = ownPlaces(over);
+  for (const [x, y] of places) {
+    const hit = elementAt(owner, x, y);
+    if (hit === null) continue;
+    if (!within(hit, over)) {
+      if (isBehindItsBox(over, hit) || letsThrough(over, hit) || isOwnLabel(hit, target))
+        inner ??= { target, hit, x, y };
+      else covering ??= hit;
+      continue;
     }
-  return inner === undefined ? { covering } : { spot: inner };
+    const other = otherAt(hit, over);
+    const spot = { target, hit: over === target ? hit : over, x, y };
+    if (other === undefined && isOwn(hit)) return { spot };
+    if (other === undefined) part ??= spot;
+    else if (isOnlyPart(hit, over)) inner ??= { target, hit, x, y };
+    else if (isUsedItself(over)) inner ??= { target, hit: target, x, y };
+    else covering ??= other;
+  }
+  const spot = part ?? inner;
+  return spot === undefined ? { covering } : { spot };
+}
+
+const holdsParts = 'tr,li,[role=row],[role=listitem]';
+
+// Whether a place is one of a thing itself. What stands in a row, or in a box that can be clicked, may have a meaning that
+// nobody can see from here: there, places beside it are better.
+function ownPlaces(element: Element): (hit: Element) => boolean {
+  const isBox = !fits(element, interactive) && !isRoled(element);
+  if (element.childElementCount < 1 || !(isBox || fits(element, holdsParts))) return () => true;
+  return (hit) => hit === element || (fits(hit, 'td,th') && hit.parentElement === element);
+}
+
+const isRoled = (element: Element): boolean => roleOf(element) !== '' || tagOf(element).includes('-');
+
+// Whether it is there to be used whatever stands in it; the words of a text, and a box under a hand, are not.
+const isUsedItself = (element: Element): boolean => fits(element, used);
+
+// Where a person could press an element: in the boxes that it is drawn as, and on words of its own.
+function* placesOf(element: Element): Generator<readonly [x: number, y: number]> {
+  const view = windowOf(element);
+  const boxes = boxesOf(element)
+    .map((box) => (element instanceof view.SVGElement ? thick(box) : box))
+    .filter(({ width, height }) => width > 0 && height > 0);
+  if (!isThing(element)) yield* placesOfTexts(element);
+  for (const box of boxes.length > 0 ? boxes : [boxOf(element)]) yield* pointsIn(box, view);
+  yield* placesOfTexts(element);
+}
+
+function* placesOfWords(element: Element, words: string): Generator<readonly [x: number, y: number]> {
+  for (const box of boxesOfWords(element, words)) yield* pointsIn(box, windowOf(element));
+}
+
+const mostTexts = 20;
+
+function* placesOfTexts(element: Element): Generator<readonly [x: number, y: number]> {
+  const texts = Array.from(element.childNodes).filter(
+    (node) => node instanceof windowOf(element).Text && plain(node.data) !== '',
+  );
+  for (const text of texts.slice(0, mostTexts)) {
+    const range = documentFor(element).createRange();
+    range.selectNodeContents(text);
+    for (const box of range.getClientRects()) yield* pointsIn(box, windowOf(element)).slice(0, 1);
+  }
 }
 
 // The frames of the same origin around a document: a point of it may be covered by what is in front of its frame.
@@ -360,13 +417,15 @@ function lookAt(page: Page, target: Element, wants: Wants, before: DOMRect | und
   const [x, y] = [box.left + box.width / 2, box.top + box.height / 2];
   if (!wants.uncovered) return { spot: { target, hit: target, x, y } };
   const moved = before !== undefined && (before.x !== box.x || before.y !== box.y);
-  const direct = reach(target, over);
+  const direct = reach(target, over, wants.words);
   const around = 'spot' in direct ? undefined : reachAround(target, direct.covering);
   const reached = around === undefined ? direct : { spot: around };
   if (!('spot' in reached)) {
     const { covering } = reached;
     if (covering === undefined) return { why: not('cannot be scrolled into view'), scroll: true, over };
-    return { why: coveredBy(page, target, covering), scroll: true, over };
+    // What stands in it stays there.
+    const final = covering !== over && within(covering, over) && isInView(box, windowOf(over));
+    return { why: coveredBy(page, target, covering), scroll: true, over, final };
   }
   if (before === undefined) {
     // What is still has the same place twice.
@@ -377,6 +436,9 @@ function lookAt(page: Page, target: Element, wants: Wants, before: DOMRect | und
   if (outside !== undefined) return { why: coveredBy(page, target, outside), scroll: true, over };
   return reached;
 }
+
+const isInView = ({ left, top, right, bottom }: DOMRect, view: Window): boolean =>
+  left >= 0 && top >= 0 && right <= view.innerWidth && bottom <= view.innerHeight;
 
 function notEnabled(
   page: Page,

@@ -166,6 +166,12 @@ export function pasteInto(at: Element, text: string): boolean {
 /** A clipboard for the keys of one document. */
 export class Clipboard {
   #held = new Map<string, string>();
+  taken = 0; // how often something was copied or cut
+
+  /** The text that was copied or cut last. */
+  get text(): string {
+    return this.#held.get('text/plain') ?? '';
+  }
 
   copy(at: Element): void {
     this.#take(at, 'copy');
@@ -198,7 +204,10 @@ export class Clipboard {
       if (text === '') return false;
       kept.set('text/plain', text);
     }
-    if (kept.size > 0) this.#held = kept;
+    if (kept.size > 0) {
+      this.#held = kept;
+      this.taken++;
+    }
     return ours;
   }
 }

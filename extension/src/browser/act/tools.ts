@@ -10,6 +10,7 @@ import { told } from '../told.ts';
 import { tellTargets, viewerCalls } from '../toldtargets.ts';
 import { agreedOn, mayGoOn, stillAgreed } from './agreed.ts';
 import * as read from './arguments.ts';
+import { caretIn, caretSince, sayCopied } from './caret.ts';
 import { page, tellTo } from './document.ts';
 import { documentFor, editableOf, focusedIn, isElement, isHtml, isInput, isObject, within } from './dom.ts';
 import {
@@ -20,6 +21,7 @@ import {
   moreCame,
   moreMayCome,
   type Said,
+  seenEnough,
   settle,
   type Watched,
   whenQuiet,
@@ -38,6 +40,7 @@ import { Clipboard, caretToEnd } from './text.ts';
 import { clickTrusted, type Say } from './trusted.ts';
 import { stroke } from './typing.ts';
 import { giveFiles } from './upload.ts';
+import { partWith } from './words.ts';
 
 const takenBackMs = 120;
 const clipboard = new Clipboard();
@@ -50,8 +53,9 @@ async function click(given: read.Given): Promise<{ note?: string }> {
   const ref = read.text(given, 'ref');
   const button = read.choice(given, 'button', read.buttons, 'left');
   const pressing = { button, count: read.count(given), modifiers: read.held(given) };
+  const words = read.optionalText(given, 'at');
   refusePickers(resolved(page, ref));
-  const spot = await ready(page, ref, { uncovered: true, enabled: true });
+  const spot = await ready(page, ref, { uncovered: true, enabled: true, words });
   refuseUsedAgain(spot.target); // by being scrolled to
   stillAgreed(spot.target);
   if (Reflect.get(given, 'trusted') === true) return clickTrusted(page, spot, pressing, say);
@@ -157,6 +161,7 @@ async function press(given: read.Given): Promise<{ note?: string; notDone?: numb
   refuseBrowserKeys(strokes);
   if (ref !== undefined) await focusFor(ref);
   const field = focusOf();
+  const before = { caret: caretIn(document), copied: clipboard.taken };
   if (words !== undefined && field !== null) refuseParts(field);
   if (field !== null) stillAgreed(field);
   for (const [i, one] of strokes.entries()) {
@@ -168,7 +173,16 @@ async function press(given: read.Given): Promise<{ note?: string; notDone?: numb
   }
   const focused = focusedIn(document);
   if (words !== undefined && focused !== null && takesText(focused)) moreMayCome();
-  return {};
+  return words === undefined ? ofKeys(before) : {};
+}
+
+// What keys do that no line tells: they move the caret, select, or copy.
+function ofKeys(before: { caret: ReturnType<typeof caretIn>; copied: number }): { note?: string } {
+  const copied = clipboard.taken === before.copied ? undefined : sayCopied(clipboard.text);
+  const note = copied ?? caretSince(before.caret, document);
+  if (note === undefined) return {};
+  seenEnough();
+  return { note };
 }
 
 // What is typed into a row of fields, of which each passes the focus on when it is full.
@@ -292,7 +306,7 @@ const carryOut =
     if (asked === true) return foretold(viewer, [{ tool, args }]);
     say = trusted === true ? log.debug : undefined;
     const act = () => {
-      const given = inReferences(args);
+      const given = inReferences(args, tool);
       guard(args, [given]);
       agreedOn(viewer, agreed, 0, targetsNow(given));
       return named(given, deed);
@@ -347,15 +361,19 @@ function asSeen(element: Element): string {
   return target.shows === undefined ? page.describe(element) : sayTarget(target, page.reference(element));
 }
 
-// References in words are looked up once, when the deed begins.
-const inReferences = (given: read.Given): read.Given =>
-  Object.fromEntries(
+// References in words are looked up once, when the deed begins; so is the part of an element that words of it name.
+const inReferences = (given: read.Given, tool = ''): read.Given => {
+  const words = tool === 'click' ? read.optionalText(given, 'at') : undefined;
+  return Object.fromEntries(
     Object.entries(given).map(([key, value]: [string, unknown]) => {
+      if (key === 'ref' && typeof value === 'string' && words !== undefined)
+        return [key, page.reference(partWith(page, resolved(page, standing(value)), words))];
       if ((key === 'ref' || key === 'to') && typeof value === 'string') return [key, standing(value)];
       const isFields = key === 'fields' && Array.isArray(value);
       return [key, isFields ? value.map((one) => (isObject(one) ? inReferences(one) : one)) : value];
     }),
   );
+};
 
 // The elements that a deed acts on, as far as they are there.
 function fieldsOf(given: read.Given): Element[] {
@@ -402,7 +420,7 @@ async function several(args: object): Promise<object> {
         throw new NotDone('VALIDATION_ERROR', `There is no step ${JSON.stringify(tool)}`);
       const dialogs = read.dialogAnswer(own) ?? read.dialogAnswer(args);
       const act = async () => {
-        const given = i === 0 ? inReferences(own) : await soon(page, () => inReferences(own));
+        const given = i === 0 ? inReferences(own, tool) : await soon(page, () => inReferences(own, tool));
         guard(args, i === 0 ? [given, ...steps.slice(1).map((one) => one.args)] : [given]);
         agreedOn(viewer, agreed, i, targetsNow(given));
         return named(given, deed);
@@ -464,6 +482,7 @@ export const actTools = [
     description: 'Click an element. Returns what changed in the page.',
     input: s.parameters({
       ref,
+      at: s.optional(s.string('Words in it to press.')),
       button: s.optional(s.choice(['left', 'right', 'middle'])),
       count: s.optional(s.integer('2: double click.', { minimum: 1, maximum: 3 })),
       modifiers: s.optional(s.array(s.choice(['Alt', 'Control', 'Meta', 'Shift']))),

@@ -25,7 +25,6 @@ export const fieldSelector =
 
 export const maxFields = 60; // of one form
 
-const maxValue = 500;
 const maxOptions = 30;
 
 /** Values that stay in the page: passwords, also one that the page shows, one-time codes, payment cards. */
@@ -34,31 +33,37 @@ const secret =
   'i], [autocomplete*="cc-" i], [name*="cvc" i], [name*="cvv" i], [name*="passw" i], ' +
   '[name*="secret" i], [name*="token" i]';
 
-export function readField(element: Element, room: Room): Field {
+/** What is to be known of a field; most: characters of its value. */
+export function readField(element: Element, room: Room, most: number): Field {
   const name = tag(element);
   const type = name === 'input' ? attribute(element, 'type').toLowerCase() || 'text' : name;
   return {
     label: cut(labelOf(element), 200),
     name: cut(attribute(element, 'name') || attribute(element, 'id'), 200),
     type: cut(type, 30),
-    ...contentOf(element, type, room),
+    ...contentOf(element, type, room, most),
     required: has(element, 'required') || attribute(element, 'aria-required') === 'true',
     disabled: matches(element, ':disabled') || attribute(element, 'aria-disabled') === 'true',
   };
 }
 
-function contentOf(element: Element, type: string, room: Room): Pick<Field, 'value' | 'checked' | 'options'> {
+function contentOf(
+  element: Element,
+  type: string,
+  room: Room,
+  most: number,
+): Pick<Field, 'value' | 'checked' | 'options'> {
   if (isSecret(element, room)) return {};
   if (element instanceof HTMLSelectElement) {
     const chosen = Array.from(element.selectedOptions, (option) => line(option.text)).join(', ');
     const options = Array.from(element.options, (option) => cut(line(option.text), 100));
-    return { value: cut(chosen, maxValue), options: options.slice(0, maxOptions) };
+    return { value: cut(chosen, most), options: options.slice(0, maxOptions) };
   }
-  if (element instanceof HTMLTextAreaElement) return { value: cut(element.value, maxValue) };
-  if (!(element instanceof HTMLInputElement)) return { value: cut(textOf(element).trim(), maxValue) };
+  if (element instanceof HTMLTextAreaElement) return { value: cut(element.value, most) };
+  if (!(element instanceof HTMLInputElement)) return { value: cut(textOf(element).trim(), most) };
   if (type === 'checkbox' || type === 'radio')
-    return { value: cut(element.value, maxValue), checked: element.checked };
-  return { value: cut(element.value, maxValue) };
+    return { value: cut(element.value, most), checked: element.checked };
+  return { value: cut(element.value, most) };
 }
 
 const isSecret = (element: Element, room: Room): boolean =>

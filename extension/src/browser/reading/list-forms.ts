@@ -6,13 +6,13 @@ import { address, cut, here } from './page.ts';
 import type { Reading, Room } from './request.ts';
 import { findShown } from './shown.ts';
 
-export function listForms({ offset, limit }: Reading, room: Room) {
+export function listForms({ offset, limit, valueChars }: Reading, room: Room) {
   const forms = new Map<Element | null, Field[]>();
   for (const field of findShown(fieldSelector)) {
     const form = closest(field, 'form');
     const known = forms.get(form) ?? [];
     forms.set(form, known);
-    if (known.length < maxFields) known.push(readField(field, room));
+    if (known.length < maxFields) known.push(readField(field, room, valueChars));
   }
   const some = [...forms].slice(offset, offset + limit).map(([form, fields]) => ({
     label:

@@ -5,6 +5,7 @@ export interface Reading {
   offset: number; // entries or characters that were answered before
   limit: number; // entries
   maxChars: number;
+  valueChars: number; // of what a field holds
   links: boolean; // where the links of an article lead
   contains: string; // words in a link or its address
   index?: number | undefined; // of a table

@@ -1,0 +1,88 @@
+// What stands in something that can be clicked as a whole, and what has no words, beside the lines that tell it.
+
+const dot = 'data:image/gif;base64,R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7';
+const styles = `<style>.row { cursor: pointer; padding: 4px }
+  .i { display: inline-block; width: 16px; height: 16px; background: url(${dot}) }
+  .board { display: grid; grid-template-columns: repeat(3, 40px) } .c { width: 38px; height: 38px; border: 1px solid }
+  .year { display: grid; grid-template-columns: repeat(25, 10px) }
+  .day { width: 10px; height: 10px; background: #ebedf0; cursor: pointer } .late:hover { cursor: pointer }</style>`;
+
+const made = (count: number, one: (n: number) => string): string =>
+  Array.from({ length: count }, (_, n) => one(n)).join('');
+
+/** What is told of pages; each line has one thing to act on. */
+export const seen: readonly (readonly [what: string, html: string, lines: string])[] = [
+  [
+    'two pictures in a row',
+    '<div class=row><span class="i star"></span><span class="i trash"></span></div>',
+    'clickable "row" [e3]\n clickable "star" [e1]\n clickable "trash" [e2]',
+  ],
+  [
+    'two pictures in a box in a row',
+    '<div class=row><div><span class="i star"></span><span class="i trash"></span></div></div>',
+    'clickable "row" [e3]\n clickable "star" [e1]\n clickable "trash" [e2]',
+  ],
+  [
+    'one picture in a button of its own making',
+    '<div class=row><i class="i star"></i></div>',
+    'clickable "star" [e1]',
+  ],
+  [
+    'words with pointers of their own in a row with one',
+    '<style>.a { cursor: pointer }</style><div class=row><span class=a>Reply</span> <span class=a>Forward</span></div>',
+    'clickable "row" [e3]\n clickable "Reply" [e1]\n clickable "Forward" [e2]',
+  ],
+  [
+    'a list of its own making',
+    '<div class=row><div>Choose</div><div class=o>One</div><div class=o>Two</div></div>',
+    'clickable "Choose" [e3]\n clickable "One" [e1]\n clickable "Two" [e2]',
+  ],
+  [
+    'a chip with a cross, and a button with a picture',
+    `<style>.x { cursor: pointer; width: 12px; height: 12px; display: inline-block }</style>
+<div role=button tabindex=0>Tag <i class="x remove"></i></div><button><i class="i disk"></i> Save</button>`,
+    'button "Tag" [e2]\n "Tag" clickable "remove" [e1]\nbutton "Save" [e3]',
+  ],
+  [
+    'a card in which some words are more important',
+    '<div class=row><h4>Title</h4><p>Some <b>bold</b> and <i>other</i> words</p></div>',
+    'clickable "Title Some bold and other words" [e1]',
+  ],
+  [
+    'what only a rule for the pointer points out',
+    '<div class="late day"></div><style>.late { cursor: auto }</style><p class=late>Words</p>',
+    'clickable "late day" [e1]\nclickable "Words" [e2]',
+  ],
+  [
+    'a board of empty boxes, one of which is taken, and a box of another kind',
+    `<div class=board>${made(9, (n) => `<div class=c${n === 5 ? ' style="background: red"' : ''}></div>`)}</div>
+<div id=pad style="width: 60px; height: 60px; background: #08f"></div><div style="width: 60px; height: 9px; background: #08f">
+</div><script>document.body.onclick = () => {};</script>`,
+    'grid 3x3 of clickable: [e1] [e2] [e3] / [e4] [e5] "red" [e6] / [e7] [e8] [e9]\nclickable "pad" [e10]',
+  ],
+  [
+    'five hundred days',
+    `<div class=year>${made(500, (n) => `<div class=day${n % 250 === 5 ? ' style="background: green"' : ''}></div>`)}</div>`,
+    'grid 20x25 of clickable "day grey": [e1] to [e500], row by row; "day green" [e6], "day green" [e256]',
+  ],
+  [
+    'shapes of a drawing',
+    `<svg width=100 height=50 style="cursor: pointer"><circle id=a cx=20 cy=20 r=15 fill=red />
+<circle id=b cx=70 cy=20 r=15 fill=blue /></svg>`,
+    'img [e3]\n clickable "red circle" [e1]\n clickable "blue circle" [e2]',
+  ],
+  [
+    'handles by their edges',
+    made(3, (n) => `<div style="cursor: ${['n', 'e', 'se'][n]}-resize; width: 9px; height: 9px"></div>`),
+    'handle "n" [e1]\nhandle "e" [e2]\nhandle "se" [e3]',
+  ],
+  [
+    'pictures by the names of their files',
+    made(3, (n) => {
+      const file = ['url(/x/lock.svg)', 'url(/x/bell.png)', ''][n];
+      return `<b style="cursor: pointer; display: block; width: 20px; height: 20px; ${n ? 'background' : 'mask'}: ${file}">
+</b>`;
+    }),
+    'clickable "lock" [e1]\nclickable "bell" [e2]\nclickable [e3]',
+  ],
+].map(([what = '', html = '', lines = '']) => [what, styles + html, lines] as const);
