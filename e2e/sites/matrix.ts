@@ -1,5 +1,5 @@
-// Small widgets of two things each, in every combination of how they are drawn, what they stand in, how a script listens
-// to them, and which styles say that they can be pressed. The page keeps a log of what was really pressed.
+// Small widgets of two things each, in every combination of how they are drawn, what they stand in, how a script
+// listens to them, and which styles say that they can be pressed. The page keeps a log of what was really pressed.
 
 /** The things of each widget. */
 export const spots = ['star', 'trash'] as const;
@@ -35,12 +35,10 @@ type Wrap = (inside: string) => string;
 /** What the things stand in. */
 export const wrappers: Record<string, Wrap> = {
   'a box': (inside) => `<div class="row">${inside}</div>`,
-  'a flex box': (inside) => `<div class="row flex">${inside}</div>`,
   'a box with words': (inside) => `<div class="row">Letter ${inside}</div>`,
   'an item of a list': (inside) => `<ul><li class="row">Letter ${inside}</li></ul>`,
   'boxes in boxes': (inside) => `<div class="row"><div><div>${inside}</div></div></div>`,
   'a row of a table': (inside) => `<table><tr class="row"><td>Letter<td>${inside}</table>`,
-  'a section with a heading': (inside) => `<section class="row"><h4>Letter</h4><p>${inside}</p></section>`,
   'a box that takes the focus': (inside) => `<div class="row" tabindex="0">Letter ${inside}</div>`,
   'turned boxes': (inside) => `<div class="row turned">Letter <div>${inside}</div></div>`,
   'a shadow root': (inside) =>
@@ -56,9 +54,7 @@ const forAll = (what: string): string =>
 export const listeners: Record<string, string> = {
   'an attribute': each(`one.setAttribute("onclick", "${stop} did(ID, '" + spot + "')");`),
   'a listener each': each(`one.addEventListener("click", (event) => { ${stop} did(ID, spot); });`),
-  'a property': each('one.onclick = () => did(ID, spot);'),
   'a press': each('one.addEventListener("pointerdown", () => did(ID, spot));'),
-  'one for all': forAll('if (one) did(ID, one.dataset.spot);'),
   'one for all, and for the row': forAll('did(ID, one?.dataset.spot ?? "row");'),
 };
 
@@ -114,7 +110,7 @@ export function matrixPage(some: readonly Combination[]): string {
       .replaceAll('ID', `${id}`),
   );
   return `<!doctype html><meta charset="utf-8"><title>Matrix</title>
-<style>.widget { padding: 4px } .flex { display: flex } ul { list-style: none } h4, p { margin: 2px }
+<style>.widget { padding: 4px } ul { list-style: none } h4, p { margin: 2px }
 .turned { width: 140px; margin: 12px; transform: rotate(4deg) } .row { padding: 6px; background: #f4f4f4 } .row-points .row { cursor: pointer } ${looks}</style>
 ${some.map(widget).join('\n')}
 <script>

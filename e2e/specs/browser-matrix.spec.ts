@@ -1,5 +1,5 @@
-// Things that are drawn, wrapped, listened to and pointed out in every way, some four thousand combinations: each has a
-// line of its own, and pressing it does what its words say and nothing else, as the page's own log tells.
+// Things that are drawn, wrapped, listened to and pointed out in every way, more than two thousand combinations: each
+// has a line of its own, and pressing it does what its words say and nothing else, as the page's own log tells.
 import path from 'node:path';
 import { chromium, expect, type Page, test } from '@playwright/test';
 import { build } from 'esbuild';

@@ -9,8 +9,11 @@ const most = 400;
 const series = 4; // boxes alike
 const mostSiblings = 60; // that are looked at
 const boxes = new Set('div span i b li td'.split(' '));
-const decorations =
-  /skelet|placeholder|spinner|load|progress|divid|separat|spac|shimmer|gutter|back(?:drop|ground)|overlay|bar\b|line\b|arrow|caret|shadow|badge/i;
+const decorations = new RegExp(
+  'skelet|placeholder|spinner|load|progress|divid|separat|spac|shimmer|gutter|back(?:drop|ground)|overlay|' +
+    'bar\\b|line\\b|arrow|caret|shadow|badge',
+  'i',
+);
 
 /** Whether an element is an empty box that a person would try to press. */
 export function isBlankBox(element: Element): boolean {

@@ -43,12 +43,8 @@ function partsWith(text: string, parts: readonly Part[], wanted: string): Part[]
 
 function sayPart({ element }: Part, text: string): string {
   const own = reference(element);
-  const words = line(
-    content(element)
-      .filter((one) => typeof one === 'string')
-      .join(' '),
-  );
-  const said = `text [${own}]: ${quote(cut(words, mostAround))}`;
+  const texts = content(element).filter((one) => typeof one === 'string');
+  const said = `text [${own}]: ${quote(cut(line(texts.join(' ')) || words(element), mostAround))}`;
   remember(own, said);
   return text.length > 2 * mostAround ? said : `${said} in ${text}`;
 }

@@ -262,8 +262,8 @@ function meet(target: Element, over: Element, places: Iterable<readonly [x: numb
 
 const holdsParts = 'tr,li,[role=row],[role=listitem]';
 
-// Whether a place is one of a thing itself. What stands in a row, or in a box that can be clicked, may have a meaning that
-// nobody can see from here: there, places beside it are better.
+// Whether a place is one of a thing itself. What stands in a row, or in a box that can be clicked, may have a meaning
+// that nobody can see from here: there, places beside it are better.
 function ownPlaces(element: Element): (hit: Element) => boolean {
   const isBox = !fits(element, interactive) && !isRoled(element);
   if (element.childElementCount < 1 || !(isBox || fits(element, holdsParts))) return () => true;

@@ -25,7 +25,7 @@ function* textsIn(element: Element): Generator<Text> {
     else if (isElement(node) && visible(node)) yield* textsIn(node);
 }
 
-// Where some words begin and end in an element, blanks between them as they may be; as they are written, or in any case.
+// Where some words begin and end in an element, whatever the blanks between them: as written, or in any case.
 function placeOf(element: Element, words: string): [from: Place, to: Place] | undefined {
   let text = '';
   const places: Place[] = [];
