@@ -42,7 +42,8 @@ export const wrappers: Record<string, Wrap> = {
   'a box that takes the focus': (inside) => `<div class="row" tabindex="0">Letter ${inside}</div>`,
   'turned boxes': (inside) => `<div class="row turned">Letter <div>${inside}</div></div>`,
   'a shadow root': (inside) =>
-    `<div class="row">Letter <s-box><template shadowrootmode="open"><style>${looks}</style>${inside}</template></s-box></div>`,
+    `<div class="row">Letter <s-box><template shadowrootmode="open"><style>${looks}</style>${inside}</template>
+</s-box></div>`,
 };
 
 const each = (what: string): string =>
@@ -111,7 +112,8 @@ export function matrixPage(some: readonly Combination[]): string {
   );
   return `<!doctype html><meta charset="utf-8"><title>Matrix</title>
 <style>.widget { padding: 4px } ul { list-style: none } h4, p { margin: 2px }
-.turned { width: 140px; margin: 12px; transform: rotate(4deg) } .row { padding: 6px; background: #f4f4f4 } .row-points .row { cursor: pointer } ${looks}</style>
+.turned { width: 140px; margin: 12px; transform: rotate(4deg) }
+.row { padding: 6px; background: #f4f4f4 } .row-points .row { cursor: pointer } ${looks}</style>
 ${some.map(widget).join('\n')}
 <script>
 const log = [];

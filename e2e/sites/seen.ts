@@ -56,13 +56,14 @@ export const seen: readonly (readonly [what: string, html: string, lines: string
   [
     'a board of empty boxes, one of which is taken, and a box of another kind',
     `<div class=board>${made(9, (n) => `<div class=c${n === 5 ? ' style="background: red"' : ''}></div>`)}</div>
-<div id=pad style="width: 60px; height: 60px; background: #08f"></div><div style="width: 60px; height: 9px; background: #08f">
-</div><script>document.body.onclick = () => {};</script>`,
+<div id=pad style="width: 60px; height: 60px; background: #08f"></div>
+<div style="width: 60px; height: 9px; background: #08f"></div><script>document.body.onclick = () => {};</script>`,
     'grid 3x3 of clickable: [e1] [e2] [e3] / [e4] [e5] "red" [e6] / [e7] [e8] [e9]\nclickable "pad" [e10]',
   ],
   [
     'five hundred days',
-    `<div class=year>${made(500, (n) => `<div class=day${n % 250 === 5 ? ' style="background: green"' : ''}></div>`)}</div>`,
+    `<div class=year>
+${made(500, (n) => `<div class=day${n % 250 === 5 ? ' style="background: green"' : ''}></div>`)}</div>`,
     'grid 20x25 of clickable "day grey": [e1] to [e500], row by row; "day green" [e6], "day green" [e256]',
   ],
   [
@@ -80,8 +81,8 @@ export const seen: readonly (readonly [what: string, html: string, lines: string
     'pictures by the names of their files',
     made(3, (n) => {
       const file = ['url(/x/lock.svg)', 'url(/x/bell.png)', ''][n];
-      return `<b style="cursor: pointer; display: block; width: 20px; height: 20px; ${n ? 'background' : 'mask'}: ${file}">
-</b>`;
+      const style = `cursor: pointer; display: block; width: 20px; height: 20px; ${n ? 'background' : 'mask'}: ${file}`;
+      return `<b style="${style}"></b>`;
     }),
     'clickable "lock" [e1]\nclickable "bell" [e2]\nclickable [e3]',
   ],

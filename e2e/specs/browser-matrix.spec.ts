@@ -63,7 +63,8 @@ async function code(): Promise<string> {
                 continue;
               log.length = 0;
               const refused = await press(ref, words);
-              if (!refused?.startsWith('VALIDATION_ERROR')) pressed.push({ id, line: words, refused, did: log.slice() });
+              const said = { id, line: words, refused, did: log.slice() };
+              if (!refused?.startsWith('VALIDATION_ERROR')) pressed.push(said);
             }
           }
           return pressed;

@@ -51,7 +51,8 @@ test('a press that would meet another thing is refused, and both are named', asy
     await on(`<style>.row { cursor: pointer; display: flex; width: 80px } .row b { flex: 1; cursor: pointer }
       #lid { position: absolute; inset: 0; background: #cccc }</style>
     <div class="row" id="row"><b id="yes">Yes</b><b id="no">No</b></div>
-    <div style="position: relative"><button id="under">Under</button><div id="lid">Lid</div></div><script>${told}</script>`);
+    <div style="position: relative"><button id="under">Under</button><div id="lid">Lid</div></div>
+    <script>${told}</script>`);
   expect(await agent.look()).toContain('clickable "row" [e3]\n clickable "Yes" [e1]\n clickable "No" [e2]');
   const row = await agent.failure('click', { ref: 'e3' });
   expect(row).toMatchObject({ code: 'TARGET_COVERED', outcome: 'not_executed' });
@@ -67,9 +68,10 @@ test('choosing leaves no list over what comes next', async ({ on }) => {
   const agent =
     await on(`<style>.list { position: absolute; width: 160px; background: #fff } button, .box { display: block;
       width: 160px }</style>
-    <div class="box" id="size" role="combobox" tabindex="0" aria-label="Size" aria-haspopup="listbox" aria-expanded="false"
-      aria-controls="sizes">Choose</div>
-    <div class="list" id="sizes" role="listbox" hidden><div role="option">Small</div><div role="option">Large</div></div>
+    <div class="box" id="size" role="combobox" tabindex="0" aria-label="Size" aria-haspopup="listbox"
+      aria-expanded="false" aria-controls="sizes">Choose</div>
+    <div class="list" id="sizes" role="listbox" hidden>
+      <div role="option">Small</div><div role="option">Large</div></div>
     <button id="colour" aria-haspopup="listbox">Colour</button>
     <div class="list" id="colours" hidden><div role="option">Red</div><div role="option">Blue</div></div>
     <button onclick="tell('next')">Next</button><script>
@@ -108,7 +110,8 @@ test('what is dropped before or after a text beside a picture goes by the items'
     <ul id="list">${['one', 'two', 'three'].map(item).join('')}</ul><script>
       list.ondragover = (e) => e.preventDefault();
       list.ondrop = (e) => { const at = e.target.closest('li').getBoundingClientRect();
-        tell(e.target.closest('li').textContent, e.clientY < at.top + at.height / 2 ? 'before' : 'after'); };</script>`);
+        const half = e.clientY < at.top + at.height / 2 ? 'before' : 'after';
+        tell(e.target.closest('li').textContent, half); };</script>`);
   const [one, two, three] = [
     await found(agent, 'one'),
     await found(agent, 'two'),

@@ -210,6 +210,7 @@ export interface Pressing {
   button: Button;
   count: number;
   modifiers: readonly Modifier[];
+  again?: true; // it was pressed before by the same act, and says since what that chose
 }
 
 /** What became of a click. */
@@ -238,7 +239,10 @@ function drawnAnew(hit: Element, { target, x, y }: Spot): Element {
  * Presses and releases a button over a spot, as often as asked. What a page puts off until the end of an event, it does
  * before the next one, as with those of a person.
  */
-export async function pressAndRelease(spot: Spot, { button, count, modifiers }: Pressing): Promise<Clicked> {
+export async function pressAndRelease(
+  spot: Spot,
+  { button, count, modifiers, again }: Pressing,
+): Promise<Clicked> {
   const { target } = spot;
   let { hit } = spot;
   const item = button === 'left' ? closedItem(hit) : null;
@@ -251,7 +255,7 @@ export async function pressAndRelease(spot: Spot, { button, count, modifiers }: 
     if (n > 1) await turn();
     hit = drawnAnew(hit, spot);
     if (!isConnected(hit)) return { sent, replaced: true, ...(n === 1 && { unpressed: true }) };
-    if (n === 1) stillAgreedUnderPointer(target, before);
+    if (n === 1 && again !== true) stillAgreedUnderPointer(target, before);
     const more = { button, modifiers, count: n };
     const compatible = sendMouse('pointerdown', hit, spot, { ...more, held: button });
     const mayFocus = !compatible || sendMouse('mousedown', hit, spot, { ...more, held: button });

@@ -31,7 +31,7 @@ export async function shut({ page, ref, box, isOpen }: Opened): Promise<boolean>
   if (takesKeys) return false;
   const spot = await ready(page, ref, { uncovered: true, enabled: true }).catch(() => undefined);
   if (spot === undefined || !isOpen()) return !isOpen();
-  await pressAndRelease(spot, { button: 'left', count: 1, modifiers: [] });
+  await pressAndRelease(spot, { button: 'left', count: 1, modifiers: [], again: true });
   return eventually(page, lateMs / 2, () => !isOpen());
 }
 
