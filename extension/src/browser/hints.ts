@@ -4,6 +4,7 @@ import { attribute, content, holder, line, tag, textOf } from './dom.ts';
 import { isKeyTaker, styleOf } from './drawn.ts';
 
 const mostOfHint = 60; // characters
+const mostBeside = 40; // others that are looked at
 const mostParts = 8; // of a thing that are asked for a word
 const titles = [
   'title',
@@ -90,15 +91,15 @@ function pictureIn(part: Element): string {
   return '';
 }
 
-// Where others beside it have the same word, its colour tells it from them.
+// Where others beside it have the same word and another colour, that tells it from them.
 function withColour(element: Element, word: string): string {
   if (word === '') return '';
   const classes = attribute(element, 'class');
-  const isShared = Array.from(holder(element)?.children ?? [])
-    .slice(0, 2 * mostParts)
-    .some((one) => one !== element && attribute(one, 'class') === classes);
-  const colour = classes !== null && isShared ? colourOf(element) : '';
-  return colour === '' ? word : `${word} ${colour}`;
+  const colour = classes === null ? '' : colourOf(element);
+  if (colour === '') return word;
+  const others = Array.from(holder(element)?.children ?? []).slice(0, mostBeside);
+  const differs = others.some((one) => attribute(one, 'class') === classes && colourOf(one) !== colour);
+  return differs ? `${word} ${colour}` : word;
 }
 
 function lookOf(element: Element): string {

@@ -10,7 +10,6 @@ import { isPointedOut, looksHovered } from './sheets.ts';
 const least = 6; // pixels of a picture that can be met
 const most = 64; // what is larger is no icon
 const mostSiblings = 60; // that are looked at
-const held = new Set(['move', 'grab', 'grabbing']); // what is dragged is drawn with its parts
 
 /** Whether an element over which the cursor is the same as around it does something of its own there. */
 export function standsOut(element: Element): boolean {
@@ -20,8 +19,9 @@ export function standsOut(element: Element): boolean {
 }
 
 function readStandsOut(element: Element): boolean {
-  if (isAllOf(element)) return false;
-  const isIcon = isPicture(element) && !held.has(pointer(element));
+  // What is dragged, or drawn on, is drawn with its parts.
+  if (pointer(element) !== 'pointer' || isAllOf(element)) return false;
+  const isIcon = isPicture(element);
   // In a button or link only a picture that is pointed out by itself is something else, such as the cross of a chip.
   if (isInControl(element)) return isIcon && isPointedOut(element);
   return (
@@ -56,7 +56,8 @@ function isInControl(element: Element): boolean {
   const around = holder(element);
   if (around === undefined || pointer(around) !== pointer(element)) return false;
   const role = roleOf(around);
-  return (operable.has(role) && !rowLike(tag(around), role)) || isInControl(around);
+  const isControl = operable.has(role) || role === 'columnheader';
+  return (isControl && !rowLike(tag(around), role)) || isInControl(around);
 }
 
 const drawing = new Set('svg i img span div em b'.split(' '));
