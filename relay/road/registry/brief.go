@@ -31,8 +31,11 @@ func briefObject(schema []rawjson.Member) []rawjson.Member {
 		case "minLength", "maxLength", "minItems", "maxItems", "minimum", "maximum", "pattern":
 			continue
 		case "anyOf":
-			if allowsAll(m.Value) || saysAll(rawjson.Get(schema, "description"), m.Value) {
+			if allowsAll(m.Value) {
 				continue
+			}
+			if types := saidTypes(rawjson.Get(schema, "description"), m.Value); types != nil {
+				m = rawjson.Make(m.Name, types)
 			}
 		case "default":
 			if idle[string(m.Value)] {
@@ -108,9 +111,10 @@ var typeWords = map[string][]string{
 	"boolean": {"true", "boolean"}, "array": {"list", "array"}, "null": {"null"},
 }
 
-// saysAll reports whether a description names each of the alternatives: its type, or the values that it allows, or the
-// members of an object. Then they tell a model nothing else.
-func saysAll(description, alternatives json.RawMessage) bool {
+// saidTypes are the types of alternatives each of which a description names: its type, or the values that it allows, or
+// the members of an object. Then they tell a model nothing else. Clients want at least a type, and many of them no list
+// of types, so these are alternatives as well. nil: the description does not name all.
+func saidTypes(description, alternatives json.RawMessage) json.RawMessage {
 	text, _ := rawjson.Text(description)
 	words := strings.FieldsFunc(strings.ToLower(text), func(r rune) bool {
 		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '_'
@@ -119,13 +123,27 @@ func saysAll(description, alternatives json.RawMessage) bool {
 	decoder := json.NewDecoder(bytes.NewReader(alternatives))
 	decoder.DisallowUnknownFields() // what it does not know, a description may not say
 	if text == "" || decoder.Decode(&list) != nil {
-		return false
+		return nil
 	}
-	return !slices.ContainsFunc(list, func(one alternative) bool {
-		names := one.names()
-		return len(names) == 0 || slices.ContainsFunc(names, func(any []string) bool {
-			return !slices.ContainsFunc(any, func(word string) bool { return slices.Contains(words, word) })
-		})
+	type typed struct {
+		Type string `json:"type"`
+	}
+	var types []typed
+	for _, one := range list {
+		if one.Type == "" || !one.isNamed(words) {
+			return nil
+		}
+		if !slices.Contains(types, typed{one.Type}) {
+			types = append(types, typed{one.Type})
+		}
+	}
+	return rawjson.MustEncode(types)
+}
+
+func (a *alternative) isNamed(words []string) bool {
+	names := a.names()
+	return len(names) > 0 && !slices.ContainsFunc(names, func(any []string) bool {
+		return !slices.ContainsFunc(any, func(word string) bool { return slices.Contains(words, word) })
 	})
 }
 
