@@ -6,7 +6,7 @@ import type { Page } from '@playwright/test';
 
 const shades = 2; // of 255 that a channel may differ
 
-/** Takes a picture of a whole page and keeps it in a file unless the file shows the same. Returns whether it was kept. */
+/** Takes a picture of a whole page, kept in a file unless that shows the same. Returns whether it was kept. */
 export async function keepPicture(page: Page, file: string): Promise<boolean> {
   const fresh = await page.screenshot({ animations: 'disabled' });
   const old = await readFile(file).catch(() => undefined);

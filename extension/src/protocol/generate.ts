@@ -1,4 +1,4 @@
-// Writes the types and border validators of this folder from the schemas in relay/browser/wire/schema. Runs at build time
+// Writes the types and border validators of this folder from the schemas in relay/browser/wire/schema. Runs when built
 // only (`npm run generate`); a test keeps the committed files fresh.
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
