@@ -12,7 +12,7 @@ const spot = (tag: string, name: SpotName, kind: string, inner = '', more = ''):
   `<${tag} class="spot ${kind} ${name}" data-spot="${name}"${more}>${inner}</${tag}>`;
 
 /** How a thing is drawn. */
-export const pictures: Record<string, (name: SpotName) => string> = {
+const pictures: Record<string, (name: SpotName) => string> = {
   words: (name) => spot('span', name, 'words', name),
   'words in bold': (name) => spot('b', name, 'words', name),
   'a picture with a name': (name) =>
@@ -33,7 +33,7 @@ export const pictures: Record<string, (name: SpotName) => string> = {
 type Wrap = (inside: string) => string;
 
 /** What the things stand in. */
-export const wrappers: Record<string, Wrap> = {
+const wrappers: Record<string, Wrap> = {
   'a box': (inside) => `<div class="row">${inside}</div>`,
   'a box with words': (inside) => `<div class="row">Letter ${inside}</div>`,
   'an item of a list': (inside) => `<ul><li class="row">Letter ${inside}</li></ul>`,
@@ -52,7 +52,7 @@ const forAll = (what: string): string =>
   `ROOT.addEventListener("click", (e) => { const one = e.composedPath().find((at) => at.dataset?.spot); ${what} });`;
 
 /** How a script listens; ROOT stands for the widget's row, ID for its number. */
-export const listeners: Record<string, string> = {
+const listeners: Record<string, string> = {
   'an attribute': each(`one.setAttribute("onclick", "${stop} did(ID, '" + spot + "')");`),
   'a listener each': each(`one.addEventListener("click", (event) => { ${stop} did(ID, spot); });`),
   'a press': each('one.addEventListener("pointerdown", () => did(ID, spot));'),
@@ -60,7 +60,7 @@ export const listeners: Record<string, string> = {
 };
 
 /** Which styles say that something can be pressed: of the row, and of the things. */
-export const pointers: Record<string, string> = {
+const pointers: Record<string, string> = {
   'of the row': 'row-points',
   'of the things': 'spots-point',
   'of both': 'row-points spots-point',
