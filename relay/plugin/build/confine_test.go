@@ -112,8 +112,11 @@ var ways = map[string]string{
 		"%22mappings%22:%22AAAA%22,%22names%22:[]%7D\n",
 }
 
-// isHarmless are the ways whose builds succeed, because what leads out is not needed.
-var harmless = map[string]bool{"source map": true, "absolute map": true, "a map's sources": true, "reference": false}
+// harmless are the ways whose builds succeed, because what leads out is not needed.
+var harmless = map[string]bool{
+	"source map": true, "absolute map": true, "a map's sources": true, "a package's map": true, "address": true,
+	"types only": true, "browser map above": true, "a linked package.json": true,
+}
 
 // outside lays out DIR: the plugin's folder and what is around it.
 func outside(t *testing.T, way string) (dir string) {
@@ -128,10 +131,13 @@ func outside(t *testing.T, way string) (dir string) {
 		"secret.ts": "export default '" + secret + "'; console.log('" + secret + "');",
 		"secret.map": `{"version":3,"sources":["a"],"sourcesContent":["` + secret +
 			`"],"mappings":"AAAA","names":[]}`,
-		"outside/index.ts":  "export default '" + secret + "';",
-		"outside/index.js":  "export default '" + secret + "';",
-		"outside/page.html": secret,
-		"outside/read.md":   secret,
+		"package.json":           `{"browser": {"p": false}, "imports": {"#above": "./secret.json"}}`,
+		"outside/package.json":   `{"name": "` + secret + `", "main": "a.js"}`,
+		"outside/jsx-runtime.js": "export const jsx = () => '" + secret + "';",
+		"outside/index.ts":       "export default '" + secret + "';",
+		"outside/index.js":       "export default '" + secret + "';",
+		"outside/page.html":      secret,
+		"outside/read.md":        secret,
 		"outside/tsconfig.json": `{"compilerOptions": {"paths": {"@far": ["../secret.json"]}, ` +
 			`"jsxFactory": "` + secret + `"}}`,
 		"tsconfig.json":                   `{"compilerOptions": {"paths": {"@above": ["./secret.json"]}}}`,
