@@ -1,4 +1,5 @@
-// Steps of one call that need what earlier ones bring, expect something of it, or are surprised.
+// Steps of one call that need what earlier ones bring, expect something of it, or are surprised; and where in a page
+// its new lines stand.
 import { openSite } from '../sites/own-pages.ts';
 import { Acting } from '../stage/acting.ts';
 import base, { expect, type Stage, visit } from '../stage/test.ts';
@@ -11,7 +12,11 @@ const board = `<!doctype html><title>Board</title><h1>Board</h1>
   <p id="ben" hidden>Ben is open</p>
   <button onclick="answer.textContent = confirm('Sure?')">Ask</button><p id="answer"></p>
   <button onclick="setTimeout(() => { late.textContent = 'Here it is' }, 1500)">Late</button><p id="late"></p>
-  <p>The end</p>`;
+  <section aria-label="News" id="news">${Array.from(
+    { length: 8 },
+    (_, n) => `<p>News ${n} <button>Read ${n}</button></p>`,
+  ).join('')}</section>
+  <button onclick="news.innerHTML = '<p>No news'">Clear</button><p>The end</p>`;
 const thanks =
   '<!doctype html><title>Thanks</title><p id="p"></p><script>setTimeout(() => { p.innerHTML = "Done" }, 900)</script>';
 
@@ -71,4 +76,19 @@ test('steps end where a page asks what nobody has answered, or refuses a field',
   expect(await agent.stage.page.textContent('#answer')).toBe('false');
   const sent = await act(agent, { tool: 'click', ref: send }, { tool: 'click', ref: ask });
   expect(sent).toContain('notDone: 1\nnote: Ended behind step 1: the page refuses what a field holds\n');
+});
+
+test('new lines say where they stand, and of a part that is gone its references are told', async ({
+  agent,
+}) => {
+  const add = await agent.ref('button "Add Ben"');
+  const added = await act(agent, { tool: 'click', ref: add, until: 'Benjamin' });
+  const open = await agent.ref('button "Open"');
+  expect(added).toContain(`\n+ "Benjamin" (after ${open})\n+ button "Open" [`);
+  const look = await agent.look({ full: true });
+  const news = Array.from(look.matchAll(/button "Read \d" \[(e\d+)\]/g), ([, ref]) => ref);
+  const cleared = await agent.agent.call('browser__click', { ref: await agent.ref('button "Clear"') });
+  expect(cleared.text).toContain('"No news"');
+  expect(cleared.text).toContain(`(${news.at(0)}-${news.at(-1)})`);
+  expect(cleared.text.match(/^- /gm)).toHaveLength(1);
 });

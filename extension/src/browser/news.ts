@@ -5,7 +5,7 @@ import { attribute, closest, connected, has, holder } from './dom.ts';
 import { visible } from './drawn.ts';
 import { toldOf } from './items.ts';
 import type { Line } from './lines.ts';
-import { cut } from './words.ts';
+import { placesOf, sayGone } from './newsplaces.ts';
 
 /** A line that somebody was told, without holding on to its element. */
 export interface Seen {
@@ -15,7 +15,6 @@ export interface Seen {
 }
 
 const mostMoved = 6; // lines that stand elsewhere
-const mostLost = 20; // lines that are gone, each by itself
 const fewBehind = 4; // lines behind a dialog that are told one by one
 
 const held = new WeakMap<Element, WeakRef<Element>>();
@@ -50,11 +49,12 @@ export function newsOf(hidden: readonly Seen[], before: readonly Seen[], now: re
   });
   toldOf(added.map(({ element }) => element));
   const replaced = new Set<number>();
-  const said = added.map(({ text, element }) => {
-    const at = goneOf.get(element);
-    if (at === undefined || replaced.has(at)) return `+ ${text}`;
+  const places = placesOf(added, now);
+  const said = added.map((one) => {
+    const at = goneOf.get(one.element);
+    if (at === undefined || replaced.has(at)) return `+ ${one.text}${places.get(one) ?? ''}`;
     replaced.add(at);
-    return `~ ${text}`;
+    return `~ ${one.text}`;
   });
   const lost = gone.filter((_, at) => !replaced.has(at));
   const dialog = now.some(({ modal }) => modal === true);
@@ -77,9 +77,7 @@ export function newsOf(hidden: readonly Seen[], before: readonly Seen[], now: re
       (one.modal || !isInside(one, closed)),
   );
   const ended = hidden.filter((one) => !open && lost.includes(one));
-  const all = [...really, ...ended];
-  for (const { text } of all.slice(0, mostLost)) said.push(`- ${cut(text, 80)}`);
-  if (all.length > mostLost) said.push(`- ${all.length - mostLost} more lines`);
+  said.push(...sayGone([...ended, ...really], [...hidden, ...before], now));
   if (hidden.length === 0) said.push(...ofOrder(moved));
   return { said, covered };
 }

@@ -3,6 +3,7 @@
 import { atOnce } from './moment.ts';
 import { calledLast } from './references.ts';
 import { aside, type Target } from './targets.ts';
+import { referencesIn } from './words.ts';
 
 interface Told {
   last: Target;
@@ -29,14 +30,12 @@ function knowledgeOf(viewer: string): Knowledge {
   return found;
 }
 
-const references = /(?<!\\)\[((?:f\d+)?e\d+)\]/g;
-
 /** A viewer is answered with these lines, which were written just now. */
 export function tellTargets(viewer: string, lines: readonly string[]): void {
   const { calls, told } = knowledgeOf(viewer);
   atOnce(() => {
     for (const text of lines)
-      for (const [, ref = ''] of text.matchAll(references)) {
+      for (const ref of referencesIn(text)) {
         const named = calledLast(ref);
         if (named === undefined) continue;
         const before = toldTarget(viewer, named.element);

@@ -5,6 +5,12 @@ import { legible, line } from './dom.ts';
 const plain = /^[^"\\\n[]*$/;
 const refLike = /\[(?=\s*(?:f\d+)?e\d)/g;
 
+const references = /(?<!\\)\[((?:f\d+)?e\d+)\]/g;
+
+/** The references in a line. */
+export const referencesIn = (said: string): string[] =>
+  said.includes('[') ? Array.from(said.matchAll(references), ([, ref = '']) => ref) : [];
+
 /** A text of the page between quotes, in which it cannot imitate a line or a reference. */
 export const quote = (text: string): string =>
   plain.test(text)
