@@ -224,15 +224,17 @@ test('several steps in one call end at the first that fails', async ({ at }) => 
     ],
   });
   expect(done.value).toMatchObject({ steps: [{ changes: '~ "1"' }, { outcome: 'executed' }] });
-  const failed = await agent.failure('act', {
+  const failed = await agent.agent.call('browser__act', {
     steps: [
       { tool: 'click', ref: add },
       { tool: 'click', ref: off },
       { tool: 'click', ref: add },
     ],
   });
-  expect(failed).toMatchObject({ code: 'TARGET_NOT_READY', outcome: 'executed' });
+  expect(failed).toMatchObject({ failed: true, code: 'TARGET_NOT_READY', facts: { outcome: 'executed' } });
   expect(failed.text).toContain('Step 2 of 3 (click) failed');
+  expect(failed.texts.at(-1)).toBe(`1. clicked button "Add one" [${add}]\n~ "4"`);
+  expect(failed.texts[1]).not.toContain('"done"');
   expect(await agent.stage.page.textContent('#out')).toBe('4');
 });
 

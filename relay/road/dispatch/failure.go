@@ -10,6 +10,7 @@ import (
 	"slices"
 	"syscall"
 
+	"tabrelay/relay/road/effect"
 	"tabrelay/relay/road/fault"
 )
 
@@ -103,6 +104,9 @@ func (r *run) forAgent(f *fault.Error) *fault.Error {
 		if f.Code == fault.ExtensionLost && r.tool.Idempotent {
 			f.Hint = harmless
 		}
+	}
+	if r.tool.Browses && f.FromPage {
+		f.Before, f.Facts, _ = effect.Before(r.args, f.Data)
 	}
 	return f
 }

@@ -6,6 +6,7 @@ package effect
 import (
 	"encoding/json"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -26,7 +27,8 @@ func Lines(tool string, arguments, output json.RawMessage) (text string, ok bool
 		w.say("closed tab " + plain(rawjson.Get(members, "closed")))
 		w.facts(members, "closed")
 	case tool == "act" && several:
-		w.steps(arguments, steps, members)
+		w.facts(members, "steps", "outcome") // what is said of all of them
+		w.steps(arguments, steps)
 	default:
 		w.act(verbOf(tool, arguments), members)
 	}
@@ -59,11 +61,27 @@ func (w *writer) arrival(members []rawjson.Member) {
 	w.facts(members, said...)
 }
 
-// steps are those of an act that were done, with numbers; what is said of all of them comes first.
-func (w *writer) steps(arguments json.RawMessage, done []json.RawMessage, whole []rawjson.Member) {
+// Before are the lines of the steps that an act had done when it failed: data, the failure's, has them as its member
+// done. other is what else there is in data.
+func Before(arguments, data json.RawMessage) (text string, other json.RawMessage, ok bool) {
+	members, _ := rawjson.Members(data)
+	done, ok := rawjson.Items(rawjson.Get(members, "done"))
+	if !ok || len(done) == 0 {
+		return "", data, false
+	}
+	var w writer
+	w.steps(arguments, done)
+	members = slices.DeleteFunc(members, func(one rawjson.Member) bool { return one.Name == "done" })
+	if len(members) > 0 {
+		other = rawjson.Join(members)
+	}
+	return strings.Join(w.lines, "\n"), other, true
+}
+
+// steps are those of an act that were done, with numbers.
+func (w *writer) steps(arguments json.RawMessage, done []json.RawMessage) {
 	var asked struct{ Steps []json.RawMessage }
 	_ = json.Unmarshal(arguments, &asked) // they were checked before the call
-	w.facts(whole, "steps", "outcome")
 	for i, one := range done {
 		members, _ := rawjson.Members(one)
 		var step json.RawMessage

@@ -105,6 +105,27 @@ func TestLines(t *testing.T) {
 	}
 }
 
+// TestBefore: what an act had done when it failed is said as if it had ended there, and nothing of it twice.
+func TestBefore(t *testing.T) {
+	arguments := json.RawMessage(`{"steps":[{"tool":"fill"},{"tool":"click","ref":"e1"},{"tool":"click","ref":"e2"}]}`)
+	data := json.RawMessage(`{"coveredBy":"dialog","done":[{"outcome":"executed","filled":[{"ref":"e3",` +
+		`"on":"textbox \"To\" [e3]","value":"Ada","verified":true}]},{"on":"button \"Add\" [e1]","changes":"+ \"1\""}]}`)
+	text, other, ok := Before(arguments, data)
+	want := "1. filled textbox \"To\" [e3] = \"Ada\"\n2. clicked button \"Add\" [e1]\n+ \"1\""
+	if diff := cmp.Diff(want, text); diff != "" || !ok || string(other) != `{"coveredBy":"dialog"}` {
+		t.Errorf("%v, %s, -want +got:\n%s", ok, other, diff)
+	}
+	if _, other, _ := Before(arguments, json.RawMessage(`{"done":[{}]}`)); other != nil {
+		t.Errorf("%s is left of what was said", other)
+	}
+	for _, nothing := range []string{"", `null`, `{"done":[]}`, `{"done":7}`, `{"was":"a"}`} {
+		text, other, ok := Before(arguments, json.RawMessage(nothing))
+		if ok || text != "" || string(other) != nothing {
+			t.Errorf("%s: %q, %s", nothing, text, other)
+		}
+	}
+}
+
 // FuzzTexts: whatever a page says, the answer has as many lines as there are facts, each begins as ours do, and every
 // text stands whole between quotes.
 func FuzzTexts(f *testing.F) {

@@ -104,6 +104,10 @@ type Error struct {
 	RPCCode int             `json:"rpcCode"`
 	Data    json.RawMessage `json:"data,omitempty"` // other facts
 
+	// Before is what had been done by then, in lines: a text of its own. Facts is Data without that, for the second text.
+	Before string          `json:"-"`
+	Facts  json.RawMessage `json:"-"`
+
 	// Warnings is what was repaired or ignored on the way to this failure; one sentence each.
 	Warnings []string `json:"warnings,omitempty"`
 

@@ -41,7 +41,8 @@ const (
 
 // Text renders the failure as the text items of a tool result. Whatever a page sent, exactly one line of the first
 // item starts with "[ERROR ", and it is the first; exactly one fenced block exists, it is last, and it parses to
-// the validated fields. A second item follows where it says what the first does not.
+// the validated fields. A second item follows where it says what the first does not, and one with what had been done
+// before, where there is such.
 func (e *Error) Text() []string {
 	b := e.block()
 	var text strings.Builder
@@ -57,6 +58,9 @@ func (e *Error) Text() []string {
 	if second := e.details(); second != nil {
 		items = append(items, string(rawjson.MustEncode(second)))
 	}
+	if e.Before != "" {
+		items = append(items, e.Before)
+	}
 	return items
 }
 
@@ -71,6 +75,9 @@ func (e *Error) details() *details {
 	}
 	if e.FromPage {
 		t.Outcome, t.Hint, t.Data = e.Outcome, e.Hint, e.Data
+		if e.Before != "" {
+			t.Data = e.Facts
+		}
 		if e.Type != e.Category.kind() {
 			t.Type = e.Type
 		}

@@ -25,6 +25,9 @@ without a next step. A second text says what became of the action, and has the p
 
     %s
 
+Where steps of the call had been done before it failed, the last text has them, as the answer of
+[an act](browser-acting.md#how-it-is-written) would.
+
 The whole error object, with the correlation id, is in ` + "`_meta[\"tabrelay/error\"]`" + ` of the result.
 
 ## The fields
