@@ -109,7 +109,8 @@ func TestLines(t *testing.T) {
 func TestBefore(t *testing.T) {
 	arguments := json.RawMessage(`{"steps":[{"tool":"fill"},{"tool":"click","ref":"e1"},{"tool":"click","ref":"e2"}]}`)
 	data := json.RawMessage(`{"coveredBy":"dialog","done":[{"outcome":"executed","filled":[{"ref":"e3",` +
-		`"on":"textbox \"To\" [e3]","value":"Ada","verified":true}]},{"on":"button \"Add\" [e1]","changes":"+ \"1\""}]}`)
+		`"on":"textbox \"To\" [e3]","value":"Ada","verified":true}]},` +
+		`{"on":"button \"Add\" [e1]","changes":"+ \"1\""}]}`)
 	text, other, ok := Before(arguments, data)
 	want := "1. filled textbox \"To\" [e3] = \"Ada\"\n2. clicked button \"Add\" [e1]\n+ \"1\""
 	if diff := cmp.Diff(want, text); diff != "" || !ok || string(other) != `{"coveredBy":"dialog"}` {

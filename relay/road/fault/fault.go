@@ -104,7 +104,7 @@ type Error struct {
 	RPCCode int             `json:"rpcCode"`
 	Data    json.RawMessage `json:"data,omitempty"` // other facts
 
-	// Before is what had been done by then, in lines: a text of its own. Facts is Data without that, for the second text.
+	// Before is what had been done by then, in lines: a text of its own. Facts is Data without that, for the second.
 	Before string          `json:"-"`
 	Facts  json.RawMessage `json:"-"`
 
