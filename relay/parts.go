@@ -223,9 +223,6 @@ func (r *Relay) newResources() *resource.Set {
 	}
 	o.Browser, o.Policy, o.Keep, o.Events = r.hub, r.policy, builtin.Kept{Of: r.own.Letters}, &r.events
 	o.Audit, o.Log = r.audit.Record, r.part("resource")
-	o.Asker = func(ctx context.Context) func(context.Context, call.Question) (call.Answer, error) {
-		return front.AskerFrom(ctx).Question()
-	}
 	set := resource.New(o)
 	for _, problem := range set.Problems() {
 		r.Log.Warn().Msg(problem)

@@ -142,7 +142,7 @@ func TestEventsForAgents(t *testing.T) {
 		if client == "bob" {
 			s = bob
 		}
-		contents, failure := set.Read(t.Context(), s, "events://recent")
+		contents, failure := set.Read(t.Context(), s, "events://recent", nil)
 		if failure != nil {
 			t.Fatal(failure)
 		}

@@ -39,19 +39,12 @@ const (
 
 // Asker asks the client whose request is being carried out. In the legacy era that is a request of ours on the stream
 // of theirs. In the modern era (2026-07-28, "Multi Round-Trip Requests") their request is answered with what is asked
-// for, the work stands still, and it goes on when they send the request again with the answers.
+// for, the work stands still, and it goes on when they send the request again with the answers. A client that cannot be
+// asked for anything has none: nil.
 type Asker struct {
 	able abilities
 	ask  func(ctx context.Context, inputs []Input) (map[string]json.RawMessage, error)
 }
-
-// AskerFrom returns the Asker of the request that ctx belongs to, nil when its client cannot be asked for anything.
-func AskerFrom(ctx context.Context) *Asker {
-	a, _ := ctx.Value(askerKey{}).(*Asker)
-	return a
-}
-
-type askerKey struct{}
 
 // Can reports whether the client has said that it can be asked this, or has the extension Tasks.
 func (a *Asker) Can(method string) bool { return a != nil && a.able[method] }
@@ -175,9 +168,13 @@ func (p *peer) answer(m *message) {
 	}
 }
 
-// streamAsker asks a client of the legacy era on the stream of x.
-func (f *Front) streamAsker(p *peer, x *exchange, able abilities) *Asker {
-	return &Asker{able: able, ask: func(ctx context.Context, inputs []Input) (map[string]json.RawMessage, error) {
+// streamAsker asks a client of the legacy era on the stream of x, if both can.
+func (f *Front) streamAsker(p *peer, x *exchange) *Asker {
+	able := p.able.Load()
+	if able == nil || len(*able) == 0 || !x.out.asks() {
+		return nil
+	}
+	return &Asker{able: *able, ask: func(ctx context.Context, inputs []Input) (map[string]json.RawMessage, error) {
 		answers := map[string]json.RawMessage{}
 		waiting := make([]chan reply, len(inputs))
 		for i, in := range inputs {

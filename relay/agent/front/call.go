@@ -22,7 +22,7 @@ type callable struct {
 	bridge   func(*fault.Error) string
 	indent   bool // the result is shown as indented JSON
 	long     bool // clients that have tasks need not wait for it
-	run      func(context.Context, call.Call) (*call.Result, *fault.Error)
+	run      func(context.Context, call.Call, *Asker) (*call.Result, *fault.Error)
 }
 
 // find resolves a name among the tools of the toolset that the client asked for. One that is not shown to it is found
@@ -60,17 +60,15 @@ func (f *Front) callTool(ctx context.Context, p *peer, x *exchange, m *message, 
 		x.level = meta.LogLevel
 	}
 	x.callID, x.mayBeTask = c.ID, t.long && f.mayBeTask(p, meta)
-	f.perform(ctx, p, x, m, meta, func(ctx context.Context, out reporter) func(*exchange) response {
+	f.perform(ctx, p, x, m, meta, func(ctx context.Context, client *Asker, out reporter) answer {
 		if x.level != "" {
 			c.Log = out.reportLog
 		}
 		if x.token != nil || t.long {
 			c.Progress = out.reportProgress
 		}
-		if asker, ok := ctx.Value(askerKey{}).(*Asker); ok {
-			c.Ask = asker.Question()
-		}
-		result, failure := t.run(ctx, c)
+		c.Ask = client.Question()
+		result, failure := t.run(ctx, c, client)
 		return func(x *exchange) response {
 			switch {
 			case failure == nil:
@@ -209,9 +207,12 @@ func (f *Front) record(c *call.Call, name string, began time.Time, fail *fault.E
 }
 
 // carryOut has a call run by whoever runs those of its session.
-func (f *Front) carryOut(ctx context.Context, c call.Call) (*call.Result, *fault.Error) {
+func (f *Front) carryOut(ctx context.Context, c call.Call, client *Asker) (*call.Result, *fault.Error) {
 	if c.Session.Bounds != nil && f.options.Bounded != nil {
 		return f.options.Bounded.Do(ctx, c)
+	}
+	if asking, ok := f.options.Caller.(AskingCaller); ok {
+		return asking.DoAsking(ctx, c, client)
 	}
 	return f.options.Caller.Do(ctx, c)
 }

@@ -51,7 +51,9 @@ func (x *features) Templates() []call.ResourceTemplate {
 	return []call.ResourceTemplate{{URITemplate: "demo://item/{n}", Name: "item"}}
 }
 
-func (x *features) Read(ctx context.Context, s call.Session, uri string) ([]call.ResourceContents, *fault.Error) {
+func (x *features) Read(
+	ctx context.Context, s call.Session, uri string, client *Asker,
+) ([]call.ResourceContents, *fault.Error) {
 	switch {
 	case uri == "demo://text":
 		return []call.ResourceContents{{URI: uri, MIMEType: "text/plain", Text: "a <b> \u2028",
@@ -64,7 +66,7 @@ func (x *features) Read(ctx context.Context, s call.Session, uri string) ([]call
 		e.Type = fault.TypeRedirect
 		return nil, e
 	case uri == "demo://ask":
-		return ask(ctx, uri)
+		return ask(ctx, client, uri)
 	case uri == "demo://panic":
 		panic("secret")
 	case strings.HasPrefix(uri, "demo://item/"):
@@ -73,8 +75,7 @@ func (x *features) Read(ctx context.Context, s call.Session, uri string) ([]call
 	return nil, fault.New(fault.ResourceNotFound, "There is no resource "+uri)
 }
 
-func ask(ctx context.Context, uri string) ([]call.ResourceContents, *fault.Error) {
-	a := AskerFrom(ctx)
+func ask(ctx context.Context, a *Asker, uri string) ([]call.ResourceContents, *fault.Error) {
 	if !a.Can(Roots) {
 		return nil, fault.New(fault.ClientCapabilityMissing, "The client has no roots",
 			fault.WithData(json.RawMessage(`{"requiredCapabilities":{"roots":{}}}`)))
@@ -87,7 +88,7 @@ func ask(ctx context.Context, uri string) ([]call.ResourceContents, *fault.Error
 }
 
 func (x *features) Watch(_ call.Session, uri string, changed func()) (stop func(), failure *fault.Error) {
-	if _, fail := x.Read(context.Background(), call.Session{}, uri); fail != nil {
+	if _, fail := x.Read(context.Background(), call.Session{}, uri, nil); fail != nil {
 		return nil, fail
 	}
 	if uri == "demo://item/restless" {
@@ -148,8 +149,9 @@ func (x promptFeatures) List() []call.Prompt {
 	return all
 }
 
-func (x promptFeatures) Render(_ context.Context, _ call.Session, name string,
-	args map[string]string) (*call.RenderedPrompt, *fault.Error) {
+func (x promptFeatures) Render(
+	_ context.Context, name string, args map[string]string, _ *Asker,
+) (*call.RenderedPrompt, *fault.Error) {
 	switch {
 	case name == "greet" && args["who"] == "":
 		return nil, fault.New(fault.InvalidParams, "The argument who is missing")

@@ -38,6 +38,12 @@ type Caller interface {
 	Withdraw(p call.Position)
 }
 
+// AskingCaller is a Caller with tools that ask their client for more than the form that call.Call.Ask puts to a person.
+type AskingCaller interface {
+	// DoAsking is Do; client is nil when it cannot be asked.
+	DoAsking(ctx context.Context, c call.Call, client *Asker) (*call.Result, *fault.Error)
+}
+
 // Bounded runs the calls of an agent that acts for a client, within its bounds.
 type Bounded interface {
 	Do(ctx context.Context, c call.Call) (*call.Result, *fault.Error)

@@ -45,12 +45,12 @@ func findGateway(name string) *gatewayTool {
 
 // bind is the tool as the others are run. What it answers itself is written down here; a call that it makes is audited
 // by the Caller.
-func (g *gatewayTool) bind(f *Front) func(context.Context, call.Call) (*call.Result, *fault.Error) {
-	return func(ctx context.Context, c call.Call) (*call.Result, *fault.Error) {
+func (g *gatewayTool) bind(f *Front) func(context.Context, call.Call, *Asker) (*call.Result, *fault.Error) {
+	return func(ctx context.Context, c call.Call, client *Asker) (*call.Result, *fault.Error) {
 		began := time.Now()
 		result, instead, failure := g.run(f, c)
 		if instead != nil {
-			return f.carryOut(ctx, *instead)
+			return f.carryOut(ctx, *instead, client)
 		}
 		f.record(&c, g.name, began, failure)
 		return result, failure

@@ -63,39 +63,45 @@ type suspendedRequest struct {
 	digest [32]byte // of what its request asks for
 }
 
-// perform carries out a request that may ask its client something. do does the work and returns how to answer; it gets
-// an Asker in ctx, and reaches the client that waits through out.
-func (f *Front) perform(
-	ctx context.Context, p *peer, x *exchange, m *message, meta *requestMeta,
-	do func(ctx context.Context, out reporter) func(*exchange) response,
-) {
-	if !meta.modern {
-		if able := p.able.Load(); able != nil && len(*able) > 0 && x.out.asks() {
-			ctx = context.WithValue(ctx, askerKey{}, f.streamAsker(p, x, *able))
-		}
-	} else if m.param("requestState") != nil {
+// operation does what a request asks for. It may ask client, and reports to whoever waits through out.
+type operation func(ctx context.Context, client *Asker, out reporter) answer
+
+// answer renders the end of an operation for the exchange that waits for it.
+type answer func(*exchange) response
+
+// perform carries out a request that may ask its client something.
+func (f *Front) perform(ctx context.Context, p *peer, x *exchange, m *message, meta *requestMeta, do operation) {
+	able := abilitiesOf(meta.Capabilities)
+	switch {
+	case !meta.modern:
+		f.conclude(ctx, x, m.method, do(ctx, f.streamAsker(p, x), x))
+	case m.param("requestState") != nil:
 		f.resume(ctx, p, x, m)
-		return
-	} else if able := abilitiesOf(meta.Capabilities); len(able) > 0 {
+	case len(able) > 0:
 		f.start(ctx, p, x, m, able, do)
-		return
+	default:
+		f.conclude(ctx, x, m.method, do(ctx, nil, x))
 	}
-	f.conclude(ctx, x, do(ctx, x))
 }
 
 // conclude answers an exchange whose work is done, unless its client has cancelled it.
-func (f *Front) conclude(ctx context.Context, x *exchange, answer func(*exchange) response) {
+func (f *Front) conclude(ctx context.Context, x *exchange, method string, end answer) {
 	if context.Cause(ctx) == call.ErrCancelled {
 		x.abandon()
 	}
-	x.respond(answer(x))
+	x.respond(f.render(x, method, end))
+}
+
+// render is the response of an end. A bug in rendering it is one, too.
+func (f *Front) render(x *exchange, method string, end answer) (r response) {
+	if bug := f.guard(method, func() { r = end(x) }); bug != nil {
+		return x.refuse(bug)
+	}
+	return r
 }
 
 // start starts a run and returns when the exchange has its response.
-func (f *Front) start(
-	ctx context.Context, p *peer, x *exchange, m *message, able abilities,
-	do func(context.Context, reporter) func(*exchange) response,
-) {
+func (f *Front) start(ctx context.Context, p *peer, x *exchange, m *message, able abilities, do operation) {
 	early, fail := readResponses(m)
 	if fail != nil {
 		x.respond(x.refuse(fail))
@@ -107,34 +113,26 @@ func (f *Front) start(
 	}
 	working, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
 	r.cancel = cancel
-	working = context.WithValue(working, askerKey{}, &Asker{able: able, ask: r.ask})
 	t := &roundTrip{x: x, answered: make(chan struct{})}
 	r.take(ctx, t)
-	go func() {
-		defer cancel(nil)
-		answer := f.attempt(m.method, func() func(*exchange) response { return do(working, r) })
-		last, k := r.release()
-		switch {
-		case k != nil:
-			k.finish(answer)
-		case last != nil:
-			defer close(last.answered)
-			defer f.catch(last.x, m.method)
-			f.conclude(working, last.x, answer)
-		}
-	}()
+	go r.run(working, &Asker{able: able, ask: r.ask}, do)
 	<-t.answered
 }
 
-// attempt does work, and turns a bug in it into an answer.
-func (f *Front) attempt(method string, work func() func(*exchange) response) (answer func(*exchange) response) {
-	defer func() {
-		if p := recover(); p != nil {
-			failure := f.panicked(method, p)
-			answer = func(x *exchange) response { return x.refuse(failure) }
-		}
-	}()
-	return work()
+// run does the work, and gives its end to the task that it has become, or to the exchange that waits for it.
+func (r *resumable) run(ctx context.Context, client *Asker, do operation) {
+	defer r.cancel(nil)
+	var end answer
+	if bug := r.front.guard(r.m.method, func() { end = do(ctx, client, r) }); bug != nil {
+		end = func(x *exchange) response { return x.refuse(bug) }
+	}
+	switch last, k := r.release(); {
+	case k != nil:
+		k.finish(end)
+	case last != nil:
+		r.front.conclude(ctx, last.x, r.m.method, end)
+		close(last.answered)
+	}
 }
 
 // take makes t the round trip of the request. While it is, what ends its exchange ends the work. Where the client has

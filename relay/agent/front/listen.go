@@ -97,12 +97,9 @@ func (f *Front) watchAll(c *listener, m *message) *message {
 // subscribe is the request as mcp-go serves it, until ctx ends. The name it knows the request by comes back in the
 // result, where the client's own id must stand.
 func (f *Front) subscribe(ctx context.Context, c *listener, x *exchange, m *message) (r response) {
-	defer func() {
-		if p := recover(); p != nil {
-			r = refuse(x.id, f.panicked(m.method, p), true)
-		}
-	}()
-	r = f.askEngine(ctx, c, x, m, c.id)
+	if bug := f.guard(m.method, func() { r = f.askEngine(ctx, c, x, m, c.id) }); bug != nil {
+		return refuse(x.id, bug, true)
+	}
 	r.body = bytes.ReplaceAll(r.body, rawjson.AppendText(nil, c.id), x.id)
 	return r
 }

@@ -14,8 +14,8 @@ type Prompts interface {
 	// List returns them in an order that stays the same while the list does.
 	List() []call.Prompt
 	// Render fills in a recipe. There is none of that name: fault.UnknownPrompt; its arguments are wrong:
-	// fault.InvalidParams; anything else is a recipe that could not be rendered.
-	Render(ctx context.Context, s call.Session, name string, args map[string]string) (*call.RenderedPrompt,
+	// fault.InvalidParams; anything else is a recipe that could not be rendered. client is nil when it cannot be asked.
+	Render(ctx context.Context, name string, args map[string]string, client *Asker) (*call.RenderedPrompt,
 		*fault.Error)
 	// OnChange calls changed when List would answer something else, until stop. changed does not block.
 	OnChange(changed func()) (stop func())
@@ -35,14 +35,14 @@ type Ref struct {
 }
 
 // getPrompt carries prompts/get out.
-func (f *Front) getPrompt(ctx context.Context, p *peer, m *message) func(*exchange) response {
+func (f *Front) getPrompt(ctx context.Context, p *peer, m *message, client *Asker) answer {
 	name, args, fail := readPrompt(m)
 	var rendered *call.RenderedPrompt
 	if fail == nil {
 		fail = f.refusePrompt(p, name)
 	}
 	if fail == nil {
-		rendered, fail = f.options.Prompts.Render(ctx, p.session, name, args)
+		rendered, fail = f.options.Prompts.Render(ctx, name, args, client)
 	}
 	return func(x *exchange) response {
 		if fail != nil {

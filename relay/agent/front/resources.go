@@ -23,8 +23,8 @@ type Resources interface {
 	// Templates returns the families of resources that List does not enumerate.
 	Templates() []call.ResourceTemplate
 	// Read returns what a resource holds. There is no such resource: fault.ResourceNotFound; the URI is not one:
-	// fault.InvalidParams; anything else is a resource that could not be read.
-	Read(ctx context.Context, s call.Session, uri string) ([]call.ResourceContents, *fault.Error)
+	// fault.InvalidParams; anything else is a resource that could not be read. client is nil when it cannot be asked.
+	Read(ctx context.Context, s call.Session, uri string, client *Asker) ([]call.ResourceContents, *fault.Error)
 	// Watch calls changed when what the resource holds for s has changed, until stop. changed does not block.
 	Watch(s call.Session, uri string, changed func()) (stop func(), failure *fault.Error)
 }
@@ -70,11 +70,11 @@ func readURI(m *message) (uri string, fail *fault.Error) {
 }
 
 // readResource carries resources/read out.
-func (f *Front) readResource(ctx context.Context, s call.Session, m *message) func(*exchange) response {
+func (f *Front) readResource(ctx context.Context, s call.Session, m *message, client *Asker) answer {
 	uri, fail := readURI(m)
 	var contents []call.ResourceContents
 	if fail == nil {
-		contents, fail = f.options.Resources.Read(ctx, s, uri)
+		contents, fail = f.options.Resources.Read(ctx, s, uri, client)
 	}
 	return func(x *exchange) response {
 		if fail != nil {

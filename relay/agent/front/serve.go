@@ -54,15 +54,18 @@ func (f *Front) serve(ctx context.Context, p *peer, x *exchange, m *message) {
 // writes the response, may run concurrently, and must always be run.
 func (f *Front) admit(ctx context.Context, p *peer, x *exchange, m *message) (work func()) {
 	x.log = &f.options.Log
-	defer func() {
-		rest := work
-		work = func() {
-			defer f.options.Caller.Withdraw(x.position) // of one that never became a call
-			defer f.leave(x)
-			defer f.catch(x, m.method)
-			rest()
+	rest := f.decide(ctx, p, x, m)
+	return func() {
+		defer f.options.Caller.Withdraw(x.position) // of one that never became a call
+		defer f.leave(x)
+		if bug := f.guard(m.method, rest); bug != nil {
+			x.respond(x.refuse(bug))
 		}
-	}()
+	}
+}
+
+// decide is what admit does with the request itself.
+func (f *Front) decide(ctx context.Context, p *peer, x *exchange, m *message) (work func()) {
 	meta, fail := readMeta(m)
 	x.modern = meta.modern
 	p.admitting.Lock()
@@ -138,14 +141,14 @@ func (f *Front) route(ctx context.Context, p *peer, x *exchange, m *message, met
 	case method == mcp.MethodResourcesTemplatesList && resources:
 		x.respond(f.listTemplates(x, m))
 	case method == mcp.MethodResourcesRead && resources:
-		f.perform(ctx, p, x, m, meta, func(ctx context.Context, _ reporter) func(*exchange) response {
-			return f.readResource(ctx, p.who(meta), m)
+		f.perform(ctx, p, x, m, meta, func(ctx context.Context, client *Asker, _ reporter) answer {
+			return f.readResource(ctx, p.who(meta), m, client)
 		})
 	case method == mcp.MethodPromptsList && prompts:
 		x.respond(f.list(x, m, "prompts", encodeAll(f.listPrompts(p)), pageSize))
 	case method == mcp.MethodPromptsGet && prompts:
-		f.perform(ctx, p, x, m, meta, func(ctx context.Context, _ reporter) func(*exchange) response {
-			return f.getPrompt(ctx, p, m)
+		f.perform(ctx, p, x, m, meta, func(ctx context.Context, client *Asker, _ reporter) answer {
+			return f.getPrompt(ctx, p, m, client)
 		})
 	case method == mcp.MethodCompletionComplete && f.options.Completer != nil:
 		x.respond(f.complete(ctx, p, x, m))
@@ -160,11 +163,15 @@ func (f *Front) route(ctx context.Context, p *peer, x *exchange, m *message, met
 	}
 }
 
-// catch turns a bug into an answer that tells nothing about it; the log does.
-func (f *Front) catch(x *exchange, method string) {
-	if r := recover(); r != nil {
-		x.respond(x.refuse(f.panicked(method, r)))
-	}
+// guard does work, and returns a bug in it as a failure that tells nothing about it; the log does.
+func (f *Front) guard(method string, work func()) (bug *fault.Error) {
+	defer func() {
+		if p := recover(); p != nil {
+			bug = f.panicked(method, p)
+		}
+	}()
+	work()
+	return nil
 }
 
 // panicked writes a bug to the log, and returns what is said of it: nothing about what it was.

@@ -224,10 +224,10 @@ func (k *task) cancel() {
 }
 
 // finish notes how the call ended, and keeps that.
-func (k *task) finish(answer func(*exchange) response) {
+func (k *task) finish(how answer) {
 	defer k.tell()
 	defer k.leave()
-	end := k.render(answer)
+	end := endOf(k.front.render(k.x, k.request.m.method, how))
 	k.mu.Lock()
 	if k.saving != nil {
 		k.saving.Stop()
@@ -242,16 +242,6 @@ func (k *task) finish(answer func(*exchange) response) {
 		k.front.options.Log.Error().Err(err).Str("correlationId", string(kept.CallID)).
 			Msg("the end of a task is lost, because it cannot be kept")
 	}
-}
-
-// render encodes how the call ended. A bug there is an end, too.
-func (k *task) render(answer func(*exchange) response) (end taskEnd) {
-	defer func() {
-		if p := recover(); p != nil {
-			end = endOf(k.x.refuse(k.front.panicked(k.request.m.method, p)))
-		}
-	}()
-	return endOf(answer(k.x))
 }
 
 // timeToLive is how long a task is kept from its creation on.

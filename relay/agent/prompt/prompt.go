@@ -12,6 +12,7 @@ import (
 	"strings"
 	"sync/atomic"
 
+	"tabrelay/relay/agent/front"
 	"tabrelay/relay/lib/suggest"
 	"tabrelay/relay/road/call"
 	"tabrelay/relay/road/fault"
@@ -99,8 +100,9 @@ func (p *Prompts) Find(name string) (*Recipe, bool) {
 
 // Render fills in a recipe. Its failures are fault.UnknownPrompt, fault.InvalidParams when arguments are missing or
 // unknown, and fault.PromptFailed.
-func (p *Prompts) Render(_ context.Context, _ call.Session, name string,
-	args map[string]string) (*call.RenderedPrompt, *fault.Error) {
+func (p *Prompts) Render(
+	_ context.Context, name string, args map[string]string, _ *front.Asker,
+) (*call.RenderedPrompt, *fault.Error) {
 	b := p.book()
 	r, ok := b.recipes[name]
 	if !ok {

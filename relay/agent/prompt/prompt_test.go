@@ -71,7 +71,7 @@ func TestARecipeIsRendered(t *testing.T) {
 		{map[string]string{"kind": "{{note}}", "limit": "2", "note": " <b>\n{{kind}}"},
 			"Compare 2 {{note}} teas. <b>\n{{kind}}"},
 	} {
-		got, failure := p.Render(t.Context(), call.Session{}, "shop__compare", c.args)
+		got, failure := p.Render(t.Context(), "shop__compare", c.args, nil)
 		if failure != nil {
 			t.Fatal(failure)
 		}
@@ -109,14 +109,14 @@ func TestUnknownPromptsAndArgumentsAreRefused(t *testing.T) {
 		{"shop__echo", map[string]string{"x": strings.Repeat("y", 100_000)}, fault.PromptFailed, "Prompt render failed",
 			"longer than 1048576 bytes"},
 	} {
-		got, failure := p.Render(t.Context(), call.Session{}, c.name, c.args)
+		got, failure := p.Render(t.Context(), c.name, c.args, nil)
 		if got != nil || failure == nil || failure.Code != c.code || failure.Message != c.message ||
 			!strings.Contains(failure.Hint, c.hint) {
 			t.Errorf("%s %.40v: %v, %+v", c.name, c.args, got, failure)
 		}
 	}
-	_, failure := p.Render(t.Context(), call.Session{}, "shop__echo",
-		map[string]string{"x": strings.Repeat("y", 100_000)})
+	_, failure := p.Render(t.Context(), "shop__echo",
+		map[string]string{"x": strings.Repeat("y", 100_000)}, nil)
 	if failure.ProtocolNumber(true) != -32603 ||
 		string(failure.Data) != `{"prompt":"shop__echo","reason":"the text becomes longer than 1048576 bytes"}` {
 		t.Errorf("number %d, data %s", failure.ProtocolNumber(true), failure.Data)

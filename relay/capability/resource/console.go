@@ -55,11 +55,11 @@ func (c *consoles) check(u *url.URL) *fault.Error {
 	return only(u, "profile")
 }
 
-func (c *consoles) read(ctx context.Context, s call.Session, u *url.URL) ([]call.ResourceContents, *fault.Error) {
+func (c *consoles) read(ctx context.Context, r reading, u *url.URL) ([]call.ResourceContents, *fault.Error) {
 	if failure := c.check(u); failure != nil {
 		return nil, failure
 	}
-	tab, same, failure := c.tabs.permit(ctx, s, u)
+	tab, same, failure := c.tabs.permit(ctx, r, u)
 	if failure != nil {
 		return nil, failure
 	}

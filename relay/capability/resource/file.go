@@ -194,7 +194,7 @@ func fileFailed(err error) *fault.Error {
 		"Repeat the request; if it fails again, use another file.", fault.WithCause(err))
 }
 
-func (f *files) read(_ context.Context, _ call.Session, u *url.URL) ([]call.ResourceContents, *fault.Error) {
+func (f *files) read(_ context.Context, _ reading, u *url.URL) ([]call.ResourceContents, *fault.Error) {
 	file, info, failure := f.open(u)
 	if failure != nil {
 		return nil, failure

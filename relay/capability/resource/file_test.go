@@ -152,7 +152,7 @@ func TestSwappedFiles(t *testing.T) {
 			}
 		})
 		for range 3000 {
-			contents, _ := s.Read(t.Context(), session, fileURI(root)+path)
+			contents, _ := s.Read(t.Context(), session, fileURI(root)+path, nil)
 			if len(contents) > 0 && contents[0].Text == "secret" {
 				t.Error("a link was followed")
 				break

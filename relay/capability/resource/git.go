@@ -100,7 +100,7 @@ func (g *git) parse(u *url.URL) (w wanted, failure *fault.Error) {
 	return w, nil
 }
 
-func (g *git) read(ctx context.Context, _ call.Session, u *url.URL) ([]call.ResourceContents, *fault.Error) {
+func (g *git) read(ctx context.Context, _ reading, u *url.URL) ([]call.ResourceContents, *fault.Error) {
 	w, failure := g.parse(u)
 	if failure != nil {
 		return nil, failure

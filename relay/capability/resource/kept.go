@@ -53,7 +53,7 @@ func (*results) templates() []call.ResourceTemplate {
 
 func (*results) list(context.Context, call.Session) ([]call.Resource, *fault.Error) { return nil, nil }
 
-func (r *results) read(ctx context.Context, s call.Session, u *url.URL) ([]call.ResourceContents, *fault.Error) {
+func (k *results) read(ctx context.Context, r reading, u *url.URL) ([]call.ResourceContents, *fault.Error) {
 	if failure := only(u); failure != nil {
 		return nil, failure
 	}
@@ -62,7 +62,7 @@ func (r *results) read(ctx context.Context, s call.Session, u *url.URL) ([]call.
 	if id == "" {
 		return nil, missing
 	}
-	kept, found, err := r.keep.Result(ctx, s, id)
+	kept, found, err := k.keep.Result(ctx, r.session, id)
 	if err != nil {
 		return nil, storeFailed(err)
 	}
@@ -113,7 +113,7 @@ func (l *letters) list(ctx context.Context, s call.Session) ([]call.Resource, *f
 	return list, nil
 }
 
-func (l *letters) read(ctx context.Context, s call.Session, u *url.URL) ([]call.ResourceContents, *fault.Error) {
+func (l *letters) read(ctx context.Context, r reading, u *url.URL) ([]call.ResourceContents, *fault.Error) {
 	if failure := only(u); failure != nil {
 		return nil, failure
 	}
@@ -123,7 +123,7 @@ func (l *letters) read(ctx context.Context, s call.Session, u *url.URL) ([]call.
 	if id == "" {
 		return nil, missing
 	}
-	view, found, err := l.keep.Letter(ctx, s, call.ID(id))
+	view, found, err := l.keep.Letter(ctx, r.session, call.ID(id))
 	switch {
 	case err != nil:
 		return nil, storeFailed(err)
@@ -189,11 +189,11 @@ func isEvents(u *url.URL) *fault.Error {
 	return only(u)
 }
 
-func (e *events) read(_ context.Context, s call.Session, u *url.URL) ([]call.ResourceContents, *fault.Error) {
+func (e *events) read(_ context.Context, r reading, u *url.URL) ([]call.ResourceContents, *fault.Error) {
 	if failure := isEvents(u); failure != nil {
 		return nil, failure
 	}
-	list := slices.DeleteFunc(e.bus.Recent(math.MaxInt), func(one event.Event) bool { return !one.Concerns(s) })
+	list := slices.DeleteFunc(e.bus.Recent(math.MaxInt), func(one event.Event) bool { return !one.Concerns(r.session) })
 	list = list[max(0, len(list)-recentEvents):]
 	text := rawjson.MustEncode(map[string]any{"events": list})
 	return []call.ResourceContents{{MIMEType: "application/json", Text: string(text)}}, nil

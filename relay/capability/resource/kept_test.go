@@ -40,11 +40,11 @@ func TestKeptResultsAndLetters(t *testing.T) {
 		wantFault(t, s, uri, fault.ResourceNotFound, fault.TypeNotFound)
 	}
 	if _, failure := s.Read(t.Context(), call.Session{Client: "somebody else"}, "deadletter://"+
-		letter); failure == nil || failure.Code != fault.ResourceNotFound {
+		letter, nil); failure == nil || failure.Code != fault.ResourceNotFound {
 		t.Errorf("somebody else's letter: %v", failure)
 	}
 	if _, failure := s.Read(t.Context(), call.Session{Client: "somebody else"}, "result://"+
-		result); failure == nil || failure.Code != fault.ResourceNotFound {
+		result, nil); failure == nil || failure.Code != fault.ResourceNotFound {
 		t.Errorf("somebody else's result: %v", failure)
 	}
 	keep.err = errors.New("SQLITE_IOERR /home/x/tabrelay.db")

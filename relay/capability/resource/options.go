@@ -2,7 +2,6 @@ package resource
 
 import (
 	"cmp"
-	"context"
 	"net/netip"
 	"time"
 
@@ -21,9 +20,6 @@ type Options struct {
 	Readable  func(string) bool // whether a page with that address may be listed and read; nil: every page
 	Policy    Policy            // nil: every client may read what is readable
 	Audit     func(call.Entry)  // hears of each reading; may be nil
-
-	// Asker is how the client of a request asks its person; nil, or an answer of nil: it cannot.
-	Asker func(context.Context) func(context.Context, call.Question) (call.Answer, error)
 
 	Keep   Keep
 	Events *event.Bus

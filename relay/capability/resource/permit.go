@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"tabrelay/relay/browser/hub"
-	"tabrelay/relay/lib/random"
 	"tabrelay/relay/road/call"
 	"tabrelay/relay/road/fault"
 	"tabrelay/relay/road/policy"
@@ -63,19 +62,15 @@ func target(t hub.Tab) call.Target {
 // permit finds the tab that a URI names once the client may read it. The tab is looked at again after that: what was
 // allowed of one origin is not read of another. page reports whether a page that was read is of that origin.
 func (t *tabs) permit(
-	ctx context.Context, s call.Session, u *url.URL,
+	ctx context.Context, r reading, u *url.URL,
 ) (tab hub.Tab, page func(address string) bool, failure *fault.Error) {
 	page = func(address string) bool { return t.mayRead(address) }
 	tab, failure = t.awake(u)
 	if failure != nil || t.policy == nil {
 		return tab, page, failure
 	}
-	var client func(context.Context, call.Question) (call.Answer, error)
-	if t.asker != nil {
-		client = t.asker(ctx)
-	}
 	origin := Origin(tab.URL)
-	failure = t.policy.ReadTab(ctx, readingID(ctx), s, target(tab), tools[u.Scheme], u.String(), client)
+	failure = t.policy.ReadTab(ctx, r.id, r.session, target(tab), tools[u.Scheme], u.String(), r.ask)
 	if failure != nil {
 		if failure.Code == fault.TabNotFound {
 			failure = closed(tab)
@@ -88,30 +83,22 @@ func (t *tabs) permit(
 	return tab, func(address string) bool { return t.mayRead(address) && Origin(address) == origin }, failure
 }
 
-// readingKey is the id of a reading in its context.
-type readingKey struct{}
-
-func readingID(ctx context.Context) call.ID {
-	id, _ := ctx.Value(readingKey{}).(call.ID)
-	return id
-}
-
 // readAny is what reading by URI is called in the audit log where it is no tab that is read.
 const readAny = "resources/read"
 
-// audited reads, and writes that down. What the person decides about it has the same id.
+// audited reads, and writes that down.
 func (s *Set) audited(
-	ctx context.Context, session call.Session, uri string,
+	ctx context.Context, r reading, uri string,
 ) (contents []call.ResourceContents, failure *fault.Error) {
-	id, began := call.ID(random.Hex(16)), time.Now()
-	contents, failure = s.read(context.WithValue(ctx, readingKey{}, id), session, uri)
+	began := time.Now()
+	contents, failure = s.read(ctx, r, uri)
 	if s.audit == nil {
 		return contents, failure
 	}
 	scheme, _, _ := strings.Cut(strings.ToLower(uri), ":")
 	e := call.Entry{
-		Kind: call.EntryCall, Session: session, Tool: cmp.Or(tools[scheme], readAny), Plugin: policy.RelayPlugin,
-		Outcome: "returned", Duration: time.Since(began), CallID: id,
+		Kind: call.EntryCall, Session: r.session, Tool: cmp.Or(tools[scheme], readAny), Plugin: policy.RelayPlugin,
+		Outcome: "returned", Duration: time.Since(began), CallID: r.id,
 	}
 	e.Arguments, _ = json.Marshal(map[string]string{"uri": uri}) // strings always encode
 	if u, err := url.Parse(uri); err == nil && ofTabs(uri) {

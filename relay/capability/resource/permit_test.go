@@ -80,7 +80,7 @@ func TestReadingIsPermitted(t *testing.T) {
 				}
 				return tt.failure
 			}}})
-			_, failure := s.Read(t.Context(), call.Session{}, tt.uri)
+			_, failure := s.Read(t.Context(), call.Session{}, tt.uri, nil)
 			switch {
 			case tt.code == "" && failure != nil, tt.code != "" && (failure == nil || failure.Code != tt.code):
 				t.Errorf("got %v, want %q", failure, tt.code)
@@ -117,7 +117,7 @@ func TestTabsOutsideTheScope(t *testing.T) {
 		t.Errorf("listed %+v %v", list, failure)
 	}
 	for _, uri := range []string{"tab://1/text", "TAB://1/html", "console://1"} {
-		if _, failure := s.Read(t.Context(), call.Session{}, uri); failure == nil ||
+		if _, failure := s.Read(t.Context(), call.Session{}, uri, nil); failure == nil ||
 			failure.Code != fault.PermissionDenied {
 			t.Errorf("reading %s: %v", uri, failure)
 		}

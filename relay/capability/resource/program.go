@@ -113,7 +113,7 @@ func (t *tail) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-func (p *program) read(ctx context.Context, _ call.Session, u *url.URL) ([]call.ResourceContents, *fault.Error) {
+func (p *program) read(ctx context.Context, _ reading, u *url.URL) ([]call.ResourceContents, *fault.Error) {
 	if len(p.Command) == 0 {
 		return nil, p.broken(errors.New("no command"))
 	}

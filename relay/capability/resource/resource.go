@@ -20,7 +20,9 @@ import (
 
 	"github.com/rs/zerolog"
 
+	"tabrelay/relay/agent/front"
 	"tabrelay/relay/browser/hub"
+	"tabrelay/relay/lib/random"
 	"tabrelay/relay/road/call"
 	"tabrelay/relay/road/event"
 	"tabrelay/relay/road/fault"
@@ -39,8 +41,15 @@ const (
 type provider interface {
 	templates() []call.ResourceTemplate
 	list(ctx context.Context, s call.Session) ([]call.Resource, *fault.Error)
-	read(ctx context.Context, s call.Session, u *url.URL) ([]call.ResourceContents, *fault.Error)
+	read(ctx context.Context, r reading, u *url.URL) ([]call.ResourceContents, *fault.Error)
 	watch(s call.Session, u *url.URL, changed func()) (stop func(), failure *fault.Error)
+}
+
+// reading is one request for a resource.
+type reading struct {
+	id      call.ID // in the audit log, also of what a person decides about it
+	session call.Session
+	ask     func(context.Context, call.Question) (call.Answer, error) // nil: its client cannot ask a person
 }
 
 // Set is everything that can be read. Its methods may be called concurrently.
@@ -71,7 +80,6 @@ func New(o Options) *Set {
 	if o.Browser != nil {
 		tabs := &tabs{
 			browser: o.Browser, chars: cmp.Or(o.PageChars, defaultPageChars), readable: o.Readable, policy: o.Policy,
-			asker: o.Asker,
 		}
 		add("tab", tabs)
 		add("console", &consoles{tabs})
@@ -125,12 +133,14 @@ func (s *Set) Templates() []call.ResourceTemplate {
 }
 
 // Read implements front.Resources. It is in the audit log.
-func (s *Set) Read(ctx context.Context, session call.Session, uri string) ([]call.ResourceContents, *fault.Error) {
-	return s.audited(ctx, session, uri)
+func (s *Set) Read(
+	ctx context.Context, session call.Session, uri string, client *front.Asker,
+) ([]call.ResourceContents, *fault.Error) {
+	return s.audited(ctx, reading{call.ID(random.Hex(16)), session, client.Question()}, uri)
 }
 
-func (s *Set) read(ctx context.Context, session call.Session, uri string) ([]call.ResourceContents, *fault.Error) {
-	u, p, failure := s.find(session, uri)
+func (s *Set) read(ctx context.Context, r reading, uri string) ([]call.ResourceContents, *fault.Error) {
+	u, p, failure := s.find(r.session, uri)
 	if failure != nil {
 		return nil, failure
 	}
@@ -142,7 +152,7 @@ func (s *Set) read(ctx context.Context, session call.Session, uri string) ([]cal
 			return nil, gaveUp(ctx, "Waiting for other reads", 0)
 		}
 	}
-	contents, failure := p.read(ctx, session, u)
+	contents, failure := p.read(ctx, r, u)
 	if failure != nil {
 		s.log.Info().Str("scheme", u.Scheme).Str("code", string(failure.Code)).Str("type", string(failure.Type)).
 			AnErr("cause", failure.Err).Msg("a resource could not be read")

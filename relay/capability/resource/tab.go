@@ -38,7 +38,6 @@ type tabs struct {
 	chars    int
 	readable func(string) bool // nil: every page
 	policy   Policy            // may be nil
-	asker    func(context.Context) func(context.Context, call.Question) (call.Answer, error)
 }
 
 func (t *tabs) mayRead(address string) bool { return t.readable == nil || t.readable(address) }
@@ -190,18 +189,18 @@ type page struct {
 	Closed      bool   `json:"closed"` // it may not be read, and Text says so
 }
 
-func (t *tabs) read(ctx context.Context, s call.Session, u *url.URL) ([]call.ResourceContents, *fault.Error) {
+func (t *tabs) read(ctx context.Context, r reading, u *url.URL) ([]call.ResourceContents, *fault.Error) {
 	kind, from, failure := t.parse(u)
 	if failure != nil {
 		return nil, failure
 	}
-	tab, same, failure := t.permit(ctx, s, u)
+	tab, same, failure := t.permit(ctx, r, u)
 	if failure != nil {
 		return nil, failure
 	}
 	params := map[string]any{"tabId": tab.ID, "kind": kind, "from": from, "max": t.chars}
 	if t.policy != nil {
-		params["sites"] = t.policy.TabSites(s, target(tab))
+		params["sites"] = t.policy.TabSites(r.session, target(tab))
 	}
 	raw, failure := t.command(ctx, tab, "tabs.read", params)
 	if failure != nil {

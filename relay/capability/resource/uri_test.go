@@ -26,7 +26,7 @@ func set(t *testing.T, o Options) *Set {
 
 func read(t *testing.T, s *Set, uri string) ([]call.ResourceContents, *fault.Error) {
 	t.Helper()
-	contents, failure := s.Read(t.Context(), session, uri)
+	contents, failure := s.Read(t.Context(), session, uri, nil)
 	if failure != nil && (failure.Message == "" || failure.Hint == "") {
 		t.Errorf("%s: the failure says too little: %+v", uri, failure)
 	}

@@ -36,7 +36,7 @@ func (w *web) templates() []call.ResourceTemplate {
 
 func (*web) list(context.Context, call.Session) ([]call.Resource, *fault.Error) { return nil, nil }
 
-func (w *web) read(ctx context.Context, _ call.Session, u *url.URL) ([]call.ResourceContents, *fault.Error) {
+func (w *web) read(ctx context.Context, _ reading, u *url.URL) ([]call.ResourceContents, *fault.Error) {
 	host, port, failure := w.admit(u, webHosts)
 	if failure != nil {
 		return nil, failure

@@ -42,9 +42,9 @@ func (x *fixture) askingTools() []tool {
 		{"test_elicitation", "Asks the person.", withMessage, asks(personSchema)},
 		{"test_elicitation_sep1034_defaults", "Asks with values filled in.", anything, asks(defaultsSchema)},
 		{"test_elicitation_sep1330_enums", "Asks for choices.", anything, asks(enumsSchema)},
-		{"test_sampling", "Asks the model.", withPrompt, func(ctx context.Context, c call.Call) (*call.Result,
+		{"test_sampling", "Asks the model.", withPrompt, func(ctx context.Context, c toolCall) (*call.Result,
 			*fault.Error) {
-			answer, fail := request(ctx, sample("question", argument(c, "prompt"), 100))
+			answer, fail := request(ctx, c.client, sample("question", argument(c, "prompt"), 100))
 			if fail != nil {
 				return nil, fail
 			}
@@ -55,7 +55,7 @@ func (x *fixture) askingTools() []tool {
 
 // asks puts a form before the person and repeats what they said.
 func asks(schema string) run {
-	return func(ctx context.Context, c call.Call) (*call.Result, *fault.Error) {
+	return func(ctx context.Context, c toolCall) (*call.Result, *fault.Error) {
 		if c.Ask == nil {
 			return nil, incapable(front.Elicitation)
 		}
@@ -69,14 +69,15 @@ func asks(schema string) run {
 }
 
 // request asks the client, which must have said that it can be.
-func request(ctx context.Context, inputs ...front.Input) (map[string]json.RawMessage, *fault.Error) {
-	asker := front.AskerFrom(ctx)
+func request(
+	ctx context.Context, client *front.Asker, inputs ...front.Input,
+) (map[string]json.RawMessage, *fault.Error) {
 	for _, in := range inputs {
-		if !asker.Can(in.Method) {
+		if !client.Can(in.Method) {
 			return nil, incapable(in.Method)
 		}
 	}
-	answers, err := asker.Ask(ctx, inputs...)
+	answers, err := client.Ask(ctx, inputs...)
 	if err != nil {
 		return nil, fault.New(fault.InternalError, err.Error())
 	}
@@ -99,16 +100,16 @@ func roots(key string) front.Input { return front.Input{Key: key, Method: front.
 // stateTools are those of multi round-trip requests.
 func (x *fixture) stateTools() []tool {
 	confirm := form("confirm", "Please confirm", confirmSchema)
-	greet := func(ctx context.Context, _ call.Call) (*call.Result, *fault.Error) {
-		answers, fail := request(ctx, form("user_name", "What is your name?", nameSchema))
+	greet := func(ctx context.Context, c toolCall) (*call.Result, *fault.Error) {
+		answers, fail := request(ctx, c.client, form("user_name", "What is your name?", nameSchema))
 		if fail != nil {
 			return nil, fail
 		}
 		return content(text("Hello, " + value(answers["user_name"], "name") + "!")), nil
 	}
 	say := func(words string, inputs ...front.Input) run {
-		return func(ctx context.Context, _ call.Call) (*call.Result, *fault.Error) {
-			answers, fail := request(ctx, inputs...)
+		return func(ctx context.Context, c toolCall) (*call.Result, *fault.Error) {
+			answers, fail := request(ctx, c.client, inputs...)
 			if fail != nil {
 				return nil, fail
 			}
@@ -127,33 +128,33 @@ func (x *fixture) stateTools() []tool {
 			say("all", form("user_name", "What is your name?", nameSchema), sample("greeting", "Generate a greeting",
 				50), roots("client_roots"))},
 		{"test_input_required_result_multi_round", "Asks twice.", anything,
-			func(ctx context.Context, _ call.Call) (*call.Result, *fault.Error) {
-				if _, fail := request(ctx, form("step1", "Step 1: What is your name?", nameSchema)); fail != nil {
+			func(ctx context.Context, c toolCall) (*call.Result, *fault.Error) {
+				if _, fail := request(ctx, c.client, form("step1", "Step 1: What is your name?", nameSchema)); fail != nil {
 					return nil, fail
 				}
-				answers, fail := request(ctx, form("step2", "Step 2: What is your favorite color?", colorSchema))
+				answers, fail := request(ctx, c.client, form("step2", "Step 2: What is your favorite color?", colorSchema))
 				if fail != nil {
 					return nil, fail
 				}
 				return content(text("color " + value(answers["step2"], "color"))), nil
 			}},
 		{"test_input_required_result_capabilities", "Asks for what the client can be asked.", anything,
-			func(ctx context.Context, _ call.Call) (*call.Result, *fault.Error) {
+			func(ctx context.Context, c toolCall) (*call.Result, *fault.Error) {
 				var inputs []front.Input
 				for _, in := range []front.Input{sample("model", "hi", 10),
 					form("person", "What is your name?", nameSchema)} {
-					if front.AskerFrom(ctx).Can(in.Method) {
+					if c.client.Can(in.Method) {
 						inputs = append(inputs, in)
 					}
 				}
-				return say("asked", inputs...)(ctx, call.Call{})
+				return say("asked", inputs...)(ctx, c)
 			}},
 		{"test_missing_capability", "Wants a model.", anything, say("ok", sample("model", "hi", 10))},
 	}
 }
 
 // argument is one of a call's arguments, when it is text.
-func argument(c call.Call, name string) string { return textOf(c.Arguments, name) }
+func argument(c toolCall, name string) string { return textOf(c.Arguments, name) }
 
 // value is one value of what a person filled in.
 func value(answer json.RawMessage, name string) string {

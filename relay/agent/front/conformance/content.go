@@ -36,7 +36,9 @@ func (x *fixture) Templates() []call.ResourceTemplate {
 }
 
 // Read implements front.Resources.
-func (x *fixture) Read(_ context.Context, _ call.Session, uri string) ([]call.ResourceContents, *fault.Error) {
+func (x *fixture) Read(
+	_ context.Context, _ call.Session, uri string, _ *front.Asker,
+) ([]call.ResourceContents, *fault.Error) {
 	c := call.ResourceContents{URI: uri, MIMEType: "text/plain"}
 	rest, isTemplate := strings.CutPrefix(uri, "test://template/")
 	switch id, isData := strings.CutSuffix(rest, "/data"); {
@@ -59,7 +61,7 @@ func (x *fixture) Read(_ context.Context, _ call.Session, uri string) ([]call.Re
 
 // Watch implements front.Resources. Nothing changes.
 func (x *fixture) Watch(_ call.Session, uri string, _ func()) (stop func(), failure *fault.Error) {
-	if _, fail := x.Read(context.Background(), call.Session{}, uri); fail != nil {
+	if _, fail := x.Read(context.Background(), call.Session{}, uri, nil); fail != nil {
 		return nil, fail
 	}
 	return func() {}, nil
@@ -105,8 +107,9 @@ func (p *prompts) List() []call.Prompt {
 }
 
 // Render implements front.Prompts.
-func (p *prompts) Render(ctx context.Context, _ call.Session, name string,
-	args map[string]string) (*call.RenderedPrompt, *fault.Error) {
+func (p *prompts) Render(
+	ctx context.Context, name string, args map[string]string, client *front.Asker,
+) (*call.RenderedPrompt, *fault.Error) {
 	switch name {
 	case "test_simple_prompt":
 		return says(text("This is a simple prompt for testing.")), nil
@@ -118,7 +121,7 @@ func (p *prompts) Render(ctx context.Context, _ call.Session, name string,
 	case "test_prompt_with_image":
 		return says(image, text("Please analyze the image above.")), nil
 	case "test_input_required_result_prompt":
-		answers, fail := request(ctx, form("user_context", "What context should the prompt use?", contextSchema))
+		answers, fail := request(ctx, client, form("user_context", "What context should the prompt use?", contextSchema))
 		if fail != nil {
 			return nil, fail
 		}

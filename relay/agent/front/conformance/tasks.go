@@ -19,12 +19,12 @@ const moment = 300 * time.Millisecond
 // taskTools are those of the extension of tasks. All but greet may go on as one.
 func (x *fixture) taskTools() []tool {
 	return []tool{
-		{"greet", "Greets at once.", anything, func(_ context.Context, c call.Call) (*call.Result, *fault.Error) {
+		{"greet", "Greets at once.", anything, func(_ context.Context, c toolCall) (*call.Result, *fault.Error) {
 			return content(text("Hello, " + argument(c, "name") + "!")), nil
 		}},
 		{"slow_compute", "Takes as many seconds as it is told.", anything, slowCompute},
 		{"failing_job", "Fails after a second, and only as a task.", anything, failingJob},
-		{"protocol_error_job", "Has a bug.", anything, func(ctx context.Context, _ call.Call) (*call.Result,
+		{"protocol_error_job", "Has a bug.", anything, func(ctx context.Context, c toolCall) (*call.Result,
 			*fault.Error) {
 			_ = sleep(ctx, moment)
 			panic("a fixture's bug")
@@ -46,7 +46,7 @@ func isTask(name string) bool {
 	return false
 }
 
-func slowCompute(ctx context.Context, c call.Call) (*call.Result, *fault.Error) {
+func slowCompute(ctx context.Context, c toolCall) (*call.Result, *fault.Error) {
 	var a struct{ Seconds float64 }
 	if err := json.Unmarshal(c.Arguments, &a); err != nil {
 		return nil, fault.New(fault.ValidationError, "seconds is not a number")
@@ -58,8 +58,8 @@ func slowCompute(ctx context.Context, c call.Call) (*call.Result, *fault.Error) 
 }
 
 // failingJob is for clients with tasks only.
-func failingJob(ctx context.Context, _ call.Call) (*call.Result, *fault.Error) {
-	if !front.AskerFrom(ctx).Can(front.Tasks) {
+func failingJob(ctx context.Context, c toolCall) (*call.Result, *fault.Error) {
+	if !c.client.Can(front.Tasks) {
 		return nil, fault.New(fault.ClientCapabilityMissing, "The client has not said that it has tasks",
 			fault.WithData(rawjson.MustEncode(map[string]any{"requiredCapabilities": map[string]any{
 				"extensions": map[string]any{front.Tasks: map[string]any{}}}})))
@@ -72,11 +72,11 @@ func failingJob(ctx context.Context, _ call.Call) (*call.Result, *fault.Error) {
 
 // asksLater asks when its call is a task, and repeats the answers.
 func asksLater(words string, inputs ...front.Input) run {
-	return func(ctx context.Context, _ call.Call) (*call.Result, *fault.Error) {
+	return func(ctx context.Context, c toolCall) (*call.Result, *fault.Error) {
 		if fail := sleep(ctx, moment); fail != nil {
 			return nil, fail
 		}
-		answers, fail := request(ctx, inputs...)
+		answers, fail := request(ctx, c.client, inputs...)
 		if fail != nil {
 			return nil, fail
 		}
@@ -85,8 +85,8 @@ func asksLater(words string, inputs ...front.Input) run {
 }
 
 // greetLater asks before its call is a task.
-func greetLater(ctx context.Context, _ call.Call) (*call.Result, *fault.Error) {
-	answers, fail := request(ctx, form("user_name", "What is your name?", nameSchema))
+func greetLater(ctx context.Context, c toolCall) (*call.Result, *fault.Error) {
+	answers, fail := request(ctx, c.client, form("user_name", "What is your name?", nameSchema))
 	if fail == nil {
 		fail = sleep(ctx, moment)
 	}

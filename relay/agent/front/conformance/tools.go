@@ -29,7 +29,13 @@ type fixture struct {
 }
 
 // run carries one tool out.
-type run func(ctx context.Context, c call.Call) (*call.Result, *fault.Error)
+// toolCall is a call, and whom it may ask.
+type toolCall struct {
+	call.Call
+	client *front.Asker // nil: nobody
+}
+
+type run func(ctx context.Context, c toolCall) (*call.Result, *fault.Error)
 
 // The smallest image and sound there are.
 const (
@@ -61,8 +67,13 @@ type tool struct {
 
 // Do implements front.Caller.
 func (x *fixture) Do(ctx context.Context, c call.Call) (*call.Result, *fault.Error) {
+	return x.DoAsking(ctx, c, nil)
+}
+
+// DoAsking implements front.AskingCaller.
+func (x *fixture) DoAsking(ctx context.Context, c call.Call, client *front.Asker) (*call.Result, *fault.Error) {
 	if do := x.run[c.Tool]; do != nil {
-		return do(ctx, c)
+		return do(ctx, toolCall{c, client})
 	}
 	return content(text("a tool that appeared later")), nil
 }
@@ -85,7 +96,7 @@ func (x *fixture) contentTools() []tool {
 			always(embedded("test://embedded-resource", "text/plain", "This is an embedded resource content."))},
 		{"test_multiple_content_types", "Answers with several kinds of content.", anything,
 			always(text("Multiple content types test:"), image, mixed)},
-		{"test_error_handling", "Always fails.", anything, func(context.Context, call.Call) (*call.Result,
+		{"test_error_handling", "Always fails.", anything, func(context.Context, toolCall) (*call.Result,
 			*fault.Error) {
 			return nil, fault.New(fault.InternalError, "This tool intentionally returns an error for testing")
 		}},
@@ -101,12 +112,12 @@ func (x *fixture) contentTools() []tool {
 				`"query":{"type":"string"},"priority":{"type":"integer","x-mcp-header":"Priority"}},` +
 				`"required":["region","query"]}`, always(text("ok"))},
 		{"test_trigger_tool_change", "Makes another tool appear.", anything,
-			func(context.Context, call.Call) (*call.Result, *fault.Error) {
+			func(context.Context, toolCall) (*call.Result, *fault.Error) {
 				x.addTool()
 				return content(text("ok")), nil
 			}},
 		{"test_trigger_prompt_change", "Makes another prompt appear.", anything,
-			func(context.Context, call.Call) (*call.Result, *fault.Error) {
+			func(context.Context, toolCall) (*call.Result, *fault.Error) {
 				x.prompts.add()
 				return content(text("ok")), nil
 			}},
@@ -142,7 +153,7 @@ func (x *fixture) addTool() {
 const pause = 50 * time.Millisecond
 
 func logs(lines ...string) run {
-	return func(_ context.Context, c call.Call) (*call.Result, *fault.Error) {
+	return func(_ context.Context, c toolCall) (*call.Result, *fault.Error) {
 		for i, line := range lines {
 			if i > 0 {
 				time.Sleep(pause)
@@ -155,7 +166,7 @@ func logs(lines ...string) run {
 	}
 }
 
-func progress(_ context.Context, c call.Call) (*call.Result, *fault.Error) {
+func progress(_ context.Context, c toolCall) (*call.Result, *fault.Error) {
 	total := 100.0
 	for i, step := range []float64{0, 50, 100} {
 		if i > 0 {
@@ -170,7 +181,7 @@ func progress(_ context.Context, c call.Call) (*call.Result, *fault.Error) {
 }
 
 func always(items ...map[string]any) run {
-	return func(context.Context, call.Call) (*call.Result, *fault.Error) { return content(items...), nil }
+	return func(context.Context, toolCall) (*call.Result, *fault.Error) { return content(items...), nil }
 }
 
 func content(items ...map[string]any) *call.Result {
