@@ -54,7 +54,7 @@ func (f *Front) serve(ctx context.Context, p *peer, x *exchange, m *message) {
 // writes the response, may run concurrently, and must always be run.
 func (f *Front) admit(ctx context.Context, p *peer, x *exchange, m *message) (work func()) {
 	x.log = &f.options.Log
-	rest := f.decide(ctx, p, x, m)
+	rest := f.prepare(ctx, p, x, m)
 	return func() {
 		defer f.options.Caller.Withdraw(x.position) // of one that never became a call
 		defer f.leave(x)
@@ -64,8 +64,8 @@ func (f *Front) admit(ctx context.Context, p *peer, x *exchange, m *message) (wo
 	}
 }
 
-// decide is what admit does with the request itself.
-func (f *Front) decide(ctx context.Context, p *peer, x *exchange, m *message) (work func()) {
+// prepare checks a request, makes the change that it asks for, and returns the rest of it.
+func (f *Front) prepare(ctx context.Context, p *peer, x *exchange, m *message) (rest func()) {
 	meta, fail := readMeta(m)
 	x.modern = meta.modern
 	p.admitting.Lock()
@@ -88,7 +88,11 @@ func (f *Front) decide(ctx context.Context, p *peer, x *exchange, m *message) (w
 		level, _ := p.listener.level.Load().(mcp.LoggingLevel)
 		x.level = string(level) // of now, in the legacy era
 	case !meta.modern:
-		if changed := f.changeState(ctx, p, x, m); changed != nil {
+		var changed func()
+		if bug := f.guard(m.method, func() { changed = f.changeState(ctx, p, x, m) }); bug != nil {
+			return func() { x.respond(x.refuse(bug)) }
+		}
+		if changed != nil {
 			return changed
 		}
 	}
@@ -97,12 +101,7 @@ func (f *Front) decide(ctx context.Context, p *peer, x *exchange, m *message) (w
 
 // changeState makes the change that a request of the legacy era asks for, and returns what is left to do; nil: it
 // changes nothing.
-func (f *Front) changeState(ctx context.Context, p *peer, x *exchange, m *message) (work func()) {
-	defer func() {
-		if r := recover(); r != nil {
-			work = func() { panic(r) } // where it becomes an answer
-		}
-	}()
+func (f *Front) changeState(ctx context.Context, p *peer, x *exchange, m *message) (rest func()) {
 	var r response
 	switch m.method {
 	case methodShutdown, methodExit:

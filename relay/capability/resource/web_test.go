@@ -161,7 +161,8 @@ func TestSlowDocuments(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	u, _ := parse(server.URL + "/slow")
-	if _, failure := s.providers["https"].read(ctx, reading{session: session}, u); failure == nil || failure.Code != fault.Cancelled {
+	_, failure := s.providers["https"].read(ctx, reading{session: session}, u)
+	if failure == nil || failure.Code != fault.Cancelled {
 		t.Errorf("given up, but got %v", failure)
 	}
 }

@@ -129,10 +129,12 @@ func (x *fixture) stateTools() []tool {
 				50), roots("client_roots"))},
 		{"test_input_required_result_multi_round", "Asks twice.", anything,
 			func(ctx context.Context, c toolCall) (*call.Result, *fault.Error) {
-				if _, fail := request(ctx, c.client, form("step1", "Step 1: What is your name?", nameSchema)); fail != nil {
+				name := form("step1", "Step 1: What is your name?", nameSchema)
+				color := form("step2", "Step 2: What is your favorite color?", colorSchema)
+				if _, fail := request(ctx, c.client, name); fail != nil {
 					return nil, fail
 				}
-				answers, fail := request(ctx, c.client, form("step2", "Step 2: What is your favorite color?", colorSchema))
+				answers, fail := request(ctx, c.client, color)
 				if fail != nil {
 					return nil, fail
 				}

@@ -121,7 +121,8 @@ func (p *prompts) Render(
 	case "test_prompt_with_image":
 		return says(image, text("Please analyze the image above.")), nil
 	case "test_input_required_result_prompt":
-		answers, fail := request(ctx, client, form("user_context", "What context should the prompt use?", contextSchema))
+		answers, fail := request(ctx, client,
+			form("user_context", "What context should the prompt use?", contextSchema))
 		if fail != nil {
 			return nil, fail
 		}
