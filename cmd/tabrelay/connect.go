@@ -41,23 +41,29 @@ func (a *app) connection(name string) (*connection, error) {
 }
 
 func (a *app) connect() *cobra.Command {
-	var print bool
+	var print, link bool
 	var toolset string
 	cmd := a.withJSON(&cobra.Command{
 		Use:   "connect CLIENT",
 		Short: "Write tabrelay into an MCP client's configuration",
 		Long: "Write tabrelay into the configuration of one of: " + strings.Join(connect.Names(), ", ") + ".\n" +
-			"The file as it was is kept beside it, with .before-tabrelay at the end of its name.",
+			"The file as it was is kept beside it, with .before-tabrelay at the end of its name.\n\n" +
+			"--link prints an address instead, for people who do not have tabrelay yet. Whoever opens it is asked by " +
+			"the\nclient whether to add it, and the client gets tabrelay from npm. It is for one of: " +
+			strings.Join(connect.LinkNames(), ", ") + ".",
 		ValidArgs: connect.Names(),
 		Args:      cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if link {
+				return a.printLink(args[0], toolset)
+			}
 			c, err := a.connection(args[0])
 			if err != nil {
 				return err
 			}
 			server, err := a.server()
 			if err == nil && cmd.Flags().Changed("toolset") {
-				err = c.chooseToolset(&server, toolset)
+				server.Toolset, err = parseToolset(toolset) // an empty one takes the choice back
 			} else if old, found, unreadable := c.Entry(c.env); err == nil && unreadable == nil && found {
 				server.Toolset = old.Toolset
 			}
@@ -71,18 +77,37 @@ func (a *app) connect() *cobra.Command {
 		},
 	})
 	cmd.Flags().BoolVar(&print, "print", false, "print the entry instead of writing it")
+	cmd.Flags().BoolVar(&link, "link", false, "print an address that adds tabrelay to this client")
 	cmd.Flags().StringVar(&toolset, "toolset", "", toolsetUsage)
 	return cmd
 }
 
-// chooseToolset has the client ask for a toolset; an empty one takes the choice back.
-func (c *connection) chooseToolset(server *connect.Server, text string) error {
+// printLink shows the address by which others add tabrelay to their client.
+func (a *app) printLink(name, toolset string) error {
+	link, ok := connect.FindLink(name)
+	if !ok {
+		return usage("there is no link for the client %q", name).
+			hinting("there are links for: " + strings.Join(connect.LinkNames(), ", "))
+	}
+	chosen, err := parseToolset(toolset)
+	if err != nil {
+		return err
+	}
+	address := link.Address(chosen)
+	if a.json {
+		return a.printJSON(map[string]any{"client": name, "link": address})
+	}
+	a.printf("%s\n", address)
+	return nil
+}
+
+// parseToolset is the key of a toolset that a person has written.
+func parseToolset(text string) (string, error) {
 	chosen, err := registry.ParseToolset(text)
 	if err != nil {
-		return usage("%w", err).hinting("for example: --toolset gateway, --toolset mediawiki,browser")
+		return "", usage("%w", err).hinting("for example: --toolset gateway, --toolset mediawiki,browser")
 	}
-	server.Toolset = chosen.Key
-	return nil
+	return chosen.Key, nil
 }
 
 // server is the command that a client is to run, without its token.
