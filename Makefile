@@ -5,6 +5,7 @@ export GOFLAGS := -trimpath
 
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 DEADCODE    := golang.org/x/tools/cmd/deadcode@v0.52.0
+ACTIONLINT  := github.com/rhysd/actionlint/cmd/actionlint@v1.7.12
 WORKSPACES  := plugin-sdk extension adapters e2e
 POCKETBASE_VERSION := v0.36.0
 POCKETBASE  := e2e/.cache/pocketbase-$(POCKETBASE_VERSION)/base
@@ -16,7 +17,8 @@ PREFIX      ?= $(HOME)/.local
 
 .DEFAULT_GOAL := help
 .PHONY: help build install up test packages check bench nightly trace generate generated conformance extension-e2e e2e clients cross go-check ts-check \
-	go-test go-race cli ts-test fuzz soak browser applications peers clean site site-test recording
+	go-test go-race cli ts-test fuzz soak browser applications peers clean site site-test recording \
+	workflow-check
 
 help: ## list the commands
 	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/  make \1|\2/p' $(MAKEFILE_LIST) | column -t -s '|'
@@ -64,7 +66,7 @@ test: packages ## everything that guards a change, in about half an hour on two 
 check: go-check ts-check go-test ts-test ## the fast half: formats, lints, types, unit tests
 	@echo "make check: all passed"
 
-nightly: cross fuzz soak ## what takes long: other systems, fuzzing, soaks, the command line with the race detector
+nightly: cross fuzz soak workflow-check ## what takes long: other systems, fuzzing, soaks, the command line with the race detector
 	CGO_ENABLED=1 go test -race -vet=off -timeout 40m ./cmd/tabrelay
 	@echo "make nightly: all passed"
 
@@ -206,6 +208,9 @@ site: docs/site/node_modules/.package-lock.json ## the documentation as a site, 
 
 site-test: site node_modules/.package-lock.json ## read the built site in a real Chromium: search, keyboard, light and dark, nothing from elsewhere
 	cd e2e && npx playwright test --config site
+
+workflow-check: ## the workflows in .github
+	go run $(ACTIONLINT)
 
 recording: build node_modules/.package-lock.json ## record the first errand of the README anew, in a real Chromium
 	node --import tsx e2e/recording/first-errand.ts

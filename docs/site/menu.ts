@@ -21,6 +21,7 @@ interface Group {
 interface Page {
   title: string;
   file: string;
+  about: string;
 }
 
 export const doors: readonly Door[] = readDoors(readFileSync(path.join(repository, entrance), 'utf8'));
@@ -29,14 +30,14 @@ function readDoors(text: string): Door[] {
   const found: Door[] = [];
   for (const line of text.split('\n')) {
     const [, level, title = ''] = /^(##|###) (.+)$/.exec(line) ?? [];
-    const [, name = '', link = ''] = /^- \[([^\]]+)\]\(([^)]+)\)/.exec(line) ?? [];
+    const [, name = '', link = '', about = ''] = /^- \[([^\]]+)\]\(([^)]+)\)(?:: (.+))?/.exec(line) ?? [];
     if (level === '##') found.push({ title, groups: [{ title: '', pages: [] }] });
     else if (level === '###') found.at(-1)?.groups.push({ title, pages: [] });
     else if (name)
       found
         .at(-1)
         ?.groups.at(-1)
-        ?.pages.push({ title: name, file: fileOf(entrance, link) });
+        ?.pages.push({ title: name, file: fileOf(entrance, link), about });
   }
   return found.filter((door) => door.groups.some((group) => group.pages.length > 0));
 }

@@ -116,3 +116,25 @@ for (const { width, scheme } of looks) {
     }
   });
 }
+
+test('models find every page of the menu in llms.txt, and the text of all in one file', async ({
+  page,
+  site,
+}) => {
+  const index = await (await page.request.get(`${site}/llms.txt`)).text();
+  const whole = await (await page.request.get(`${site}/llms-full.txt`)).text();
+  await page.goto(`${site}/`);
+  const menu = await page
+    .locator('.VPSidebar a')
+    .evaluateAll((links) => links.map((link) => link.getAttribute('href')));
+  const listed = [...index.matchAll(/^- \[.+?\]\((.+?)\)/gm)].map(([, address]) => address);
+  expect(listed.map((address) => address?.replace(/\.html$/, '')).sort()).toEqual(
+    menu.map((address) => address?.replace(/\.html$/, '')).sort(),
+  );
+  for (const address of listed) {
+    const found = await page.request.get(`${site}${address}`);
+    expect(found.status(), address).toBe(200);
+  }
+  expect(whole.match(/^<document file="/gm)).toHaveLength(listed.length + 1); // and the page where readers enter
+  expect(whole).toContain('](docs/errors.md)');
+});

@@ -5,6 +5,7 @@ import { defineConfig, type HeadConfig } from 'vitepress';
 import { checkSite } from '../check.ts';
 import { fenceCode, keepBraces, keepHeadersSpeaking, slug, turnLinks } from '../markdown.ts';
 import { nav, places, repository, sidebar } from '../menu.ts';
+import { writeForModels } from '../models.ts';
 
 // Nothing comes from elsewhere, and nothing can: the browser itself refuses it.
 const policy = [
@@ -27,12 +28,16 @@ const vueFromHere: Plugin = {
   },
 };
 
+const title = 'tabrelay';
+const description = 'Let AI agents use the web applications you are signed in to';
+const base = process.env.BASE || '/'; // of an address such as https://example.org/tabrelay/
+
 export default defineConfig({
-  title: 'tabrelay',
-  description: 'Let AI agents use the web applications you are signed in to',
-  base: process.env.BASE || '/', // of an address such as https://example.org/tabrelay/
+  title,
+  description,
+  base,
   srcDir: '../..',
-  srcExclude: ['README.md', '{adapters,cmd,e2e,extension,plugin-sdk}/**', 'docs/site/**'],
+  srcExclude: ['README.md', '{adapters,cmd,e2e,extension,packaging,plugin-sdk}/**', 'docs/site/**'],
   rewrites: Object.fromEntries(places),
   outDir: 'dist',
   cacheDir: '.vitepress/cache',
@@ -66,5 +71,6 @@ export default defineConfig({
     const lost = pages.filter((page) => !places.has(page));
     if (lost.length > 0) throw new Error(`no door of docs/README.md leads to ${lost.join(', ')}`);
     checkSite(outDir);
+    writeForModels(outDir, base, title, description);
   },
 });
