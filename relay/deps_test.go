@@ -77,7 +77,7 @@ var only = map[string][]string{
 	"encoding/json/jsontext":      {}, // a plain go build has no GOEXPERIMENT: the module does the same
 	"encoding/json/v2":            {},
 	"github.com/go-json-experiment/json": {"relay/lib/rawjson", "relay/road/policy", "relay/state/audit",
-		"relay/road/plugin"},
+		"relay/road/plugin", "relay/program/httpapi"},
 	"golang.org/x/net/idna":                 {"relay/road/policy/targets.go"},
 	"golang.org/x/text":                     {"relay/state/config/lookalike.go"},
 	"github.com/agext/levenshtein":          {"relay/lib/suggest"},

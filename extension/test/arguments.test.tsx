@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Window } from 'happy-dom';
 import { type ComponentChild, render } from 'preact';
-import { isApprovals, type Question } from '../src/panel/answers.ts';
+import { isApprovals, type Question } from '../src/panel/answers.generated.ts';
 import { Arguments, useOpened } from '../src/panel/argument.tsx';
 import { Board } from '../src/panel/board.ts';
 import { BoardContext } from '../src/panel/hooks.ts';

@@ -1,6 +1,6 @@
 // Who acts where at this moment: calls that run, wait or ask, of every profile.
 import { inPanel } from '../capabilities/panel.ts';
-import { isRunning, isTabs, type RunningCall, type Tab } from './answers.ts';
+import { isRunning, isTabs, type RunningCall, type Tab } from './answers.generated.ts';
 import { useAct, useAnswer, useLink, useNow } from './hooks.ts';
 import { Empty, Failed, Loaded, Part } from './pieces.tsx';
 import { GoToTab, Place } from './place.tsx';

@@ -1,7 +1,7 @@
 // Adding a plugin: the person says where it is, the relay fetches and builds it, and what comes of it is reviewed.
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { announce } from './announcer.tsx';
-import { type Addition, isAddition } from './answers.ts';
+import { type Addition, isAdding } from './answers.generated.ts';
 import { type Act, useAct, useAnswer } from './hooks.ts';
 import { Failed } from './pieces.tsx';
 import { clipped, visible } from './words.ts';
@@ -56,7 +56,7 @@ function Over({ addition, act, onReview }: { addition: Addition; act: Act; onRev
 }
 
 export function AddPlugin({ onReview }: { onReview: (name: string) => void }) {
-  const { value } = useAnswer(path, isAddition);
+  const { value } = useAnswer(path, isAdding);
   const act = useAct();
   const [open, setOpen] = useState(false);
   const [from, setFrom] = useState('');

@@ -4,7 +4,7 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import { inPanel } from '../capabilities/panel.ts';
 import { Activity } from './activity.tsx';
 import { Announcer } from './announcer.tsx';
-import { isReviews } from './answers.ts';
+import { isReviews } from './answers.generated.ts';
 import { Changes } from './changes.tsx';
 import { Clients } from './clients.tsx';
 import { Header, Notices } from './header.tsx';

@@ -1,7 +1,7 @@
 // What a call is made with, in the relay's words: the same lines as in a terminal. Where it is long they hide some of
 // it, and all of it can be opened.
 import { useContext, useState } from 'preact/hooks';
-import { isPart, type Line, type Question } from './answers.ts';
+import { isPart, type Line, type Question } from './answers.generated.ts';
 import { BoardContext } from './hooks.ts';
 import type { Problem } from './line.ts';
 import { Trouble } from './pieces.tsx';

@@ -1,7 +1,7 @@
 // What can be attached to the panel. A capability brings it by one registration, in capabilities/panel.ts; nothing else
 // in the panel names it.
 import type { FunctionComponent } from 'preact';
-import type { RunningRecording, Tab } from './answers.ts';
+import type { RunningRecording, Tab } from './answers.generated.ts';
 
 /** A page behind a tab of its own. */
 export interface Page {

@@ -2,7 +2,7 @@
 // questions about calls, nothing here is allowed by a click or a key that was meant for something else.
 import { useContext, useEffect, useRef, useState } from 'preact/hooks';
 import { announce } from './announcer.tsx';
-import { type Change, isApprovals } from './answers.ts';
+import { type Change, isApprovals } from './answers.generated.ts';
 import { BoardContext, useAnswer, useLink, useNow } from './hooks.ts';
 import type { Problem } from './line.ts';
 import { Badge, Trouble } from './pieces.tsx';

@@ -1,6 +1,6 @@
 // The programs that may connect to the relay: what each may use at the most, when it was here last, and the way out.
 import { inPanel } from '../capabilities/panel.ts';
-import { type Client, isClients } from './answers.ts';
+import { type Client, isClients } from './answers.generated.ts';
 import { useAct, useAnswer, useNow } from './hooks.ts';
 import { Badge, Empty, Failed, Loaded, Part, Sure } from './pieces.tsx';
 import { Scope } from './scope.tsx';

@@ -2,7 +2,7 @@
 // its chain.
 import { useContext, useState } from 'preact/hooks';
 import { type Guarded, isText } from '../shared/guards.ts';
-import { isAudit, isVerified } from './answers.ts';
+import { isAudit, isVerified } from './answers.generated.ts';
 import { BoardContext } from './hooks.ts';
 import type { Line, Problem, Reply } from './line.ts';
 import { Trouble } from './pieces.tsx';

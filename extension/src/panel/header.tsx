@@ -2,7 +2,7 @@
 import { useContext, useEffect, useRef } from 'preact/hooks';
 import type { PanelState } from '../shared/panel-state.ts';
 import { announce } from './announcer.tsx';
-import { isPaused } from './answers.ts';
+import { isPaused } from './answers.generated.ts';
 import { Health } from './health.tsx';
 import { type Act, BoardContext, useAct, useAnswer, useLink } from './hooks.ts';
 import { Pairing } from './pairing.tsx';

@@ -1,7 +1,7 @@
 // What the relay finds wrong with itself and around it: the same as `tabrelay doctor`. Where tabrelay can do the next step,
 // it is a button; else it is said.
 import { announce } from './announcer.tsx';
-import { type Finding, isDiagnosis } from './answers.ts';
+import { type Finding, isDiagnosis } from './answers.generated.ts';
 import { useAct, useAnswer } from './hooks.ts';
 import { Failed } from './pieces.tsx';
 import { sentence, visibleLine } from './words.ts';

@@ -1,6 +1,6 @@
 // The audit log: every call and every decision, the newest first, with filters and a file to take away.
 import { useState } from 'preact/hooks';
-import { isAudit, type LogEntry } from './answers.ts';
+import { isAudit, type LogEntry } from './answers.generated.ts';
 import { Export } from './export.tsx';
 import { useAnswer, useNow } from './hooks.ts';
 import { Badge, Choice, Empty, Loaded, Part, type Tone } from './pieces.tsx';
@@ -133,7 +133,7 @@ export function Log() {
                 ))}
               </ol>
             )}
-            {limit < most && next != null && next !== '' && next !== 0 && (
+            {limit < most && !!next && (
               <button type="button" onClick={() => setLimit(Math.min(limit + pageSize, most))}>
                 Show older entries
               </button>

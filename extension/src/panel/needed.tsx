@@ -1,5 +1,5 @@
 // Permissions of Chrome that the person is asked for: shown until they give them or turn them down.
-import { isApprovals } from './answers.ts';
+import { isApprovals } from './answers.generated.ts';
 import { useAnswer } from './hooks.ts';
 import { useOffer } from './permissions.ts';
 

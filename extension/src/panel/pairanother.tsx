@@ -1,7 +1,7 @@
 // Pairing one more browser with the relay, and shutting out those that were paired before.
 import { useContext, useState } from 'preact/hooks';
 import { announce } from './announcer.tsx';
-import { isPairingString } from './answers.ts';
+import { isPairingString } from './answers.generated.ts';
 import { BoardContext, useAct, useNow } from './hooks.ts';
 import type { Problem } from './line.ts';
 import { Failed, Part, Sure, Trouble } from './pieces.tsx';

@@ -1,6 +1,6 @@
 // Where something happens: the site with its icon, and the tab's title in quotes, because the page chooses it.
 import { useState } from 'preact/hooks';
-import type { Tab } from './answers.ts';
+import type { Tab } from './answers.generated.ts';
 import { visibleLine } from './words.ts';
 
 /** An address as a person reads it: without the scheme, unless it is a weak one. */

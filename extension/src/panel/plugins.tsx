@@ -1,7 +1,7 @@
 // What agents can use: each plugin with its state and the step it needs, and the permission of each of its tools.
 import { useState } from 'preact/hooks';
 import { AddPlugin } from './adding.tsx';
-import { isPlugins, isReviews, type Mode, type Plugin, type Tool } from './answers.ts';
+import { isPlugins, isReviews, type Mode, type Plugin, type Tool } from './answers.generated.ts';
 import { useAct, useAnswer } from './hooks.ts';
 import { Badge, Empty, Failed, Loaded, Part, type Tone } from './pieces.tsx';
 import { Remove } from './removal.tsx';

@@ -2,7 +2,7 @@
 // pages for agents is shown as what it allows before anything is saved.
 import { useContext, useEffect, useRef, useState } from 'preact/hooks';
 import { announce } from './announcer.tsx';
-import { type Change, isSettings, isUnconfirmed, isUnusable, type Setting } from './answers.ts';
+import { type Change, isSettings, isUnconfirmed, isUnusable, type Setting } from './answers.generated.ts';
 import { Differences } from './changes.tsx';
 import { BoardContext, useAnswer } from './hooks.ts';
 import type { Problem } from './line.ts';
@@ -116,7 +116,7 @@ function Form({ plugin, settings }: { plugin: string; settings: readonly Setting
       return;
     }
     const { said } = reply.problem;
-    if (isUnconfirmed(said)) setWider({ digest: said.digest, change: said.change });
+    if (isUnconfirmed(said) && said.change) setWider({ digest: said.digest, change: said.change });
     else if (isUnusable(said)) refuse(new Map(Object.entries(said.fields)));
     else setProblem(reply.problem);
   };

@@ -1,6 +1,6 @@
 // The browser profiles that have connected, and the way to forget one that is not used any more.
 import { announce } from './announcer.tsx';
-import { isProfiles, type Profile } from './answers.ts';
+import { isProfiles, type Profile } from './answers.generated.ts';
 import { useAct, useAnswer, useNow } from './hooks.ts';
 import { Badge, Empty, Failed, Loaded, Part, Sure } from './pieces.tsx';
 import { ago, clipped, moment } from './words.ts';

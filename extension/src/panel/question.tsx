@@ -3,7 +3,7 @@
 // question itself is out of view.
 import type { ComponentChildren, Ref } from 'preact';
 import { useRef, useState } from 'preact/hooks';
-import type { Question } from './answers.ts';
+import type { Question } from './answers.generated.ts';
 import { Arguments, useOpened } from './argument.tsx';
 import { useInView, useReadToEnd } from './inview.ts';
 import type { Problem } from './line.ts';

@@ -3,7 +3,7 @@ import type { Ref } from 'preact';
 import { useContext, useEffect, useRef, useState } from 'preact/hooks';
 import type { Guarded } from '../shared/guards.ts';
 import { announce } from './announcer.tsx';
-import { isApprovals, type Question } from './answers.ts';
+import { isApprovals, type Question } from './answers.generated.ts';
 import { BoardContext, useAnswer, useLink, useNow } from './hooks.ts';
 import type { Problem } from './line.ts';
 import { Trouble } from './pieces.tsx';

@@ -1,5 +1,5 @@
 // The last calls, from the relay's audit log: with who made them, whatever became of the extension meanwhile.
-import { isAudit, isPlugins, type LogEntry } from './answers.ts';
+import { isAudit, isPlugins, type LogEntry } from './answers.generated.ts';
 import { useAnswer, useLink, useNow } from './hooks.ts';
 import { Badge, Empty, Loaded, Part } from './pieces.tsx';
 import { siteOf } from './place.tsx';

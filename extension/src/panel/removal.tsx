@@ -1,6 +1,6 @@
 // Removing a plugin that the person added: what is lost is said first, and a call that runs is told.
 import { announce } from './announcer.tsx';
-import { isRunning, type Plugin } from './answers.ts';
+import { isRunning, type Plugin } from './answers.generated.ts';
 import { useAct, useAnswer } from './hooks.ts';
 import { Failed, Sure } from './pieces.tsx';
 import { clipped, plural } from './words.ts';

@@ -3,7 +3,7 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import { announce } from './announcer.tsx';
-import { type Difference, isReview, type Review, type ReviewedTool } from './answers.ts';
+import { type FileDifference, isReview, type Review, type ReviewedTool } from './answers.generated.ts';
 import { useAct, useAnswer } from './hooks.ts';
 import { Badge, Loaded, Trouble } from './pieces.tsx';
 import { moment, plural, toolTitle, visible, visibleLine } from './words.ts';
@@ -62,7 +62,7 @@ function Diff({ text }: { text: string }) {
   );
 }
 
-function Differences({ list }: { list: readonly Difference[] }) {
+function Differences({ list }: { list: readonly FileDifference[] }) {
   return (
     <>
       <h3>What changed since the last review</h3>

@@ -1,7 +1,14 @@
 // Every permission there is: what holds when no rule says otherwise, the rules, and what was allowed for a session.
 
 import { useState } from 'preact/hooks';
-import { type Grant, isClients, isPermissions, isPlugins, type Mode, type Rule } from './answers.ts';
+import {
+  type Grant,
+  isClients,
+  isPermissions,
+  isPlugins,
+  type Mode,
+  type Rule,
+} from './answers.generated.ts';
 import { Changes } from './changes.tsx';
 import { useAct, useAnswer, useNow } from './hooks.ts';
 import { Badge, Choice, Empty, Failed, Loaded, Part, Sure, type Tone } from './pieces.tsx';

@@ -1,7 +1,7 @@
 // What one client may use at the most, whatever the rules say: shown, and changed in a form that opens below it.
 import { useRef, useState } from 'preact/hooks';
 import { announce } from './announcer.tsx';
-import { type Client, isPlugins } from './answers.ts';
+import { type Client, isPlugins } from './answers.generated.ts';
 import { useAct, useAnswer } from './hooks.ts';
 import { Failed } from './pieces.tsx';
 import { visibleLine } from './words.ts';

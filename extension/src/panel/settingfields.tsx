@@ -1,6 +1,6 @@
 // One setting of a plugin as a field. Its name and explanation are the author's words; every character of them is seen.
 
-import type { Setting } from './answers.ts';
+import type { Setting } from './answers.generated.ts';
 import { type Draft, type Installation, known, usually } from './settingvalues.ts';
 import { clipped, visible, visibleLine } from './words.ts';
 

@@ -1,7 +1,7 @@
 // The settings of a plugin as a form holds them: texts, flags, and addresses by name. What a field says becomes JSON
 // here; whether it can be used is for the relay to say.
 import { isFlag, isNumber, isRecord, isText } from '../shared/guards.ts';
-import type { Setting } from './answers.ts';
+import type { Setting } from './answers.generated.ts';
 
 /** One installation of a web application. */
 export interface Installation {

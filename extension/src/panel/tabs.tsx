@@ -1,5 +1,5 @@
 // Which tabs an agent works in. A tab belongs to the agent that wrote to it, until it is idle or the person takes it.
-import { isTabs, type Tab } from './answers.ts';
+import { isTabs, type Tab } from './answers.generated.ts';
 import { useAct, useAnswer, useLink, useNow } from './hooks.ts';
 import { Empty, Failed, Loaded, Part } from './pieces.tsx';
 import { GoToTab, Place } from './place.tsx';

@@ -1,5 +1,5 @@
 // What a call does, in one plain word.
-import type { RunningCall } from './answers.ts';
+import type { RunningCall } from './answers.generated.ts';
 
 const browserVerbs: Record<string, string> = {
   browser__wait: 'Waiting for the page',

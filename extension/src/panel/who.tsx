@@ -1,5 +1,5 @@
 // Who acts, at a glance: two letters in the client's colour, which its tab groups have too. The name is always beside.
-import { isAgentSessions, isClients } from './answers.ts';
+import { isClients } from './answers.generated.ts';
 import { useAnswer } from './hooks.ts';
 import { visibleLine } from './words.ts';
 
@@ -8,14 +8,10 @@ interface Actor {
   agent?: string | null | undefined;
 }
 
-/** The colours of clients, and of the sessions of agents that act for them, as the relay gives them. */
-export function useColors(): (client: string, session?: string | null) => string {
+/** The colours of clients, as the relay gives them. */
+export function useColors(): (client: string) => string {
   const clients = useAnswer('clients', isClients).value?.clients ?? [];
-  const sessions = useAnswer('agents/sessions', isAgentSessions).value?.sessions ?? [];
-  return (client, session) =>
-    sessions.find(({ id }) => id === session)?.color ??
-    clients.find(({ name }) => name === client)?.color ??
-    '';
+  return (client) => clients.find(({ name }) => name === client)?.color ?? '';
 }
 
 /** The letters beside a name. */

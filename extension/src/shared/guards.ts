@@ -25,10 +25,28 @@ export function optional<T>(guard: Guard<T>): Guard<T | undefined> {
   return (value): value is T | undefined => value === undefined || guard(value);
 }
 
+/** Go leaves a field out, or writes null, where there is nothing. */
+export function maybe<T>(guard: Guard<T>): Guard<T | null | undefined> {
+  return (value): value is T | null | undefined => value === undefined || value === null || guard(value);
+}
+
 export function listOf<T>(guard: Guard<T>): Guard<T[]> {
   return (value): value is T[] => {
     if (!isArray(value)) return false;
     for (let i = 0; i < value.length; i++) if (!guard(value[i])) return false;
+    return true;
+  };
+}
+
+/** Guards an object that has values of one kind, under whatever names. */
+export function recordOf<T>(guard: Guard<T>): Guard<Record<string, T>> {
+  return (value): value is Record<string, T> => {
+    if (!isRecord(value)) return false;
+    const names = keysOf(value);
+    for (let i = 0; i < names.length; i++) {
+      const name = names[i];
+      if (name !== undefined && !guard(value[name])) return false;
+    }
     return true;
   };
 }

@@ -1,5 +1,7 @@
 package delegation
 
+//go:generate go test -run TestPanelKnowsTheAnswers -update .
+
 import (
 	"net/http"
 	"time"

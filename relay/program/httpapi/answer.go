@@ -1,11 +1,14 @@
 package httpapi
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"io"
 	"net/http"
+
+	jsonv2 "github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+	jsonv1 "github.com/go-json-experiment/json/v1"
 
 	"tabrelay/relay/road/fault"
 )
@@ -17,15 +20,13 @@ func Reply(w http.ResponseWriter, status int, v any) {
 	h.Set("Cache-Control", "no-store")
 	h.Set("X-Content-Type-Options", "nosniff")
 	w.WriteHeader(status)
-	var body bytes.Buffer
-	enc := json.NewEncoder(&body)
-	enc.SetEscapeHTML(false)
-	_ = enc.Encode(v)                                       // everything replied with can be encoded
-	_, _ = w.Write(bytes.TrimSuffix(body.Bytes(), newline)) // all that can fail is a client that went away
+	body, _ := jsonv2.Marshal(v, inAnswers) // everything replied with can be encoded
+	_, _ = w.Write(body)                    // all that can fail is a client that went away
 }
 
-// newline is what an encoder puts after a document; bodies are the document alone.
-var newline = []byte("\n")
+// inAnswers writes as encoding/json does, but for lists and maps: one that has nothing is empty, and never null.
+var inAnswers = jsonv2.JoinOptions(jsonv1.DefaultOptionsV1(), jsontext.EscapeForHTML(false),
+	jsonv2.FormatNilSliceAsNull(false), jsonv2.FormatNilMapAsNull(false))
 
 // Refusal is the answer to a request that is not done.
 type Refusal struct {

@@ -3,6 +3,8 @@
 // guard stands before all of them.
 package httpapi
 
+//go:generate go test -run TestPanelKnowsTheAnswers -update .
+
 import (
 	"context"
 	"net/http"

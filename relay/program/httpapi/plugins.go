@@ -100,10 +100,15 @@ func (a *API) reloadNow(_ http.ResponseWriter, req *http.Request) (any, *Refusal
 // panelSheet is how much of a plugin a side panel is given to read, in bytes of text. JSON makes more of some of them.
 const panelSheet = 1 << 20
 
-// listReviews answers GET /api/v1/reviews: what waits for a person.
+// Reviews is the answer of GET /api/v1/reviews: what waits for a person.
+type Reviews struct {
+	Reviews  []catalog.ReviewStatus `json:"reviews"`
+	Required bool                   `json:"required"`
+}
+
 func (a *API) listReviews(_ http.ResponseWriter, _ *http.Request) (any, *Refusal) {
 	_, required := a.Catalog.Reviews()
-	return map[string]any{"reviews": a.Catalog.Waiting(), "required": required}, nil
+	return Reviews{a.Catalog.Waiting(), required}, nil
 }
 
 // showReview answers GET /api/v1/reviews/{plugin}.

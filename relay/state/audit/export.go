@@ -12,15 +12,6 @@ import (
 	"tabrelay/relay/lib/rawjson"
 )
 
-// MarshalJSON writes the row with its hash in hexadecimal.
-func (r Row) MarshalJSON() ([]byte, error) {
-	type plain Row // without this method
-	return rawjson.Encode(struct {
-		plain
-		Hash string `json:"hash"`
-	}{plain(r), r.Hash.String()})
-}
-
 // JSONL writes a row as a line of JSON.
 func JSONL(w io.Writer, r *Row) error {
 	line, err := rawjson.Encode(r)

@@ -21,6 +21,9 @@ type Hash [sha256.Size]byte
 // String is the hash in lower-case hexadecimal digits.
 func (h Hash) String() string { return hex.EncodeToString(h[:]) }
 
+// MarshalText is String, for JSON.
+func (h Hash) MarshalText() ([]byte, error) { return []byte(h.String()), nil }
+
 // The kinds of rows that the log writes about itself, besides those of package call.
 const (
 	// KindAnchor says up to which row older ones were removed: Arguments is {"through":N}, and ArgumentsHash is the
@@ -55,7 +58,7 @@ type Row struct {
 	Detail        string    `json:"detail,omitempty"`
 	Agent         string    `json:"agent,omitempty"` // the agent that acted for the client
 	Asker         string    `json:"asker,omitempty"` // the session that asked it to; session is the one of the agent
-	Hash          Hash      `json:"-"`
+	Hash          Hash      `json:"hash"`
 }
 
 // The most bytes of a text; what is longer ends in an ellipsis.

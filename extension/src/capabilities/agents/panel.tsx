@@ -1,22 +1,19 @@
 // The agents that clients can delegate errands to: what their sessions do and have spent, what the day has cost, and
 // whether each agent can work.
 import { announce } from '../../panel/announcer.tsx';
+import { isRunning, isTabs, type RunningCall, type Tab } from '../../panel/answers.generated.ts';
+import type { Capability } from '../../panel/capability.ts';
+import { useAct, useAnswer, useNow } from '../../panel/hooks.ts';
+import { Badge, Empty, Failed, Loaded, Part, type Tone } from '../../panel/pieces.tsx';
+import { actor, ago, dollars, moment, plural, toolTitle, visibleLine } from '../../panel/words.ts';
 import {
   type Agent,
   type AgentSession,
   type Agents,
   isAgentSessions,
   isAgents,
-  isRunning,
-  isTabs,
-  type RunningCall,
   type Spent,
-  type Tab,
-} from '../../panel/answers.ts';
-import type { Capability } from '../../panel/capability.ts';
-import { useAct, useAnswer, useNow } from '../../panel/hooks.ts';
-import { Badge, Empty, Failed, Loaded, Part, type Tone } from '../../panel/pieces.tsx';
-import { actor, ago, dollars, moment, plural, toolTitle, visibleLine } from '../../panel/words.ts';
+} from './answers.generated.ts';
 
 type Mark = { tone: Tone; text: string };
 

@@ -1,5 +1,5 @@
 // Recordings of tabs that run: who records, which tab, how much was seen, and the way to end each.
-import type { RunningRecording, Tab } from '../../panel/answers.ts';
+import type { RunningRecording, Tab } from '../../panel/answers.generated.ts';
 import type { ActingProps, Capability } from '../../panel/capability.ts';
 import { useAct } from '../../panel/hooks.ts';
 import { Failed } from '../../panel/pieces.tsx';
