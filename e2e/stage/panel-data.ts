@@ -1,5 +1,33 @@
 // What the relay answers in the pictures of the panel. Times lie around drawn-panel.ts's pictureTime.
 
+import type {
+  Agent,
+  AgentSession,
+  AgentSessions,
+  Agents,
+} from '../../extension/src/capabilities/agents/answers.generated.ts';
+import type {
+  Approvals,
+  Audit,
+  Change,
+  Clients,
+  Line,
+  LogEntry,
+  Mode,
+  Part,
+  Permissions,
+  Plugin,
+  Plugins,
+  Profiles,
+  Question,
+  Review,
+  Reviews,
+  Running,
+  Tab,
+  Tabs,
+  Tool,
+} from '../../extension/src/panel/answers.generated.ts';
+
 const at = (seconds: number): string => new Date(Date.UTC(2026, 2, 2, 10, 0, seconds)).toISOString();
 
 export const connected = {
@@ -20,23 +48,28 @@ const shop = { profileId: 'p1', profile: 'Work', tabId: 7, origin: 'https://shop
 
 /** Lines of arguments: how deep, the name, the value, and what the relay says after it, with the rest of the value. */
 function shown(rows: readonly (readonly [number, string, string, string?, string?])[]) {
-  const lines = rows.map(([depth, name, value, said, rest]) => ({
-    depth,
-    pieces: [
+  const lines = rows.map(([depth, name, value, said = '', rest = '']): Line => {
+    const pieces: Line['pieces'] = [
       { kind: 'name', text: name },
       { kind: 'note', text: ': ' },
-      ...[value].filter((text) => text !== '').map((text) => ({ kind: 'value', text })),
-      ...[said ?? ''].filter((text) => text !== '').map((text) => ({ kind: 'note', text })),
-      ...[rest ?? ''].filter((text) => text !== '').map((text) => ({ kind: 'value', text })),
-    ],
-  }));
+      { kind: 'value', text: value },
+      { kind: 'note', text: said },
+      { kind: 'value', text: rest },
+    ];
+    return { depth, pieces: pieces.filter(({ text }) => text !== '') };
+  });
   const characters = rows.reduce((sum, [, name, value]) => sum + name.length + value.length, 0);
-  return { lines, summary: `${rows.length} with ${characters} characters`, hidden: 0, secret: 0 };
+  const summary = `${rows.length} with ${characters} characters`;
+  return { lines, summary, arguments: rows.length, characters, hidden: 0, secret: 0 };
 }
 
-export const reading = {
+export const reading: Question = {
   ...shop,
   id: 'q1',
+  callId: '0123456789abcdef0123456789abcdef',
+  session: 'stdio:1',
+  arguments: undefined, // where Shown hides some of them
+  argumentsHash: '0'.repeat(64),
   asked: at(-9),
   until: at(41),
   client: 'claude-code',
@@ -59,7 +92,7 @@ export const reading = {
   first: true,
 };
 
-export const writing = {
+export const writing: Question = {
   ...shop,
   ...reading,
   id: 'q2',
@@ -87,7 +120,7 @@ export const writing = {
 };
 
 /** A change that is short enough to be read at a glance. */
-export const changing = {
+export const changing: Question = {
   ...writing,
   id: 'q5',
   tool: 'shop__set_status',
@@ -103,7 +136,7 @@ export const changing = {
 };
 
 /** An act of the browser's own tools, somewhere: what is asked is what the page says it would be done to. */
-export const actingIn = (where: string, ...deeds: readonly string[]) => {
+export const actingIn = (where: string, ...deeds: string[]): Question => {
   const lead = `May claude-code do ${deeds.length === 1 ? 'this' : `these ${deeds.length} things`} ${where}?`;
   return {
     ...writing,
@@ -125,10 +158,10 @@ export const actingIn = (where: string, ...deeds: readonly string[]) => {
   };
 };
 
-export const acting = (...deeds: readonly string[]) => actingIn('on acme-bank.example', ...deeds);
+export const acting = (...deeds: string[]) => actingIn('on acme-bank.example', ...deeds);
 
 /** A tool that only looks. */
-export const looking = {
+export const looking: Question = {
   ...reading,
   id: 'q10',
   tool: 'browser__wait',
@@ -143,7 +176,7 @@ export const looking = {
   covers: "read pages on acme-bank.example with the browser's own tools",
 };
 
-export const deleting = {
+export const deleting: Question = {
   ...writing,
   id: 'q3',
   asked: at(-38),
@@ -176,10 +209,10 @@ export const deleting = {
 };
 
 /** Nobody answered it in time. */
-export const missed = { ...changing, id: 'q6', until: at(540), missed: true, choices: ['once'] };
+export const missed: Question = { ...changing, id: 'q6', until: at(540), missed: true, choices: ['once'] };
 
 /** A delegated agent asks. */
-export const delegating = {
+export const delegating: Question = {
   ...writing,
   id: 'q4',
   client: 'ann',
@@ -189,34 +222,39 @@ export const delegating = {
 };
 
 /** What the relay answers about calls that wait for the person. */
-export const waiting = (...approvals: readonly unknown[]) => ({
+export const waiting = (...approvals: Question[]): Approvals => ({
   approvals,
   missed: [],
   changes: [],
   ended: [],
 });
 
-export type Asking = typeof writing | typeof reading;
-
 /** The calls that questions are about. */
-export const askingCalls = (...questions: readonly Asking[]) => ({
-  calls: questions.map(({ id, client, tool, title, origin, tabId, profileId, profile, asked, risk }) => ({
-    id: `call of ${id}`,
-    client,
-    tool,
-    title,
-    origin,
-    tabId,
-    profileId,
-    profile,
-    began: asked,
-    readOnly: risk === 'reads',
-    state: 'asking',
-  })),
+export const askingCalls = (...questions: readonly Question[]): Running => ({
+  recordings: [],
+  calls: questions.map(
+    ({ id, client, tool, title, origin, tabId, profileId, profile, asked, risk, ...of }) => ({
+      id: `call of ${id}`,
+      via: of.via,
+      session: of.session,
+      plugin: of.plugin,
+      color: '',
+      client,
+      tool,
+      title,
+      origin,
+      tabId,
+      profileId,
+      profile,
+      began: asked,
+      readOnly: risk === 'reads',
+      state: 'asking',
+    }),
+  ),
 });
 
 /** All of what `deleting` is called with, in two parts. */
-export const parts = [
+export const parts: Part[] = [
   {
     ...shown([
       [0, 'customer', '', '⟨object⟩'],
@@ -228,10 +266,14 @@ export const parts = [
   { lines: [{ depth: 0, continues: true, pieces: [{ kind: 'value', text: 'Asked for it. '.repeat(321) }] }] },
 ];
 
-export const running = {
+const began = { via: 'stdio', session: 'stdio:1' };
+export const running: Running = {
+  recordings: [],
   calls: [
     {
+      ...began,
       ...shop,
+      plugin: 'shop',
       id: 'c1',
       client: 'claude-code',
       color: 'blue',
@@ -243,9 +285,11 @@ export const running = {
       progress: { progress: 340, total: 1200, message: 'Page 17 of 60' },
     },
     {
+      ...began,
       id: 'c2',
       client: 'codex',
       color: 'orange',
+      plugin: 'wiki',
       tool: 'wiki__edit_page',
       title: 'Edit a page',
       readOnly: false,
@@ -259,7 +303,9 @@ export const running = {
       ahead: 2,
     },
     {
+      ...began,
       id: 'c3',
+      plugin: 'browser',
       client: 'codex',
       color: 'orange',
       tool: 'browser__fill',
@@ -278,6 +324,7 @@ export const running = {
 
 /** A call of a delegated agent. */
 const delegated = {
+  ...began,
   client: 'claude-code',
   agent: 'reader',
   agentSession: 's1',
@@ -287,11 +334,13 @@ const delegated = {
   profile: 'Work',
   began: at(-4),
 };
-export const errands = {
+export const errands: Running = {
+  recordings: [],
   calls: [
     {
       ...delegated,
       id: 'd1',
+      plugin: 'shop',
       tool: 'shop__list_orders',
       title: 'List orders',
       tabId: 7,
@@ -301,6 +350,7 @@ export const errands = {
     {
       ...delegated,
       id: 'd2',
+      plugin: 'wiki',
       tool: 'wiki__read_page',
       title: 'Read a page',
       tabId: 8,
@@ -312,13 +362,18 @@ export const errands = {
 
 const spent = { requests: 41, inputTokens: 182_400, outputTokens: 9_310, usd: 1.268 };
 const nothing = { requests: 0, inputTokens: 0, outputTokens: 0, usd: 0 };
-const agent = (id: string, status: string) => ({ id, status, capabilities: [], default: false });
+const agent = (id: string, status: Agent['status']): Agent => ({
+  id,
+  status,
+  capabilities: [],
+  default: false,
+});
 const models = [
   { id: 'anthropic', models: ['large-1', 'small-1'] },
   { id: 'local', models: ['qwen3'] },
 ];
 
-export const agents = {
+export const agents: Agents = {
   agents: [
     {
       ...agent('reader', 'ready'),
@@ -335,7 +390,7 @@ export const agents = {
   spent: { reader: spent },
 };
 /** As many sessions as there may be, and no money left. */
-export const full = {
+export const full: Agents = {
   ...agents,
   agents: agents.agents.map((one) => ({ ...one, status: 'busy' })),
   sessions: 2,
@@ -343,7 +398,7 @@ export const full = {
   spentUsd: 5.02,
   spent: { reader: { ...spent, usd: 5.02, unpriced: 3 } },
 };
-export const lacking = {
+export const lacking: Agents = {
   ...agents,
   agents: [
     {
@@ -363,13 +418,13 @@ export const lacking = {
   spent: {},
 };
 
-const session = {
+const session: Pick<AgentSession, 'client' | 'last' | 'doing' | 'spent'> = {
   client: 'claude-code',
   last: at(-4),
   doing: { turn: 1, tabs: [], calls: 0 },
   spent: nothing,
 };
-export const agentSessions = {
+export const agentSessions: AgentSessions = {
   sessions: [
     {
       ...session,
@@ -402,15 +457,22 @@ export const agentSessions = {
   ],
 };
 
-const tab = { profileId: 'p1', profile: 'Work', active: false, discarded: false, owner: null, acting: false };
-export const tabs = {
+const tab: Omit<Tab, 'tabId' | 'url' | 'title'> = {
+  profileId: 'p1',
+  profile: 'Work',
+  active: false,
+  discarded: false,
+  owner: null,
+  acting: false,
+};
+export const tabs: Tabs = {
   tabs: [
     {
       ...tab,
       tabId: 7,
       url: 'https://shop.example/orders?status=open',
       title: 'Open orders (12) – Example Shop',
-      owner: { client: 'claude-code', since: at(-420) },
+      owner: { client: 'claude-code', session: 'stdio:1', name: 'claude-code', since: at(-420) },
       acting: true,
     },
     { ...tab, tabId: 8, url: 'https://wiki.example/Main_Page', title: 'Main Page' },
@@ -418,7 +480,7 @@ export const tabs = {
   ],
 };
 
-const tool = (name: string, title: string, readOnly: boolean, mode: string, why: string) => ({
+const tool = (name: string, title: string, readOnly: boolean, mode: Mode, why: string): Tool => ({
   name,
   title,
   readOnly,
@@ -426,12 +488,16 @@ const tool = (name: string, title: string, readOnly: boolean, mode: string, why:
   mode,
   why,
 });
-const plugin = (name: string, title: string, state: string, reason = '') => ({
+const plugin = (name: string, title: string, state: Plugin['state'], reason = ''): Plugin => ({
   name,
   title,
   version: '1.2.0',
   description: `Works with ${title} through your own session.`,
   shipped: false,
+  added: false,
+  folder: '',
+  settings: 0,
+  unset: false,
   hash: 'ab'.repeat(32),
   state,
   reason,
@@ -439,7 +505,7 @@ const plugin = (name: string, title: string, state: string, reason = '') => ({
   patterns: [`https://${name}.example/*`],
   tools: [tool(`${name}__read_page`, 'Read a page', true, 'ask', 'no rule says otherwise')],
 });
-export const plugins = {
+export const plugins: Plugins = {
   plugins: [
     {
       ...plugin('shop', 'Example Shop', 'ready'),
@@ -471,7 +537,7 @@ export const plugins = {
   ],
 };
 
-export const profiles = {
+export const profiles: Profiles = {
   profiles: [
     { id: 'p1', label: 'Work', connected: true, seen: at(0), own: true },
     { id: 'p2', label: 'At home', connected: true, seen: at(0), own: false },
@@ -480,14 +546,16 @@ export const profiles = {
 };
 export const pairing = { text: `127.0.0.1:9333/${'0f'.repeat(16)}`, until: at(280) };
 
-export const reviews = {
+const waits = { state: 'waiting' };
+export const reviews: Reviews = {
+  required: true,
   reviews: [
-    { plugin: 'invoices', title: 'Invoices', hash: 'cd'.repeat(32), new: true, since: at(-3600) },
-    { plugin: 'crm', title: 'Customers', hash: 'ef'.repeat(32), new: false, since: at(-60) },
+    { ...waits, plugin: 'invoices', title: 'Invoices', hash: 'cd'.repeat(32), new: true, since: at(-3600) },
+    { ...waits, plugin: 'crm', title: 'Customers', hash: 'ef'.repeat(32), new: false, since: at(-60) },
   ],
 };
 
-export const review = {
+export const review: Review = {
   plugin: 'crm',
   title: 'Customers',
   version: '2.1.0',
@@ -543,7 +611,7 @@ export const review = {
   state: 'waiting',
 };
 
-export const permissions = {
+export const permissions: Permissions = {
   default: { readOnly: 'ask', other: 'off' },
   rules: [
     {
@@ -607,7 +675,7 @@ export const permissions = {
   ],
 };
 
-export const clients = {
+export const clients: Clients = {
   clients: [
     {
       name: 'claude-code',
@@ -641,8 +709,16 @@ export const clients = {
   ],
 };
 
-const entry = { n: 1, at: at(-30), kind: 'call', client: 'claude-code', durationMs: 182, profile: 'Work' };
-export const audit = {
+const entry: LogEntry = {
+  n: 1,
+  at: at(-30),
+  kind: 'call',
+  client: 'claude-code',
+  durationMs: 182,
+  profile: 'Work',
+  hash: '0'.repeat(64),
+};
+export const audit: Audit = {
   entries: [
     {
       ...entry,
@@ -687,11 +763,11 @@ export const audit = {
       detail: 'shop__list_orders is auto',
     },
   ],
-  next: '1',
+  next: 1,
 };
 
 /** The last calls: of the log, those that are calls. */
-export const recent = {
+export const recent: Audit = {
   entries: [
     { ...entry, n: 9, tool: 'shop__list_orders', origin: 'https://shop.example', outcome: 'returned' },
     {
@@ -717,12 +793,11 @@ export const recent = {
       durationMs: 61,
     },
   ],
-  next: '',
 };
 
 const digest = '0'.repeat(64);
 
-export const changes = {
+export const changes: Approvals = {
   approvals: [],
   missed: [],
   ended: [],
@@ -782,8 +857,13 @@ export const changes = {
 };
 
 /** What the person should look at: rules that may be missing, and rules that an update made stricter. */
-const look = { id: 'lost', digest, from: 'the relay', asked: '2026-03-02T09:00:00Z' };
-export const lost = {
+const look: Pick<Change, 'id' | 'digest' | 'from' | 'asked'> = {
+  id: 'lost',
+  digest,
+  from: 'the relay',
+  asked: '2026-03-02T09:00:00Z',
+};
+export const lost: Approvals = {
   ...waiting(),
   changes: [
     {
@@ -804,7 +884,7 @@ export const lost = {
     },
   ],
 };
-export const updated = {
+export const updated: Approvals = {
   ...waiting(),
   changes: [
     {
@@ -818,7 +898,7 @@ export const updated = {
     },
   ],
 };
-export const carried = {
+export const carried: Approvals = {
   ...waiting(),
   changes: [
     {

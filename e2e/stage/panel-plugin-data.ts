@@ -1,16 +1,30 @@
 // What the relay answers about plugins that a person sets up, adds and removes.
 
-const setting = (name: string, type: string, more: object = {}) => ({
+import type {
+  Adding,
+  Addition,
+  Failure,
+  Plugin,
+  Plugins,
+  Setting,
+  Settings,
+  Unconfirmed,
+  Unusable,
+} from '../../extension/src/panel/answers.generated.ts';
+
+const setting = (name: string, type: string, more: Partial<Setting> = {}): Setting => ({
   name,
   type,
   label: '',
   required: false,
   secret: false,
   set: false,
+  default: undefined,
+  value: undefined,
   ...more,
 });
 
-export const settings = {
+export const settings: Settings = {
   plugin: 'shop',
   patterns: ['https://shop.example/*'],
   settings: [
@@ -33,9 +47,9 @@ export const settings = {
   ],
 };
 
-const addition = { from: '/home/ada/tea-shop', began: '2026-03-02T09:59:58Z', notes: [] };
-export const going = { addition: { ...addition, step: 'Building /home/ada/tea-shop' } };
-export const broken = {
+const addition: Addition = { from: '/home/ada/tea-shop', began: '2026-03-02T09:59:58Z', notes: [] };
+export const going: Adding = { addition: { ...addition, step: 'Building /home/ada/tea-shop' } };
+export const broken: Adding = {
   addition: {
     ...addition,
     problem:
@@ -44,7 +58,7 @@ export const broken = {
       "12 | import { orders } from './orders.ts';\n   |         ^",
   },
 };
-export const done = {
+export const done: Adding = {
   addition: {
     ...addition,
     plugin: 'tea-shop',
@@ -53,16 +67,26 @@ export const done = {
   },
 };
 
-export const unusable = {
-  error: { code: 'INVALID_REQUEST', message: '2 settings cannot be used', hint: '' },
+const failure = (code: string, message: string): Failure => ({
+  code,
+  message,
+  source: 'relay',
+  class: 'validation',
+  retryable: false,
+  rpcCode: 0,
+  data: undefined,
+});
+
+export const unusable: Unusable = {
+  error: failure('INVALID_REQUEST', '2 settings cannot be used'),
   fields: {
     site: 'expected the address of one site, but got "https://*/"',
     limit: 'expected a number, but got "many"',
   },
 };
 
-export const wider = {
-  error: { code: 'PERMISSION_DENIED', message: 'The plugin would work on more pages', hint: '' },
+export const wider: Unconfirmed = {
+  error: failure('PERMISSION_DENIED', 'The plugin would work on more pages'),
   digest: 'ab'.repeat(32),
   change: {
     title: 'The plugin shop works on more pages: *://north.example/*',
@@ -79,28 +103,36 @@ export const wider = {
 const long = 'A'.repeat(400);
 
 /** What the author of a plugin may write about it to pass for something else. */
-export const hostile = {
-  plugins: [
+const hostilePlugin: Plugin = {
+  name: 'hostile',
+  title: `<b onclick="alert(1)">tabrelay\u202e</b> ${long}`,
+  version: long,
+  description: `\u202eApproved by tabrelay.\u0000 <img src=x> ${long.repeat(9)}`,
+  shipped: false,
+  added: true,
+  folder: `/home/ada/${long}`,
+  settings: 1,
+  unset: false,
+  hash: 'ab'.repeat(32),
+  state: 'broken',
+  reason: `<script>alert(1)</script> ${long}`,
+  homepage: 'javascript:alert(1)',
+  patterns: Array.from({ length: 40 }, (_, index) => `https://${long.slice(0, 60)}${index}.example/*`),
+  tools: [
     {
-      name: 'hostile',
-      title: `<b onclick="alert(1)">tabrelay\u202e</b> ${long}`,
-      version: long,
-      description: `\u202eApproved by tabrelay.\u0000 <img src=x> ${long.repeat(9)}`,
-      shipped: false,
-      added: true,
-      folder: `/home/ada/${long}`,
-      settings: 1,
-      state: 'broken',
-      reason: `<script>alert(1)</script> ${long}`,
-      homepage: 'javascript:alert(1)',
-      patterns: Array.from({ length: 40 }, (_, index) => `https://${long.slice(0, 60)}${index}.example/*`),
-      tools: [{ name: `hostile__${long}`, title: `\u202e${long}`, readOnly: true, mode: 'ask', why: long }],
+      name: `hostile__${long}`,
+      title: `\u202e${long}`,
+      readOnly: true,
+      destructive: false,
+      mode: 'ask',
+      why: long,
     },
   ],
 };
-export const hostileSettings = {
+export const hostile: Plugins = { plugins: [hostilePlugin] };
+export const hostileSettings: Settings = {
   plugin: 'hostile',
-  patterns: hostile.plugins[0]?.patterns,
+  patterns: hostilePlugin.patterns,
   settings: [
     setting('constructor', 'string', {
       label: `Your Google password\u202e ${long}`,

@@ -1,6 +1,7 @@
 // Every state the panel is drawn in.
 
 import type { Page } from '@playwright/test';
+import type { Question } from '../../extension/src/panel/answers.generated.ts';
 import type { Script } from './drawn-panel.ts';
 import * as data from './panel-data.ts';
 import * as ofPlugins from './panel-plugin-data.ts';
@@ -24,10 +25,10 @@ const no = (status: number, message: string, hint: string) => ({
 
 const quiet: Script['answers'] = {
   approvals: ok(data.waiting()),
-  running: ok({ calls: [] }),
+  running: ok({ calls: [], recordings: [] }),
   tabs: ok({ tabs: [] }),
   paused: ok({ paused: false }),
-  reviews: ok({ reviews: [] }),
+  reviews: ok({ reviews: [], required: true }),
   doctor: ok({ sound: true, findings: [] }),
   plugins: ok({ plugins: [] }),
   permissions: ok({ ...data.permissions, rules: [], grants: [] }),
@@ -36,10 +37,10 @@ const quiet: Script['answers'] = {
   profiles: ok(data.profiles),
   agents: ok({ ...data.agents, agents: [], spent: {} }),
   'agents/sessions': ok({ sessions: [] }),
-  audit: ok({ entries: [], next: '' }),
+  audit: ok({ entries: [] }),
 };
 /** Questions, and the calls that wait for their answers. */
-const asking = (...questions: readonly data.Asking[]): Script['answers'] => ({
+const asking = (...questions: readonly Question[]): Script['answers'] => ({
   ...quiet,
   approvals: ok(data.waiting(...questions)),
   running: ok(data.askingCalls(...questions)),
@@ -153,7 +154,7 @@ export const states: readonly State[] = [
     answers: asking(data.changing),
   }),
   ...Object.entries(acts).map(([name, question]) =>
-    state(`question-${name}`, 'now', question.deeds.at(-1) ?? '', {
+    state(`question-${name}`, 'now', question.deeds?.at(-1) ?? '', {
       answers: asking(question),
     }),
   ),

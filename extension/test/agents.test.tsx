@@ -29,11 +29,18 @@ const session = {
   color: 'pink',
   state: 'busy',
   created: '2026-03-02T10:00:00Z',
+  last: '2026-03-02T10:00:00Z',
   doing: { turn: 2, tabs: [7], calls: 3, most: 50 },
   spent,
 };
 const call = {
   id: 'c1',
+  via: 'stdio',
+  session: 'stdio:1',
+  plugin: 'shop',
+  readOnly: false,
+  color: 'pink',
+  profile: 'Work',
   client: 'ann',
   agent: 'reader',
   agentSession: 's1',
@@ -45,15 +52,42 @@ const call = {
   began: '2026-03-02T10:00:00Z',
   state: 'running',
 };
+const tab = {
+  profileId: 'p1',
+  profile: 'Work',
+  tabId: 7,
+  url: 'https://shop.example/cart',
+  title: 'Cart',
+  active: true,
+  discarded: false,
+  acting: false,
+};
 const agents = [
-  { id: 'reader', status: 'ready', providers: [{ id: 'openai', models: ['m1', 'm2'] }], default: true },
-  { id: 'coder', status: 'unavailable', program: '/bin/coder', trouble: 'The program was not found.' },
+  {
+    id: 'reader',
+    status: 'ready',
+    capabilities: [],
+    providers: [{ id: 'openai', models: ['m1', 'm2'] }],
+    default: true,
+  },
+  {
+    id: 'coder',
+    status: 'unavailable',
+    capabilities: [],
+    default: false,
+    program: '/bin/coder',
+    trouble: 'The program was not found.',
+  },
 ];
+const money = { sessions: 0, capacity: 100, spentUsd: 0, mostUsd: 0, spent: {} };
 const full: Record<string, unknown> = {
-  agents: { agents, spentUsd: 1.5, mostUsd: 5, spent: { reader: spent } },
+  agents: { ...money, agents, spentUsd: 1.5, mostUsd: 5, spent: { reader: spent } },
   'agents/sessions': { sessions: [session, { ...session, id: 's2', agent: 'coder', state: 'idle' }] },
-  running: { calls: [call, { ...call, id: 'c2', agentSession: 'other', title: 'Elsewhere' }] },
-  tabs: { tabs: [{ profileId: 'p1', tabId: 7, url: 'https://shop.example/cart', title: 'Cart' }] },
+  running: {
+    recordings: [],
+    calls: [call, { ...call, id: 'c2', agentSession: 'other', title: 'Elsewhere' }],
+  },
+  tabs: { tabs: [tab] },
 };
 
 /** The page as it is drawn with these answers, and what it asked the relay to do. */
@@ -123,7 +157,7 @@ test('Stop stops the session whose button it is', async () => {
 });
 
 test('without an agent the page says how to add one', async () => {
-  const none = { ...full, agents: { agents: [], spentUsd: 0, mostUsd: 0, spent: {} } };
+  const none = { ...full, agents: { ...money, agents: [] } };
   const { root, end } = await drawn(none, 'docs/delegation.md');
   assert.equal(root.querySelectorAll('section').length, 0);
   end();

@@ -51,7 +51,17 @@ export function recordOf<T>(guard: Guard<T>): Guard<Record<string, T>> {
   };
 }
 
-type Shape<Fields> = { [Key in keyof Fields]: Guarded<Fields[Key]> };
+/** The fields of these that [maybe] guards. */
+type Lacking<Fields> = {
+  [Key in keyof Fields]: unknown extends Guarded<Fields[Key]>
+    ? never
+    : null | undefined extends Guarded<Fields[Key]>
+      ? Key
+      : never;
+}[keyof Fields];
+type Shape<Fields> = { [Key in Exclude<keyof Fields, Lacking<Fields>>]: Guarded<Fields[Key]> } & {
+  [Key in Lacking<Fields>]?: Guarded<Fields[Key]>;
+};
 
 /** Guards an object that has at least these fields. */
 export function shape<Fields extends Record<string, Guard<unknown>>>(fields: Fields): Guard<Shape<Fields>> {

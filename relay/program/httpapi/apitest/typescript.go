@@ -19,8 +19,8 @@ type Answers struct {
 	Guards string         // where shared/guards.ts is, seen from the file
 	Whole  map[string]any // values of the types of whole answers, by the name that they have in TypeScript
 	Parts  map[string]any // of what these are made of; a part with another name keeps its Go name
-	// Choices are the only values of a string, by its type (call.Mode) or its field (call.Approval.risk). Where a string
-	// is not here, the panel takes any, so that a newer relay may say more.
+	// Choices are the only values of a string, by its type (call.Mode) or its field (call.Approval.risk). Of a string
+	// that is not here the panel takes any, so that a newer relay may say more.
 	Choices map[string][]string
 }
 
