@@ -223,7 +223,7 @@ export interface Described {
   method: string;
   headers: string[][]; // pairs
   redirect: RequestRedirect;
-  body: ArrayBuffer | undefined;
+  body?: ArrayBuffer | undefined;
 }
 
 /** Describes a request to one of the two callbacks, when its body is read. */

@@ -97,7 +97,8 @@ export function reporting(observer: Observer, on: { open(): boolean; onProgress(
     if (!on.open() || lines > maxLines) return;
     lines++;
     if (lines > maxLines) {
-      observer.log({ level: 'warning', message: `Only the first ${maxLines} log lines of a call are kept` });
+      const message = `Only the first ${maxLines} log lines of a call are kept`;
+      observer.log({ level: 'warning', message, data: undefined });
       return;
     }
     observer.log({ level, message: textOf(message) ?? '', data: readData(data) });

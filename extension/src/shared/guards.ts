@@ -38,6 +38,15 @@ export function listOf<T>(guard: Guard<T>): Guard<T[]> {
   };
 }
 
+export function either<const Guards extends readonly Guard<unknown>[]>(
+  ...guards: Guards
+): Guard<Guarded<Guards[number]>> {
+  return (value): value is Guarded<Guards[number]> => {
+    for (let i = 0; i < guards.length; i++) if (guards[i]?.(value)) return true;
+    return false;
+  };
+}
+
 /** Guards an object that has values of one kind, under whatever names. */
 export function recordOf<T>(guard: Guard<T>): Guard<Record<string, T>> {
   return (value): value is Record<string, T> => {
@@ -51,11 +60,11 @@ export function recordOf<T>(guard: Guard<T>): Guard<Record<string, T>> {
   };
 }
 
-/** The fields of these that [maybe] guards. */
+/** The fields that may be left out. */
 type Lacking<Fields> = {
   [Key in keyof Fields]: unknown extends Guarded<Fields[Key]>
     ? never
-    : null | undefined extends Guarded<Fields[Key]>
+    : undefined extends Guarded<Fields[Key]>
       ? Key
       : never;
 }[keyof Fields];

@@ -1,8 +1,11 @@
 // What a document is asked to do, and what it reports. The same shapes cross the worker's port and the port into
 // the main world.
+import type { CallFrame } from '../protocol/frames.generated.ts';
 import {
+  either,
   exactly,
   type Guard,
+  type Guarded,
   isAnything,
   isFlag,
   isNumber,
@@ -13,59 +16,42 @@ import {
   shape,
 } from './guards.ts';
 
-/** One tool call as the document gets it. Times are what is left, not when. */
-export interface CallOrder {
-  id: string;
-  correlationId?: string | undefined; // which people see, where id is a later attempt's own
-  plugin: string;
-  hash: string;
-  tool: string;
-  args: string; // JSON text, parsed where the tool runs
-  settings: Record<string, unknown> | undefined;
-  secret?: boolean | undefined; // the settings are not for a page that ran scripts before the adapter came
-  main?: boolean | undefined; // the plugin's adapter is one of the main world
-  anywhere?: boolean | undefined; // the worker has seen to it that the document is one for this call
-  tabId: number;
-  timeoutMs: number;
-  maxTimeoutMs: number;
-  progressExtends: boolean;
-  maxResultBytes: number;
-  maxBytes?: number | undefined; // up to which a result reaches the agent whole
-  matches: string[];
-  excludes: string[];
-  trace?: boolean | undefined; // a thrown error names its place
-  follow?: string | undefined; // somebody works on the plugin, whose file this is
-  progressPattern?: string | undefined; // a regular expression: lines of the page's console that are progress
-}
-
-export const isCallOrder: Guard<CallOrder> = shape({
+/** What a document gets of a call's frame as it is. */
+const asked = {
   id: isText,
-  correlationId: optional(isText),
+  correlationId: optional(isText), // which people see, where id is a later attempt's own
   plugin: isText,
   hash: isText,
   tool: isText,
-  args: isText,
-  settings: optional(isRecord),
-  secret: optional(isFlag),
-  main: optional(isFlag),
-  anywhere: optional(isFlag),
   tabId: isNumber,
   timeoutMs: isNumber,
   maxTimeoutMs: isNumber,
   progressExtends: isFlag,
   maxResultBytes: isNumber,
-  maxBytes: optional(isNumber),
+  maxBytes: optional(isNumber), // up to which a result reaches the agent whole
+  secret: optional(isFlag), // the settings are not for a page that ran scripts before the adapter came
+  trace: optional(isFlag), // a thrown error names its place
+  progressPattern: optional(isText), // a regular expression: lines of the page's console that are progress
+} satisfies { [Field in keyof CallFrame]?: Guard<CallFrame[Field]> };
+
+/** One tool call as the document gets it. What its frame has besides is for the worker. Times are what is left. */
+export const isCallOrder = shape({
+  ...asked,
+  args: isText, // JSON text, parsed where the tool runs
+  settings: optional(isRecord),
+  main: optional(isFlag), // the plugin's adapter is one of the main world
+  anywhere: optional(isFlag), // the worker has seen to it that the document is one for this call
   matches: listOf(isText),
   excludes: listOf(isText),
-  trace: optional(isFlag),
-  follow: optional(isText),
-  progressPattern: optional(isText),
+  follow: optional(isText), // somebody works on the plugin, whose file this is
 });
+export type CallOrder = Guarded<typeof isCallOrder>;
 
 /** Whether the handler ran: not at all, to its end, or begun with no end seen. */
-export type Outcome = 'not_executed' | 'executed' | 'unknown';
+const isOutcome = exactly('not_executed', 'executed', 'unknown');
+export type Outcome = Guarded<typeof isOutcome>;
 
-const refusalCodes = [
+const isRefusalCode = exactly(
   'TAB_NOT_FOUND',
   'TAB_CHANGED',
   'TAB_CLOSED',
@@ -77,67 +63,39 @@ const refusalCodes = [
   'INVALID_OUTPUT',
   'TIMEOUT',
   'CANCELLED',
-] as const;
-
-export type RefusalCode = (typeof refusalCodes)[number];
-
-const refusalReasons = ['fixed', 'idle', 'max_exceeded', 'not_ready', 'withheld'] as const;
-
-type RefusalReason = (typeof refusalReasons)[number];
+);
+export type RefusalCode = Guarded<typeof isRefusalCode>;
 
 /** The extension or the page runtime ended the call, not the tool. */
-export interface Refusal {
-  code: RefusalCode;
-  message: string;
-  outcome: Outcome;
-  reason?: RefusalReason | undefined;
-  signIn?: string | undefined; // where a person signs in, when that may be missing
-}
-
-const isOutcome: Guard<Outcome> = exactly('not_executed', 'executed', 'unknown');
-
-const isRefusal: Guard<Refusal> = shape({
-  code: exactly(...refusalCodes),
+const isRefusal = shape({
+  code: isRefusalCode,
   message: isText,
   outcome: isOutcome,
-  reason: optional(exactly(...refusalReasons)),
-  signIn: optional(isText),
+  reason: optional(exactly('fixed', 'idle', 'max_exceeded', 'not_ready', 'withheld')),
+  signIn: optional(isText), // where a person signs in, when that may be missing
 });
+export type Refusal = Guarded<typeof isRefusal>;
 
 /** How a call ended in its document. */
-export type Ending =
-  | { status: 'returned'; value: string } // JSON text
-  | { status: 'threw'; error: Record<string, unknown> }
-  | { status: 'refused'; started: boolean; refusal: Refusal };
-
-const isReturned = shape({ status: exactly('returned'), value: isText });
-const isThrew = shape({ status: exactly('threw'), error: isRecord });
-const isRefused = shape({ status: exactly('refused'), started: isFlag, refusal: isRefusal });
-
-export const isEnding: Guard<Ending> = (value): value is Ending =>
-  isReturned(value) || isThrew(value) || isRefused(value);
+export const isEnding = either(
+  shape({ status: exactly('returned'), value: isText }), // JSON text
+  shape({ status: exactly('threw'), error: isRecord }),
+  shape({ status: exactly('refused'), started: isFlag, refusal: isRefusal }),
+);
+export type Ending = Guarded<typeof isEnding>;
 
 /** A step a running tool reported. */
-export interface Step {
-  progress: number;
-  total?: number | undefined;
-  message?: string | undefined;
-}
-
-/** A line a running tool logged. */
-export interface Line {
-  level: 'debug' | 'info' | 'warning' | 'error';
-  message: string;
-  data?: unknown;
-}
-
-export const isStep: Guard<Step> = shape({
+export const isStep = shape({
   progress: isNumber,
   total: optional(isNumber),
   message: optional(isText),
 });
-export const isLine: Guard<Line> = shape({
+export type Step = Guarded<typeof isStep>;
+
+/** A line a running tool logged. */
+export const isLine = shape({
   level: exactly('debug', 'info', 'warning', 'error'),
   message: isText,
   data: isAnything,
 });
+export type Line = Guarded<typeof isLine>;

@@ -26,7 +26,7 @@ const isQuestions = shape({
   ),
 });
 
-const asker = ({ agent, client }: { agent: string | undefined; client: string }): string =>
+const asker = ({ agent, client }: { agent?: string | undefined; client: string }): string =>
   agent ? `${plain(agent, 40)} for ${plain(client, 40)}` : plain(client, 40);
 
 const risks = new Map([
