@@ -35,7 +35,7 @@ func (a *app) call() *cobra.Command {
 		Short: "Call a tool and print its result",
 		Long: "Call a tool and print its result. The arguments are a JSON object: as it is, in a file (@FILE), or on " +
 			"stdin (-).\n" +
-			"It is printed as JSON, or as text where it is a text, as a look at a page is. A picture is kept with " +
+			"It is printed as JSON; text, such as a snapshot of a page, is printed as it is. A picture is saved with " +
 			"--save.\n" +
 			"A failure is printed as an agent reads it, on stderr. So is the progress of the tool, on a terminal.\n" +
 			"A large result is truncated as it is for an agent: what is printed says so, and how to read the rest; " +

@@ -16,7 +16,7 @@ func (a *app) deadLetters() *cobra.Command {
 		Use: "dead-letters", Short: "Calls with unknown outcome, or that failed at every attempt",
 		Long: "Calls with unknown outcome, or that failed at every attempt. They are kept for a week, with their " +
 			"arguments but without credentials.\n" +
-			"Where the outcome of a call became known later, dead-letters show tells it.",
+			"If the outcome of a call became known later, dead-letters show says so.",
 	}
 	cmd.AddCommand(a.listLetters(), a.showLetter(), a.replayLetter())
 	return cmd
@@ -28,7 +28,7 @@ func (a *app) listLetters() *cobra.Command {
 		Use: "list", Short: "List them, the newest first",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if limit < 1 || limit > 1000 {
-				return usage("--limit is %d", limit).hinting("it is a number from 1 to 1000")
+				return usage("--limit is %d", limit).hinting("use a number from 1 to 1000")
 			}
 			var page builtin.Letters
 			path := fmt.Sprintf("/api/v1/dead-letters?limit=%d", limit)

@@ -273,7 +273,7 @@ func (a *app) writeReport(path string, force bool, report doctor.Report) error {
 	if err != nil {
 		return failed("cannot write the report: %w", err)
 	}
-	a.notef("Wrote %s. It holds no tokens, queries of URLs, or your name, as far as they can be told; "+
+	a.notef("Wrote %s. Tokens, queries of URLs and your name are left out, as far as they can be recognized; "+
 		"read it before you share it.\nNothing was sent.\n", path)
 	return nil
 }

@@ -167,7 +167,7 @@ func (a *app) events() *cobra.Command {
 			"a restart of the relay there are none.",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if lines < 0 || lines > 500 {
-				return usage("--limit is %d", lines).hinting("it is a number from 0 to 500")
+				return usage("--limit is %d", lines).hinting("use a number from 0 to 500")
 			}
 			if follow {
 				return a.followEvents(cmd.Context(), lines)

@@ -70,7 +70,7 @@ func (a *app) commands() *cobra.Command {
 			return noCommand(cmd, args[0]) // whose flag it is
 		}
 		if wrong, ok := errors.AsType[*pflag.InvalidValueError](err); ok {
-			err = fmt.Errorf("--%s is %q; it is %s", wrong.GetFlag().Name, wrong.GetValue(),
+			err = fmt.Errorf("--%s is %q; it must be %s", wrong.GetFlag().Name, wrong.GetValue(),
 				expected(wrong.GetFlag().Value.Type()))
 		}
 		return usage("%w%s", err, nearestFlag(cmd, err)).hinting(cmd.CommandPath() + " --help")

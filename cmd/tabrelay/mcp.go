@@ -60,7 +60,7 @@ func (a *app) mcp() *cobra.Command {
 	}
 	cmd.Flags().StringVar(&toolset, "toolset", "", toolsetUsage)
 	cmd.Flags().StringVar(&client, "client", "",
-		"name of the client, for logs and permissions; its token in TABRELAY_TOKEN counts more")
+		"name of the client, for logs and permissions; its token in TABRELAY_TOKEN takes precedence")
 	return cmd
 }
 

@@ -252,7 +252,7 @@ func (a *app) offeredPlugins() ([]build.Entry, []plugin.Plugin, error) {
 func (a *app) pluginConfigure() *cobra.Command {
 	return &cobra.Command{
 		Use:   "configure NAME KEY=VALUE",
-		Short: "Change the settings of a plugin; an empty VALUE removes one",
+		Short: "Change the settings of a plugin; an empty VALUE removes a setting",
 		Args:  cobra.ExactArgs(2),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			key, value, ok := strings.Cut(args[1], "=")

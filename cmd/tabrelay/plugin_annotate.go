@@ -139,7 +139,7 @@ func (a *app) offerHints(ctx context.Context, view catalog.HintsView, ask bool) 
 	if open == 0 {
 		return nil
 	}
-	a.notef("%d of %s of %s do not say what they do. Clients are told that each may destroy, and you are asked at "+
+	a.notef("%d of the %s of %s do not say what they do. Clients are told that each may destroy, and you are asked at "+
 		"every call.\n", open, plural(len(view.Tools), "tool"), view.Plugin)
 	if len(view.Suggested) == 0 {
 		a.notef("Next: tabrelay plugin annotate %s 'PATTERN,…' read|write|destroy\n", view.Plugin)

@@ -246,7 +246,7 @@ func (a *app) reviewAdded(ctx context.Context, names ...string) error {
 			if len(names) == 1 {
 				next = "tabrelay plugin review " + names[0]
 			}
-			a.notef("It is off until you reviewed it: tabrelay up, then %s\n", next)
+			a.notef("It is off until you review it: tabrelay up, then %s\n", next)
 		}
 		return nil
 	}

@@ -35,7 +35,7 @@ func (a *app) pluginSearch() *cobra.Command {
 			"The registry has 10 s and 8 MiB for its answer; of each description 200 characters are shown.",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if limit < 1 || limit > install.MostFound {
-				return usage("--limit is %d", limit).hinting("it is a number from 1 to 250")
+				return usage("--limit is %d", limit).hinting("use a number from 1 to 250")
 			}
 			return a.searchPlugins(cmd.Context(), args, registry, local, limit)
 		},

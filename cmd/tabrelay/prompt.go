@@ -81,16 +81,16 @@ func (p *prompt) print() {
 func (p *prompt) text() string {
 	switch {
 	case p.open.Shown.Secret > 0:
-		return "Allow it? Type yes for this once, secrets to see all of it with its secret fields first; " +
+		return "Allow it? Type yes to allow it once, or secrets to see all of it first, with its secret fields; " +
 			"anything else denies it:"
 	case p.open.Shown.Hidden > 0:
-		return "Allow it? Type yes for this once, all to see all of it first; anything else denies it:"
+		return "Allow it? Type yes to allow it once, or all to see all of it first; anything else denies it:"
 	case p.open.Choices[0] == "session":
-		return "Allow it? Type yes for this session, once for this once; anything else denies it:"
+		return "Allow it? Type yes to allow it for this session, or once; anything else denies it:"
 	case slices.Contains(p.open.Choices, "session"):
-		return "Allow it? Type yes for this once, session for this session; anything else denies it:"
+		return "Allow it? Type yes to allow it once, or session to allow it for this session; anything else denies it:"
 	}
-	return "Allow it? Type yes for this once; anything else denies it:"
+	return "Allow it? Type yes to allow it once; anything else denies it:"
 }
 
 // reply sends what was typed. Anything but a yes denies, and so does the end of input; what was typed before the
@@ -140,5 +140,5 @@ func (p *prompt) endedElsewhere(e policy.Ended) {
 		p.terminal.printf("\n") // what was asked ends with a prompt
 	}
 	p.open = nil
-	p.app.notef("The question is over: %s.\n", e.How)
+	p.app.notef("The question is closed: %s.\n", e.How)
 }

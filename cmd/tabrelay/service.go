@@ -187,7 +187,7 @@ func (a *app) serviceStatus(ctx context.Context) error {
 	}
 	a.printf("installed  %s\n%s    %s\n", s.File, s.Name, s.Status(ctx))
 	if !a.serves(s) {
-		a.notef("note: it starts the relay of another home folder than %s\n", a.home)
+		a.notef("note: it starts the relay of a home folder other than %s\n", a.home)
 	}
 	return nil
 }

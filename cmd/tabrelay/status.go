@@ -77,11 +77,11 @@ func (a *app) printRelay(s httpapi.Status) {
 			"tabrelay permit confirm", s.Lost)
 	}
 	if s.Narrowed != "" {
-		a.line("narrowed", "since an update your rules allow less: %s; tabrelay permit confirm ends this line",
+		a.line("narrowed", "since an update your rules allow less: %s; when you have read it: tabrelay permit confirm",
 			s.Narrowed)
 	}
 	if s.Updated != "" {
-		a.line("updated", "%s; tabrelay permit confirm ends this line", s.Updated)
+		a.line("updated", "%s; when you have read it: tabrelay permit confirm", s.Updated)
 	}
 	a.line("home", "%s", s.Home)
 	a.line("extension", "%s", s.Extension.Folder)

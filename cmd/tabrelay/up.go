@@ -50,7 +50,7 @@ func (a *app) up() *cobra.Command {
 			case "auto", "managed", "none":
 				return u.run(cmd.Context(), mode)
 			}
-			return usage("--browser is %q", mode).hinting("it is one of auto, managed, none")
+			return usage("--browser is %q", mode).hinting("use auto, managed or none")
 		},
 	}
 	cmd.Flags().StringVar(&mode, "browser", "auto", "which browser: auto, managed, none")

@@ -57,7 +57,7 @@ test('words that a step is to bring are waited for, and told where they do not c
   expect(await act(agent, { tool: 'click', ref: late, until: 'here IT is' })).toContain('+ "Here it is"');
   const said = await act(agent, { tool: 'click', ref: late, until: 'Never' }, { tool: 'click', ref: late });
   expect(said).toMatch(
-    /^notDone: 1\nnote: Ended behind step 1: "Never" did not come\n1\. clicked button "Late"/,
+    /^notDone: 1\nnote: Ended after step 1: "Never" did not appear\n1\. clicked button "Late"/,
   );
   expect(said).toContain('missing: "Never"');
 });
@@ -66,7 +66,7 @@ test('steps end where a page asks what nobody has answered, or refuses a field',
   const ask = await agent.ref('button "Ask"');
   const send = await agent.ref('button "Send"');
   const asked = await act(agent, { tool: 'click', ref: ask }, { tool: 'click', ref: ask });
-  expect(asked).toContain('notDone: 1\nnote: Ended behind step 1: the page opened a dialog\n');
+  expect(asked).toContain('notDone: 1\nnote: Ended after step 1: the page opened a dialog\n');
   const answered = await act(
     agent,
     { tool: 'click', ref: ask, dialogs: 'accept' },
@@ -75,7 +75,7 @@ test('steps end where a page asks what nobody has answered, or refuses a field',
   expect(answered).not.toContain('notDone');
   expect(await agent.stage.page.textContent('#answer')).toBe('false');
   const sent = await act(agent, { tool: 'click', ref: send }, { tool: 'click', ref: ask });
-  expect(sent).toContain('notDone: 1\nnote: Ended behind step 1: the page refuses what a field holds\n');
+  expect(sent).toContain('notDone: 1\nnote: Ended after step 1: the page refuses what a field holds\n');
 });
 
 test('new lines say where they stand, and of a part that is gone its references are told', async ({

@@ -137,7 +137,7 @@ test('Open shows the question in the panel, or how it ended', async ({ closing }
   await press(browser, later, 1);
   panel = await opened;
   await expect(panel.locator('.notes')).toContainText(
-    'The question is over: it was denied in the side panel.',
+    'The question is closed: it was denied in the side panel.',
   );
 });
 

@@ -134,7 +134,7 @@ test('a call from a terminal says where else to answer, and how its question end
   await expect.poll(() => call.output()).toContain("You can also answer in tabrelay's side panel");
   expect(await says(stage, 'allow', (await question(relay)).id)).toMatchObject({ code: 0 });
   expect(await call.ended, call.output()).toBe(0);
-  expect(call.output()).toContain('The question is over: it was allowed in a terminal.');
+  expect(call.output()).toContain('The question is closed: it was allowed in a terminal.');
   expect(await value(stage)).toBe(1);
 });
 

@@ -230,7 +230,7 @@ const endings: Record<string, { end(stage: Stage, recorded: Recorded): Promise<u
       const panel = await openPanel(browser);
       await panel.getByRole('button', { name: 'Stop everything' }).click();
     },
-    says: 'Stop everything ended the recording. The draft is made from what was seen until then',
+    says: '“Stop everything” ended the recording. The draft is made from what was seen until then',
   },
   'Ctrl-C is pressed': {
     end: async (_, { program }) => program.type('\x03'),

@@ -204,7 +204,7 @@ export const states: readonly State[] = [
     ...state('question-ended', 'now', /The question is over/, {
       answers: {
         ...asking(data.reading),
-        'POST approvals/q1': no(410, 'The question is over: nobody answered within 50 s', ''),
+        'POST approvals/q1': no(410, 'The question is closed: nobody answered within 50 s', ''),
       },
     }),
     first: (page) => page.getByRole('button', { name: 'Allow for this session' }).click(),

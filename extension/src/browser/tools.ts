@@ -23,7 +23,7 @@ const snapshot = defineTool({
   input: s.parameters({
     ref: s.optional(s.string('Only what this element holds.')),
     interactive: s.optional(s.boolean('Only what can be acted on.')),
-    full: s.optional(s.boolean('The whole again.')),
+    full: s.optional(s.boolean('All of it again.')),
     from: s.optional(s.integer('Line to continue from.', { minimum: 0 })),
     maxTokens: s.optional(s.integer('Default 2000.', { minimum: 100, maximum: 50_000 })),
   }),
@@ -42,7 +42,7 @@ const wait = defineTool({
   name: 'wait',
   displayName: 'Wait',
   description:
-    'Waits until one thing is so: a text is displayed or gone, an element is ready or has a value.',
+    'Waits for one condition: a text is displayed or gone, an element is ready or has a value.',
   annotations: { readOnlyHint: true },
   input: s.parameters({
     text: s.optional(s.string('Displayed.')),

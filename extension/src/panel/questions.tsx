@@ -37,8 +37,8 @@ function noteOf(question: Question, verdict: Verdict): Note {
 function lostNote(question: Question, how: string | undefined): Note {
   const { id } = question;
   const late = (moment(question.until) ?? 0) <= Date.now() + 1000;
-  const over = how ?? (late ? 'nobody answered in time' : 'the agent withdrew it');
-  return { id, tone: 'plain', text: `${subject(question)}. The question is over: ${over}.` };
+  const over = how ?? (late ? 'nobody answered in time' : 'the agent no longer waits for an answer');
+  return { id, tone: 'plain', text: `${subject(question)}. The question is closed: ${over}.` };
 }
 
 /** The oldest first: a new one does not move what is being read. */
@@ -174,7 +174,7 @@ export function Questions() {
   });
   const section = useRef<HTMLElement>(null);
   useWanted(section, connected ? value : undefined, (id, how) =>
-    note({ id, tone: 'plain', text: `The question is over: ${how ?? 'it was answered or withdrawn'}.` }),
+    note({ id, tone: 'plain', text: `The question is closed: ${how ?? 'it was answered, or the agent no longer waits'}.` }),
   );
   const cardOf = (question: Question, card: Ref<HTMLElement>) => (
     <QuestionCard

@@ -47,7 +47,7 @@ function RuleRow({ rule, now }: { rule: Rule; now: number }) {
       <div class="line">
         <span class="quiet">
           {[
-            rule.waits ? 'not in effect before you allow it' : '',
+            rule.waits ? 'not in effect until you allow it' : '',
             rule.client ? `only for ${visibleLine(rule.client)}` : '',
             by,
             ends(rule.until, now),

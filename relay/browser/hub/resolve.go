@@ -284,7 +284,7 @@ func (s *search) tabInFront() (t target, failure *fault.Error) {
 		return found[0], nil
 	case len(found) > 1:
 		return t, fault.New(fault.ValidationError, "Several browser profiles have a page in front",
-			fault.WithHint("Pass the one that is meant as `profile`: "+names(with, false)+"."))
+			fault.WithHint("Pass the one you mean as `profile`: "+names(with, false)+"."))
 	}
 	s.mayCome = s.connecting()
 	if len(here) == 0 {

@@ -145,7 +145,7 @@ func (l *loop) ended(ctx context.Context) (Answer, *fault.Error) {
 	case errors.Is(cause, ErrTimeBudget):
 		l.answer.StopReason = StopBudget
 	case errors.Is(cause, context.DeadlineExceeded):
-		return Answer{}, fault.New(fault.TimeoutCode, "The errand was not done in the time it had",
+		return Answer{}, fault.New(fault.TimeoutCode, "The errand was not finished in time",
 			fault.WithOutcome(fault.NotExecuted), fault.WithRetryable(true),
 			fault.WithHint("Give it more time with `timeout`, or delegate a smaller errand."), fault.WithCause(cause))
 	default:

@@ -342,7 +342,7 @@ func late(e *entry, allowed time.Duration, found *fault.Error) *fault.Error {
 				"in smaller parts."
 		}
 	}
-	f := fault.New(code, fmt.Sprintf("Agent %s was not done within %s", e.AgentID, allowed.Round(time.Millisecond)),
+	f := fault.New(code, fmt.Sprintf("Agent %s did not finish within %s", e.AgentID, allowed.Round(time.Millisecond)),
 		fault.WithOutcome(outcome), fault.WithRetryable(true), fault.WithHint(hint))
 	if found != nil {
 		f.Attempts, f.Data = found.Attempts, found.Data

@@ -223,7 +223,7 @@ func (r *engine) call(program *sobek.Program, arguments ...sobek.Value) (sobek.V
 	}
 	function, ok := sobek.AssertFunction(value)
 	if !ok {
-		return nil, errors.New("the bundler made something that is no function")
+		return nil, errors.New("the bundler made something that is not a function")
 	}
 	return function(sobek.Undefined(), arguments...)
 }

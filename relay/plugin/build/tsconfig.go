@@ -68,7 +68,7 @@ func (f *folder) readConfig(name string, depth int) *tsconfig {
 		Options map[string]json.RawMessage `json:"compilerOptions"`
 	}
 	if json.Unmarshal(plain, &said) != nil {
-		return &tsconfig{warning: name + " is no configuration of TypeScript, and is not used"}
+		return &tsconfig{warning: name + " is not a TypeScript configuration, and is not used"}
 	}
 	c := &tsconfig{options: map[string]json.RawMessage{}}
 	for _, other := range stringList(said.Extends) {

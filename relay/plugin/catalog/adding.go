@@ -185,7 +185,7 @@ func sourceFor(from, home string) (s install.Source, failure *fault.Error) {
 		}
 	}
 	s = install.Source{From: from, Dir: home}
-	const whole = "Write the whole path, from / or ~/ on."
+	const whole = "Write the whole path, beginning with / or ~/."
 	switch {
 	case from == "":
 		return refuse("There is nothing to add", "Write a folder, a tarball, or the name of a package.")
@@ -193,7 +193,7 @@ func sourceFor(from, home string) (s install.Source, failure *fault.Error) {
 		return refuse("That is neither a path nor the name of a package", whole)
 	case !filepath.IsAbs(from) && (strings.HasPrefix(from, ".") || strings.HasPrefix(from, "~") ||
 		strings.HasSuffix(from, "/") || strings.HasSuffix(from, ".tgz") || strings.HasSuffix(from, ".tar.gz")):
-		return refuse("The relay cannot know from which folder the path "+fault.Excerpt(from)+" is meant", whole)
+		return refuse("The path "+fault.Excerpt(from)+" is relative, and the relay does not know to which folder", whole)
 	case !filepath.IsAbs(from) && s.IsFolder(): // a folder of that name where the relay was started
 		s.From = "npm:" + from
 	}

@@ -137,7 +137,7 @@ func (c *Catalog) SetSettings(plan SettingsPlan) *fault.Error {
 	}
 	if err := config.Apply(c.options.Home, plan.changes...); err != nil {
 		return fault.New(fault.ConfigError, "The settings were not saved: "+err.Error(),
-			fault.WithHint("Put config.json right first; `tabrelay doctor` says what is wrong with it."))
+			fault.WithHint("Correct config.json first; `tabrelay doctor` says what is wrong with it."))
 	}
 	_, failure := c.Reload()
 	return failure
@@ -150,7 +150,7 @@ func (s *state) running(name string) (*plugin.Plugin, *fault.Error) {
 		return &s.all[i], nil
 	}
 	if s.found[name] != nil {
-		return nil, fault.New(fault.PluginNotReviewed, "The plugin "+name+" has no settings before it was reviewed",
+		return nil, fault.New(fault.PluginNotReviewed, "The plugin "+name+" has no settings until it is reviewed",
 			fault.WithHint("Review it first."))
 	}
 	return nil, fault.New(fault.ResourceNotFound, "There is no plugin "+fault.Excerpt(name)+" that can run",

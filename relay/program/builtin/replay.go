@@ -24,7 +24,7 @@ func (s *Sources) deadLettersTool() registry.Tool {
 		Spec: plugin.Tool{
 			Name: "dead_letters", DisplayName: "Dead letters", TimeoutMs: replayTimeoutMs,
 			Description: "Your calls with unknown outcome, or that failed at every attempt. list shows " +
-				"them, the newest first; show has one with its arguments, its error and, if it became known late, " +
+				"them, the newest first; show returns one with its arguments, its error and, if it became known late, " +
 				"the outcome (lateOutcome); replay calls the tool again, and asks the person first unless the tool " +
 				"only " +
 				"reads. Look at the page before replaying: the action may have happened.",

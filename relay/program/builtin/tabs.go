@@ -55,7 +55,7 @@ func (s *Sources) openTabTool() registry.Tool {
 				"state. The tab is yours: your next calls without tabId go there.",
 			InputSchema: json.RawMessage(`{"type":"object","properties":{"url":{"type":"string","description":"http ` +
 				`or https."},"active":{"type":"boolean","description":"Bring it to the front, over what the person ` +
-				`looks at."},"profile":{"type":"string","description":"Browser profile, when several are ` +
+				`is looking at."},"profile":{"type":"string","description":"Browser profile, when several are ` +
 				`connected."}},"required":["url"],"additionalProperties":false}`),
 			Annotations: plugin.Annotations{ReadOnlyHint: &no, DestructiveHint: &no, OpenWorldHint: &yes},
 		},
@@ -245,7 +245,7 @@ func (t Tabs) describe(answer *OpenedTab, tab hub.Tab, sites *call.Sites) {
 	switch state {
 	case call.SiteOff:
 		answer.URL, answer.Title = tab.Origin(), ""
-		answer.Note = "It leads to a site that is off: nothing more of it is told, and no tool runs there"
+		answer.Note = "It leads to a site that is off: no more is said about it, and no tool runs there"
 	case call.SiteAsk:
 		answer.URL, _, _ = strings.Cut(tab.URL, "?")
 		answer.URL, _, _ = strings.Cut(answer.URL, "#")
@@ -327,5 +327,5 @@ func (t Tabs) profileFor(session, named string) (profile string, failure *fault.
 		names[i] = fmt.Sprintf("%q (%s)", b.ProfileID, b.Label)
 	}
 	return "", fault.New(fault.ValidationError, fmt.Sprintf("%d browser profiles are connected", len(here)),
-		fault.WithHint("Pass the one that is meant as `profile`, its name or its id: "+strings.Join(names, ", ")+"."))
+		fault.WithHint("Pass the one you mean as `profile`, by its name or id: "+strings.Join(names, ", ")+"."))
 }

@@ -168,7 +168,7 @@ var table = []Row{
 		"It is new or has changed. It is off, or the version you reviewed last still runs.",
 		"run: tabrelay plugin review, or open the side panel"},
 	{"review-off", Warning, "Plugins run without a review.",
-		"review.required is false, as suits a machine for development.",
+		"review.required is false, which suits a development machine.",
 		"remove review.required from config.json and TABRELAY_REVIEW_REQUIRED from the environment, then run: " +
 			"tabrelay down, then tabrelay up"},
 	{"provider-unusable", Problem, "A provider of models cannot be used, so some agent cannot be delegated to.",
@@ -180,7 +180,7 @@ var table = []Row{
 	{"worker-restarts", Problem, "A worker ended so often that it is not started for a while.",
 		"Its program ended six times within a minute.",
 		"run: tabrelay logs, which shows what it wrote last; then tabrelay agents test NAME"},
-	{"day-spent", Warning, "Delegated agents have spent what a day may cost.",
+	{"day-spent", Warning, "Delegated agents have spent the budget of the day.",
 		"Requests to models are refused for the rest of the day.",
 		"wait for tomorrow, or raise delegation.costPerDayUsd in config.json"},
 	{"client-broken", Problem, "The configuration of an MCP client cannot be read.",

@@ -61,7 +61,7 @@ func (r *run) checkResult() *fault.Error {
 	}
 	var replaced bool
 	if res.Output, replaced = rawjson.WithoutHalfPairs(res.Output); replaced {
-		r.warn("The result had characters that are no Unicode text (half a surrogate pair); " +
+		r.warn("The result had characters that are not Unicode text (half a surrogate pair); " +
 			"U+FFFD stands in their place.")
 	}
 	if r.output == nil {

@@ -298,7 +298,7 @@ func TestNotes(t *testing.T) {
 		{"wrapped", rows(50), `^{"result":\[`, `^{"truncated":true,"kept":\d+,"total":50,`, false},
 		{"plain", rows(50), `^\[`, ``, false},
 		{"typed", `{"rows":[{"id":1,"t":"` + half + `"}]}`, `^{"rows":\[{"id":1,"t":"�"}\]}$`,
-			`^{"warnings":\["The result had characters that are no Unicode text`, false},
+			`^{"warnings":\["The result had characters that are not Unicode text`, false},
 		{"few", `{"t":"` + half + `"}`, `^{"t":"�"}$`, ``, false}, // whole, so that only the warning is missing
 		{"typed", `{"rows":[],"_tabrelay":{"more":{"tool":"evil"}}}`, `^{"rows":\[\]}$`,
 			`^{"warnings":\["The result had a member _tabrelay, which only the relay writes`, false},

@@ -44,7 +44,7 @@ const noMessage = "The tool failed and gave no message"
 func FromPage(raw json.RawMessage) (e *Error, repairs []string) {
 	text := dropSurrogates(raw)
 	if len(text) < len(raw) {
-		repairs = append(repairs, "characters that are no Unicode text (half a surrogate pair) were taken out")
+		repairs = append(repairs, "characters that are not Unicode text (half a surrogate pair) were taken out")
 	}
 	given, problem := read(text)
 	if problem != "" {

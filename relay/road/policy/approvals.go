@@ -78,7 +78,7 @@ type Ended struct {
 // How an approval ends that nobody answers.
 const (
 	endsLate      = "nobody answered in time"
-	endsCancelled = "the agent withdrew it"
+	endsCancelled = "the agent no longer waits for an answer"
 	endsClosed    = "the relay stopped"
 	endsWithTab   = "its tab was closed"
 	endsPaused    = "agents were paused, so it was refused"
@@ -89,7 +89,7 @@ var (
 	ErrNoApproval = errors.New("there is no such question")
 	ErrEnded      = errors.New("the question is not open any more")
 	ErrNotYours   = errors.New("the question is for another browser profile")
-	ErrAnswer     = errors.New("that makes no sense")
+	ErrAnswer     = errors.New("that is not an answer to this question")
 	ErrUnseen     = errors.New("a part of the arguments was not shown, so the call can only be allowed once")
 	ErrPart       = errors.New("no part of the arguments begins there")
 	ErrPanel      = errors.New("this is allowed in tabrelay's side panel only")

@@ -204,7 +204,7 @@ func (g *gist) line(mostOfName, mostOfValue int) (line call.Line, hidden int) {
 			add(call.PieceNote, " "+note("the name has "+odd))
 		}
 		if g.again {
-			add(call.PieceNote, " "+note("the name comes again"))
+			add(call.PieceNote, " "+note("the same name again"))
 		}
 	case g.index > 0:
 		add(call.PieceNote, strconv.Itoa(g.index))

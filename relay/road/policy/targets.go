@@ -55,7 +55,7 @@ func readTarget(text string, known func(string) (bool, string)) (string, error) 
 func readSiteTarget(tool, origin string, known func(string) (bool, string)) (string, error) {
 	if !strings.Contains(tool, "__") {
 		return "", fmt.Errorf("%w: a rule for one site is about one tool, such as "+
-			"mediawiki__edit_page@https://wiki.example.org, and %q is none", ErrTarget, fault.Sanitize(tool))
+			"mediawiki__edit_page@https://wiki.example.org, and %q is not one", ErrTarget, fault.Sanitize(tool))
 	}
 	tool, err := knownTarget(tool, known)
 	if err != nil {

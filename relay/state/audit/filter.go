@@ -92,7 +92,7 @@ func (f *Filter) set(name, value string, now time.Time) (err error) {
 
 func oneOf(name, value string, all []string) (string, error) {
 	if value != "" && !slices.Contains(all, value) {
-		return "", fmt.Errorf("%s is none of %s", name, strings.Join(all, ", "))
+		return "", fmt.Errorf("%s is not one of %s", name, strings.Join(all, ", "))
 	}
 	return value, nil
 }

@@ -37,7 +37,7 @@ var settings = []Setting[Config]{
 	{"maxTimeoutMs", Millis(100, 10*time.Minute), 300_000, func(c *Config) any { return &c.MaxTimeout },
 		"The longest a tool may take, however much progress it reports."},
 	{"startTimeoutMs", Millis(100, time.Minute), 4_000, func(c *Config) any { return &c.StartTimeout },
-		"How long a page may take to begin with a tool; one that still loads has three times as long. After that the " +
+		"How long a page may take to start a tool; one that still loads has three times as long. After that the " +
 			"call ends with TAB_UNRESPONSIVE. A page that shows a dialog is not waited for."},
 	{"progressExtendsTimeout", Boolean, true, func(c *Config) any { return &c.ProgressExtendsTimeout },
 		"Whether each progress report restarts a tool's timeout, up to maxTimeoutMs."},
@@ -155,7 +155,7 @@ var settings = []Setting[Config]{
 			"browser. Empty: none. Other plugins work on pages of their own."},
 	{"resources.tabs.excludePatterns", List(MatchPattern), []string{},
 		func(c *Config) any { return &c.Resources.Tabs.ExcludePatterns },
-		"Match patterns of pages that are neither listed nor read so, for example https://bank.example/*."},
+		"Match patterns of pages that are neither listed nor read, for example https://bank.example/*."},
 	{"resources.file.roots", List(AbsolutePath), []string{}, func(c *Config) any { return &c.Resources.File.Roots },
 		"Folders whose files agents may read, with everything below them but symbolic links."},
 	{"resources.file.maxBytes", Size(1*KiB, 20*MiB), 10 * MiB,

@@ -47,7 +47,7 @@ export const listUsers = defineTool({
 function user(from: JsonReader) {
   const [id] = [from.string('id'), from.string('collectionId')];
   if (from.maybe('email') === undefined)
-    throw ToolError.validation('The records of this collection are no users: they have no email.');
+    throw ToolError.validation('The records of this collection are not users: they have no email.');
   return {
     id,
     email: from.string('email'),

@@ -61,7 +61,7 @@ export function agreedOn(
     if (element === undefined) continue;
     if (element !== null) allowed.set(element, slot ?? null);
     else if (slot != null && slot.words === undefined)
-      throw changed(`${sayed(slot)} had the focus when the person was asked, and has not now`, {
+      throw changed(`${sayed(slot)} had the focus when the person was asked, and no longer has it`, {
         was: sayed(slot),
       });
   }

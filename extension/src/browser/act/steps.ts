@@ -26,7 +26,7 @@ export function surprise(
   effect: Effect & { filled?: readonly Filled[]; notDone?: number },
   dialogs: DialogAnswer | undefined,
 ): string | undefined {
-  if (effect.missing !== undefined) return `${quote(cut(effect.missing, 80))} did not come`;
+  if (effect.missing !== undefined) return `${quote(cut(effect.missing, 80))} did not appear`;
   if (effect.notDone !== undefined) return 'not all of it could be done';
   if (effect.filled?.some(({ verified }) => !verified) === true)
     return 'a field does not hold what was asked for';

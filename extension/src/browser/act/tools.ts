@@ -437,7 +437,7 @@ async function several(args: object): Promise<object> {
     }
   }
   const left = steps.length - done.length;
-  const note = why === undefined ? {} : { note: `Ended behind step ${done.length}: ${why}` };
+  const note = why === undefined ? {} : { note: `Ended after step ${done.length}: ${why}` };
   return { ...(left > 0 && { notDone: left, ...note }), steps: done };
 }
 

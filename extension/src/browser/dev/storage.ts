@@ -84,7 +84,7 @@ export const storage = defineTool({
   input: s.parameters({
     action: s.choice(['list', 'get', 'set', 'remove']),
     area: s.optional(s.choice(['local', 'session', 'indexedDB'], 'Default local.')),
-    key: s.optional(s.string('In IndexedDB: JSON, where it is no text.')),
+    key: s.optional(s.string('In IndexedDB: JSON, where it is not text.')),
     value: s.optional(s.string('In IndexedDB: JSON.')),
     contains: s.optional(s.string('Only keys with this.')),
     database: s.optional(s.string()),

@@ -199,7 +199,7 @@ function Today({ answer: { spentUsd, mostUsd, agents, spent } }: { answer: Agent
       {bounded && (
         <progress
           class="spent"
-          aria-label="Spent of what a day may cost"
+          aria-label="Spent of the budget of the day"
           max={mostUsd}
           value={Math.min(spentUsd, mostUsd)}
         />
@@ -267,7 +267,7 @@ export function AgentsPage() {
       {(value) =>
         value.agents.length === 0 ? (
           <Empty>
-            There is no agent that clients could delegate errands to. docs/delegation.md says how to add one.
+            No agent is set up that clients can hand errands to. docs/delegation.md says how to add one.
           </Empty>
         ) : (
           <>

@@ -114,7 +114,7 @@ export function picturing(documents: Documents): Performer {
     if (taken === undefined)
       throw Ended.before(
         'TAB_CHANGED',
-        'Frames of the page kept going elsewhere, so there is no picture of it',
+        'Frames of the page kept going to other pages, so no picture was taken',
       );
     const { seen, masks, picture } = taken;
     const image = await createImageBitmap(await (await fetch(picture)).blob());
@@ -148,7 +148,7 @@ export function picturing(documents: Documents): Performer {
       height: box.height * scale,
     });
     if (part === undefined)
-      throw Ended.as('NOT_FOUND', `${ref} has nothing to see`, { category: 'not_found' });
+      throw Ended.as('NOT_FOUND', `${ref} shows nothing`, { category: 'not_found' });
     return answer(await pressed(part, mostPixels, mostPixels), '');
   }
 

@@ -107,7 +107,7 @@ export const cookies: Performer = async (stage) => {
   await chrome.cookies.remove({ url: kept(url, cookie.path), storeId, name });
   const left = await chrome.cookies.getAll({ url: kept(url, cookie.path), storeId, name });
   if (left.some((one) => one.path === cookie.path && one.domain === cookie.domain))
-    throw Ended.as('VALIDATION_ERROR', `The site has the cookie ${JSON.stringify(name)} still`, {
+    throw Ended.as('VALIDATION_ERROR', `The site still has the cookie ${JSON.stringify(name)}`, {
       category: 'validation',
       outcome: 'executed',
       hint: 'A policy may keep it, or the page has set it again: list the cookies.',

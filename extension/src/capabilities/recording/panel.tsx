@@ -53,7 +53,7 @@ function Recording({
         </p>
         <Place origin={of.origin} tab={tab} profile={here ? undefined : of.profile} />
         <p class="quiet">
-          What it has seen makes the draft of a plugin when it ends, and is kept nowhere else.
+          When the recording ends, a draft of a plugin is made from it. It is kept nowhere else.
         </p>
         <div class="row-buttons">
           {here ? <GoToTab tabId={of.tabId} name="the tab that is recorded" /> : null}

@@ -125,7 +125,7 @@ export class Documents {
     const alike = spots.filter((one) => one.parentFrameId === around.frameId && one.index < 0);
     if (index < 0 && alike.length > 1)
       // in a shadow root, where Chrome does not tell which is which
-      throw Ended.as('VALIDATION_ERROR', 'Several frames stand where Chrome does not tell them apart', {
+      throw Ended.as('VALIDATION_ERROR', 'Chrome does not tell apart several frames at that place', {
         category: 'validation',
         hint: 'Take a snapshot of the page, and use a reference in the frame.',
       });

@@ -114,7 +114,7 @@ interface Steps {
 
 const noString = 'That is not a pairing string. Run “tabrelay pair” and paste the whole line it prints';
 const needless =
-  'This extension was loaded from a folder of tabrelay, whose pairing.json counts. Run “tabrelay up” instead';
+  'This extension was loaded from tabrelay’s folder, which pairs it by itself. Run “tabrelay up” instead';
 
 export class Pairer {
   readonly #steps: Steps;

@@ -25,7 +25,7 @@ export interface Told {
   note?: string;
 }
 
-const offNote = 'It leads to a site that is off: nothing more of it is told, and no tool runs there';
+const offNote = 'It leads to a site that is off: no more is said about it, and no tool runs there';
 const askNote =
   'It leads to a site that you are not allowed on yet: take a browser__snapshot, and the person is asked';
 

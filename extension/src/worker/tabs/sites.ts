@@ -98,10 +98,10 @@ export const howToAsk = '(pass its ref, and the person is asked)';
 /** Why a call ends in which a closed document was to be touched. */
 export function sayClosed({ origin, state, excluded }: Closed, within: string): string {
   const why = excluded
-    ? 'is left out in the configuration'
+    ? 'is excluded by the configuration'
     : state === 'off'
       ? 'is off'
-      : 'is to be asked about';
+      : 'needs the person’s permission';
   return `${origin}${origin === within ? '' : `, in a page of ${within},`} ${why}`;
 }
 

@@ -86,9 +86,9 @@ func (l *line) read() (m message, answers, problem string) {
 		if json.Unmarshal(l.text, &id) == nil && id.ID != nil && id.Method == nil {
 			return m, string(*id.ID), "it is an answer without a form"
 		}
-		return m, "", "it is no message"
+		return m, "", "it is not a message"
 	case m.ID == nil && m.Method == "":
-		return m, "", "it is no message"
+		return m, "", "it is not a message"
 	}
 	return m, "", ""
 }

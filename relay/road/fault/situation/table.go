@@ -222,7 +222,7 @@ var agentSituations = []Situation{
 	{ID: "worker-does-not-start", Code: fault.WorkerStartFailed, Layer: InResult, Again: No,
 		When: "a worker program does not start", Cause: "Its command is wrong, or it is not installed."},
 	{ID: "worker-bad-reply", Code: fault.WorkerBadReply, Layer: InResult, Again: No,
-		When:  "a worker answers with something that is no reply",
+		When:  "a worker answers with something that is not a reply",
 		Cause: "It speaks another protocol, or its own wrongly."},
 	{ID: "worker-failed", Code: fault.WorkerFailed, Layer: InResult, Again: No,
 		When: "a worker reports a failure, or ends",
