@@ -98,9 +98,6 @@ var (
 	doubtfulWords = []string{"and", "or", "create", "update", "set", "delete", "remove", "mark", "send", "clear"}
 )
 
-// SaysReading reports whether a verb that begins the name of a tool says that it only reads.
-func SaysReading(verb string) bool { return slices.Contains(readingWords, verb) }
-
 // SuggestReading are patterns of tools that say nothing of themselves and whose names say that they read: list_* where
 // that holds for all with that beginning, else their names.
 func SuggestReading(tools []Tool) (patterns []string) {

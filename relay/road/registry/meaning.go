@@ -1,6 +1,7 @@
 package registry
 
 import (
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -21,6 +22,13 @@ func wordSet(text string) map[string]bool {
 	}
 	return set
 }
+
+// vocabulary has every word that search knows, so that none of them is taken for a misspelling of another.
+var vocabulary = sync.OnceValue(func() map[string]bool {
+	words := wordSet(strings.ReplaceAll(meanings, ":", " "))
+	maps.Copy(words, stopWords)
+	return words
+})
 
 // idioms are words that mean something else together, with what they mean: “like” is what a tool does, but not in
 // “would like to”. Each word stands between spaces.

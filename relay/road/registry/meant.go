@@ -5,9 +5,10 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/agext/levenshtein"
+
 	"tabrelay/relay/lib/suggest"
 	"tabrelay/relay/road/fault"
-	"tabrelay/relay/road/plugin"
 )
 
 // Meant is the failure of a call of a tool that does not exist. It names the tool that was probably meant: one that the
@@ -52,15 +53,23 @@ func didYouMean(message string, t *Tool) *fault.Error {
 		fault.WithHint("Use a name that the list of tools or relay__search_tools gives."))
 }
 
-// within reports whether a tool changes no more than a name says: it only reads, or the name begins with the same verb,
-// or with none, which is then a misspelt one.
+// within reports whether a tool changes no more than a name says: it only reads, or the name begins with the same verb, or
+// with a misspelling of it, which is nearer to it than to every other word.
 func (s *Snapshot) within(name string, t *Tool) bool {
-	verb := firstWord(strings.ToLower(name))
-	if t.ReadOnly || verb == firstWord(ownName(t.Name)) {
+	verb, does := firstWord(strings.ToLower(name)), firstWord(strings.ToLower(ownName(t.Name)))
+	if t.ReadOnly || verb == does {
 		return true
 	}
-	return !plugin.SaysReading(verb) &&
-		!slices.ContainsFunc(s.Tools, func(other *Tool) bool { return firstWord(ownName(other.Name)) == verb })
+	far := levenshtein.Distance(verb, does, nil)
+	nearer := func(other string) bool { return other != does && levenshtein.Distance(verb, other, nil) <= far }
+	for word := range vocabulary() {
+		if nearer(word) {
+			return false
+		}
+	}
+	return !slices.ContainsFunc(s.Tools, func(other *Tool) bool {
+		return nearer(firstWord(strings.ToLower(ownName(other.Name))))
+	})
 }
 
 func ownName(tool string) string {

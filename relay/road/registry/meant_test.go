@@ -11,7 +11,7 @@ func TestMeantToolIsOfTheSamePluginAndChangesNoMore(t *testing.T) {
 	s := &Snapshot{withheld: map[string]string{"slack__send_message": "nobody has reviewed it yet"}}
 	for _, name := range []string{
 		"discord__send_message", "mail__delete_message", "mail__set_flag", "wiki__edit_page", "wiki__get_page!",
-		"wiki__list_pages!", "hidden__get_secret!",
+		"wiki__list_pages!", "hidden__get_secret!", "chat__remove_message",
 	} {
 		name, reads := strings.CutSuffix(name, "!")
 		s.Tools = append(s.Tools, &Tool{Name: name, ReadOnly: reads})
@@ -23,7 +23,12 @@ func TestMeantToolIsOfTheSamePluginAndChangesNoMore(t *testing.T) {
 		{"wiki__edit_pge", "did you mean wiki__edit_page?"},
 		{"wiki__get_pge", "did you mean wiki__get_page?"},
 		{"mail__get_flag", ""}, // it would set the flag
+		{"mail__gte_flag", ""}, // as near to get as to set
+		{"mail__see_flag", ""},
+		{"chat__move_message", ""}, // a word of its own
+		{"chat__remve_message", "did you mean chat__remove_message?"},
 		{"mail__delete_mesage", "did you mean mail__delete_message?"},
+		{"mail__dlete_message", "did you mean mail__delete_message?"},
 		{"edit_page", "did you mean wiki__edit_page?"},
 		{"send_mesage", ""},
 		{"hidden__get_secre", ""},
