@@ -1,72 +1,23 @@
 // A day of a person: three agents, four sites, Back and Forward, sleep, restarts of Chrome and of the relay, an upgrade.
 // Chrome has a window and none of the flags of a test driver: nobody drives it but the agents, through the relay.
 // The sites count how often each page was loaded: nothing needs a reload that the script of the day does not name.
-import { once } from 'node:events';
-import { access, chmod, mkdir, readFile, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:http';
+import { chmod, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import timers from 'node:timers/promises';
 import { z } from 'zod';
 import { type Agent, stdioAgent } from '../stage/agent.ts';
 import type { Closing } from '../stage/closing.ts';
-import { binary, browser, temporaryFolder } from '../stage/paths.ts';
-import { freePort, portOf } from '../stage/port.ts';
-import { type Program, start } from '../stage/process.ts';
-import { openRelay, type Relay } from '../stage/relay.ts';
+import { binary, temporaryFolder } from '../stage/paths.ts';
+import { freePort } from '../stage/port.ts';
+import { start } from '../stage/process.ts';
+import { openRelay } from '../stage/relay.ts';
 import { expect, test } from '../stage/test.ts';
+import { makeProfile, openChrome, openCountingSite, openScreen } from '../stage/window.ts';
 
 test.setTimeout(900_000);
 
 const sleepMs = 45_000; // longer than the relay and the extension wait for each other
 const Tabs = z.object({ tabs: z.array(z.object({ tabId: z.number(), url: z.string() })) });
-
-/** A site with pages that link to each other, and that counts how often they were loaded. */
-async function openSite(closing: Closing, name: string) {
-  const loads = new Map<string, number>();
-  const server = createServer((request, response) => {
-    const page = request.url ?? '';
-    if (page.startsWith('/favicon')) return response.writeHead(404).end();
-    loads.set(page, (loads.get(page) ?? 0) + 1);
-    response
-      .writeHead(200, { 'content-type': 'text/html' })
-      .end(`<!doctype html><title>${name} ${page}</title>
-      <p>This is ${name} ${page}.</p><button onclick="out.value = 'Pressed ' + ++n">Press</button>
-      <output id="out"></output><script>let n = 0;</script>`);
-  }).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  closing.defer(async () => {
-    server.closeAllConnections();
-    server.close();
-  });
-  return { name, url: `http://127.0.0.1:${portOf(server.address())}`, loads };
-}
-
-/** A screen without a monitor; its name for DISPLAY. */
-async function openScreen(closing: Closing): Promise<string> {
-  await access('/usr/bin/Xvfb').catch(() => {
-    throw new Error('This test has Chrome open a window: install Xvfb (Debian: xvfb).');
-  });
-  const screen = start('Xvfb', ['-displayfd', '1', '-screen', '0', '1280x900x24', '-nolisten', 'tcp']);
-  closing.defer(() => screen.stop());
-  await expect.poll(() => screen.printed().trim()).toMatch(/^\d+$/);
-  return `:${screen.printed().trim()}`;
-}
-
-/** Chrome as a person starts it, who has it go on where it was, with the extension. */
-function openChrome(relay: Relay, profile: string, display: string): Program {
-  const root = process.getuid?.() === 0 ? ['--no-sandbox'] : [];
-  return start(
-    browser,
-    [
-      `--user-data-dir=${profile}`,
-      `--load-extension=${relay.extension}`,
-      '--no-first-run',
-      '--password-store=basic',
-      ...root,
-    ],
-    { DISPLAY: display },
-  );
-}
 
 /** The next version of the program: its extension is another one, which differs in its hash. */
 async function nextVersion(closing: Closing): Promise<string> {
@@ -82,17 +33,15 @@ async function nextVersion(closing: Closing): Promise<string> {
 test('a day: nothing needs a reload', async ({ closing }) => {
   const demo = `http://127.0.0.1:${await freePort()}`;
   const relay = await openRelay(closing, { demo: { listen: new URL(demo).host } });
-  const sites = await Promise.all(['One', 'Two', 'Three'].map((name) => openSite(closing, name)));
+  const sites = await Promise.all(['One', 'Two', 'Three'].map((name) => openCountingSite(closing, name)));
   const agents = await Promise.all(
     ['ann', 'ben', 'cleo'].map((name) => stdioAgent(relay, closing, ['--client', name])),
   );
   closing.defer(() => relay.tabrelay('down')); // also one that an agent has started
   const display = await openScreen(closing);
   const profile = await temporaryFolder('profile', closing);
-  await mkdir(path.join(profile, 'Default'));
-  const preferences = { extensions: { ui: { developer_mode: true } }, session: { restore_on_startup: 1 } };
-  await writeFile(path.join(profile, 'Default/Preferences'), JSON.stringify(preferences));
-  let chrome = openChrome(relay, profile, display);
+  await makeProfile(profile);
+  let chrome = openChrome([relay.extension], profile, display);
   closing.defer(() => chrome.stop());
   await expect.poll(() => relay.browsers(), { timeout: 120_000 }).toBe(1);
 
@@ -182,7 +131,7 @@ test('a day: nothing needs a reload', async ({ closing }) => {
   });
   await test.step('Chrome is closed and started again, with the tabs it had', async () => {
     await chrome.stop();
-    chrome = openChrome(relay, profile, display);
+    chrome = openChrome([relay.extension], profile, display);
     await work();
     before = loads();
     await work();
