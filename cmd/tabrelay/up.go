@@ -356,7 +356,7 @@ func (u *upCommand) guide(ctx context.Context) error {
 		if enter == nil || i == len(steps)-1 {
 			continue
 		}
-		u.notef("   Press Enter when that is done. ")
+		u.notef("\n   Press Enter when that is done. ")
 		if err := u.awaitBrowser(ctx, wait, enter, always); err != nil {
 			return err
 		}
@@ -364,7 +364,9 @@ func (u *upCommand) guide(ctx context.Context) error {
 			u.notef("\n")
 		}
 	}
-	u.notef("\nWaiting for the extension to connect …\n")
+	if !u.connected() {
+		u.notef("\nWaiting for the extension to connect …\n")
+	}
 	return u.awaitBrowser(ctx, wait, nil, always)
 }
 

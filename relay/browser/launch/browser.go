@@ -174,8 +174,8 @@ func Guide(extension, goos string) []Step {
 	return []Step{
 		{"Open the extensions page", "In Chrome (or Chromium, Edge, Brave), type this into the address bar and press " +
 			"Enter:\n\n    chrome://extensions"},
-		{"Switch Developer mode on", "The switch is at the top right of that page. Leave it on: Chrome switches the " +
-			"extension off with it."},
+		{"Switch Developer mode on", "The switch is at the top right of that page. Leave it on: without it, Chrome " +
+			"switches the extension off."},
 		{"Load the extension", "Press “Load unpacked” at the top left. " + paste(extension, goos)},
 		{"Pin the icon", "Press the puzzle piece to the right of the address bar, and the pin beside “tabrelay”.\nA " +
 			"click on the icon shows what agents do."},
