@@ -15,6 +15,7 @@ import (
 
 	"tabrelay/relay/lib/async"
 	"tabrelay/relay/lib/rawjson"
+	"tabrelay/relay/road/fault"
 )
 
 // maxAttachLine bounds the first line of an attachment, which contains the pending requests, and one message of the
@@ -291,15 +292,30 @@ func (p *Proxy) connect(ctx context.Context) (net.Conn, error) {
 		conn, err = p.awaitSuccessor(ctx)
 	}
 	if err != nil {
-		if err = p.awaitStart(ctx); err != nil {
+		if err = p.checkHome(); err == nil {
+			err = p.awaitStart(ctx)
+		}
+		if err != nil {
 			return nil, &cannotStart{err}
 		}
 		if conn, err = Dial(ctx, p.Home); err != nil {
 			return nil, fmt.Errorf("the relay started, but does not answer: %w", err)
 		}
 	}
+	p.hadHome = true
 	p.starting = nil // the result of a start no longer matters
 	return conn, nil
+}
+
+// checkHome refuses to make a home folder anew that was there before: the person has removed it.
+func (p *Proxy) checkHome() error {
+	if p.Home.Exists() {
+		p.hadHome = true
+	} else if p.hadHome {
+		return fault.Hinted(fmt.Errorf("tabrelay was uninstalled, or its home folder %s was moved", p.Home),
+			"ask the person whether they still want it; tabrelay up brings it back")
+	}
+	return nil
 }
 
 // awaitSuccessor waits for the relay that was announced. The error is that it has not come. While somebody holds the

@@ -6,7 +6,9 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"io/fs"
 	"net"
+	"os"
 	"strings"
 	"testing"
 
@@ -237,6 +239,33 @@ func TestProxyStartsNoRelayAfterShutdownNotice(t *testing.T) {
 	again := (<-(<-started).attached).accept(t)
 	again.receives(t, initialize)
 	again.receives(t, list)
+}
+
+// A client that outlives an uninstallation does not undo it.
+func TestProxyMakesNoHomeFolderAnew(t *testing.T) {
+	home := config.Home(t.TempDir())
+	relay := startFake(t, home)
+	c := runProxy(t, &Proxy{Home: home, Start: func(context.Context) (State, error) {
+		t.Error("the proxy started a relay")
+		return State{}, errors.New("no relay")
+	}})
+	g := (<-relay.attached).accept(t)
+	c.send(t, initialize)
+	g.receives(t, initialize)
+	g.send(t, initializeReply)
+	c.receives(t, initializeReply)
+	g.send(t, strings.TrimSpace(ShutdownNotice(1)))
+	relay.crash(g)
+	if err := home.Remove(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	c.send(t, callRequest)
+	if !c.out.Scan() || !strings.Contains(c.out.Text(), "tabrelay was uninstalled, or its home folder") {
+		t.Errorf("the client received %s", c.out.Text())
+	}
+	if _, err := os.Stat(string(home)); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("the home folder is there again: %v", err)
+	}
 }
 
 // A request that crosses with the shutdown, which no relay has heard, is one that needs a relay.

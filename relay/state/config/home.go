@@ -163,16 +163,50 @@ func (h Home) Foreign() (names []string, err error) {
 // removeTime is how long a program that is ending may go on writing into a folder that is removed.
 const removeTime = 3 * time.Second
 
-// Remove removes what tabrelay has made in the home folder, and the folder itself if nothing else is in it.
+// Exists reports whether there is anything in the home folder that tabrelay has made.
+func (h Home) Exists() bool {
+	entries, _ := os.ReadDir(string(h))
+	return slices.ContainsFunc(entries, isOwn)
+}
+
+// Remove removes what tabrelay has made in the home folder, and the folder itself if nothing else is in it. A folder that
+// goes as a whole is first moved aside: no program finds half of it, and takes that for a home folder to be completed.
 func (h Home) Remove(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, removeTime)
 	defer cancel()
+	aside, moved := h.moveAside()
 	for {
-		err := h.remove()
-		if !errors.Is(err, fs.ErrExist) || !async.Sleep(ctx, 100*time.Millisecond) {
-			return stillWritten(err)
+		err := os.RemoveAll(aside) // nothing where it is empty
+		if !moved {
+			err = h.remove()
 		}
+		if errors.Is(err, fs.ErrExist) && async.Sleep(ctx, 100*time.Millisecond) {
+			continue
+		}
+		if err != nil && moved {
+			_ = os.Rename(filepath.Join(aside, movedName), string(h)) // for the next attempt
+		}
+		return stillWritten(err)
 	}
+}
+
+// movedName is the name of a home folder within the one it was moved to.
+const movedName = "home"
+
+// moveAside moves the home folder into a new one beside it, unless a part of it stays, it is a link, or it cannot be moved.
+func (h Home) moveAside() (aside string, moved bool) {
+	info, err := os.Lstat(string(h))
+	if foreign, _ := h.Foreign(); err != nil || !info.IsDir() || len(foreign) > 0 {
+		return "", false
+	}
+	if aside, err = os.MkdirTemp(filepath.Dir(string(h)), ".tabrelay-removed-*"); err != nil {
+		return "", false
+	}
+	if err := os.Rename(string(h), filepath.Join(aside, movedName)); err != nil {
+		_ = os.Remove(aside) // it is empty
+		return "", false
+	}
+	return aside, true
 }
 
 // stillWritten names what was written into a folder while it was removed. Other errors stay as they are.

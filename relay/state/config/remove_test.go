@@ -23,3 +23,49 @@ func TestRemoveSaysWhatIsInTheWay(t *testing.T) {
 		t.Errorf("the next step is %q", next)
 	}
 }
+
+// A folder that goes as a whole leaves nothing beside it; one that somebody else uses, or a link, stays where it is.
+func TestRemoveMovesTheFolderAside(t *testing.T) {
+	for _, c := range []struct {
+		name          string
+		foreign, link bool
+	}{{name: "own"}, {name: "foreign", foreign: true}, {name: "link", link: true}} {
+		t.Run(c.name, func(t *testing.T) {
+			parent := t.TempDir()
+			dir, elsewhere := filepath.Join(parent, "home"), t.TempDir()
+			if c.link {
+				if err := os.Symlink(elsewhere, dir); err != nil {
+					t.Skip(err) // where links need a right
+				}
+			}
+			home := Home(dir)
+			if err := home.Create(); err != nil {
+				t.Fatal(err)
+			}
+			if c.foreign {
+				if err := os.WriteFile(filepath.Join(dir, "notes.txt"), nil, 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if !home.Exists() {
+				t.Error("a home folder that was made does not exist")
+			}
+			if err := home.Remove(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			if home.Exists() {
+				t.Error("something of tabrelay is left")
+			}
+			var left []string
+			for _, in := range []string{parent, dir, elsewhere} {
+				entries, _ := os.ReadDir(in)
+				for _, entry := range entries {
+					left = append(left, entry.Name())
+				}
+			}
+			if want := map[bool]string{true: "home,notes.txt"}[c.foreign]; strings.Join(left, ",") != want {
+				t.Errorf("%q is left, want %q", left, want)
+			}
+		})
+	}
+}
