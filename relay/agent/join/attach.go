@@ -291,6 +291,9 @@ func (p *Proxy) connect(ctx context.Context) (net.Conn, error) {
 	if err != nil && p.successor {
 		conn, err = p.awaitSuccessor(ctx)
 	}
+	if err != nil && p.joinOnly {
+		return nil, &cannotStart{errNoneRuns}
+	}
 	if err != nil {
 		if err = p.checkHome(); err == nil {
 			err = p.awaitStart(ctx)
@@ -306,6 +309,9 @@ func (p *Proxy) connect(ctx context.Context) (net.Conn, error) {
 	p.starting = nil // the result of a start no longer matters
 	return conn, nil
 }
+
+// errNoneRuns is why there is no relay where none is to be started.
+var errNoneRuns = errors.New("no relay runs")
 
 // checkHome refuses to make a home folder anew that was there before: the person has removed it.
 func (p *Proxy) checkHome() error {

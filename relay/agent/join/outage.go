@@ -72,6 +72,8 @@ func (p *Proxy) serveOffline(ctx context.Context, wake <-chan struct{}, cause er
 				o.retryOnce = true
 				continue
 			}
+			// A relay that refuses this client may have ended since, because the person stopped it.
+			_, p.joinOnly = errors.AsType[*Refused](o.cause)
 		}
 		if next := o.retry(ctx); next != nil {
 			return next, nil
@@ -100,7 +102,8 @@ func (o *outage) answerBuffered(ctx context.Context) (*attachment, error) {
 // retry tries to attach to a relay; it returns nil if that fails again.
 func (o *outage) retry(ctx context.Context) *attachment {
 	next, err := o.reconnect(ctx)
-	if err != nil {
+	o.joinOnly = false
+	if err != nil && !errors.Is(err, errNoneRuns) {
 		o.cause, o.tried = err, time.Now()
 	}
 	return next

@@ -48,6 +48,7 @@ type Proxy struct {
 	key          string
 	starting     *start // the start of a relay that is under way; nil: none
 	offline      minimalServer
+	joinOnly     bool  // a relay that runs is used, and none is started
 	hadHome      bool  // there was a home folder, which is not made anew for a client that outlives it
 	relayStopped bool  // the relay sent ShutdownNotice
 	heard        int64 // how many lines it had heard then

@@ -420,6 +420,34 @@ func TestPendingRequestsFailWhenClientIsRevoked(t *testing.T) {
 	c.receivesText(t, `"id":3`, `"error":{"code":-32003`, `"code":"UNAUTHORIZED"`, `"outcome":"not_executed"`)
 }
 
+// What a relay that ends writes does not make a client that it refused start the next one: the person stopped it.
+func TestRefusedProxyStartsNoRelay(t *testing.T) {
+	home := config.Home(t.TempDir())
+	first := startFake(t, home)
+	c := runProxy(t, &Proxy{Home: home, Start: func(context.Context) (State, error) {
+		t.Error("the proxy started a relay")
+		return State{}, errors.New("no relay")
+	}})
+	g := <-first.attached
+	g.send(t, `{"refused":{"code":"UNAUTHORIZED","message":"The token is not known"}}`)
+	c.send(t, initialize)
+	c.receivesText(t, `"id":0`) // it is in minimal mode
+	first.crash(g)
+	for _, file := range []string{home.Database(), home.Secrets(), home.Config()} {
+		if err := os.WriteFile(file, nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	next := startFake(t, home)
+	if err := next.lock.WriteState(State{PID: 1}); err != nil { // the last change, which it sees after the others
+		t.Fatal(err)
+	}
+	again := (<-next.attached).accept(t)
+	c.receivesText(t, "tabrelay works again")
+	c.receivesText(t, "tools/list_changed")
+	again.receives(t, initialize)
+}
+
 type errorCode struct {
 	Code string `json:"code"`
 }

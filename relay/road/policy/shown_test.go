@@ -32,7 +32,7 @@ func TestArgumentsAreShown(t *testing.T) {
 		`{"pass\u0077ord":"x","p\u0061ssword ":"y"}`: "password: •••• ⟨1 character hidden: secret field⟩\n" +
 			"\"password \": •••• ⟨1 character hidden: secret field⟩",
 		`{"n":1e400,"m":-0.10,"big":12345678901234567890123}`: "n: 1e400\nm: -0.10\nbig: 12345678901234567890123",
-		`{"a":1,"a":2}`:                             "a: 1\na ⟨the name comes again⟩: 2",
+		`{"a":1,"a":2}`:                             "a: 1\na ⟨the same name again⟩: 2",
 		`{"to":1,"tо":2}`:                           "to: 1\ntо ⟨the name has U+043E⟩: 2",
 		"{\"to\":\"a\u202egnp.exe\u200b\"}":         "to: a⟨U+202E⟩gnp.exe⟨U+200B⟩",
 		`{"x":"\ud800 \udc41é 😀 \ud83d\ude00"}`:     "x: ⟨U+D800⟩ ⟨U+DC41⟩é 😀 😀",
