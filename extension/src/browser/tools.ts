@@ -41,8 +41,7 @@ const snapshot = defineTool({
 const wait = defineTool({
   name: 'wait',
   displayName: 'Wait',
-  description:
-    'Waits for one condition: a text is displayed or gone, an element is ready or has a value.',
+  description: 'Waits for one condition: a text is displayed or gone, an element is ready or has a value.',
   annotations: { readOnlyHint: true },
   input: s.parameters({
     text: s.optional(s.string('Displayed.')),

@@ -174,7 +174,11 @@ export function Questions() {
   });
   const section = useRef<HTMLElement>(null);
   useWanted(section, connected ? value : undefined, (id, how) =>
-    note({ id, tone: 'plain', text: `The question is closed: ${how ?? 'it was answered, or the agent no longer waits'}.` }),
+    note({
+      id,
+      tone: 'plain',
+      text: `The question is closed: ${how ?? 'it was answered, or the agent no longer waits'}.`,
+    }),
   );
   const cardOf = (question: Question, card: Ref<HTMLElement>) => (
     <QuestionCard

@@ -147,8 +147,7 @@ export function picturing(documents: Documents): Performer {
       width: box.width * scale,
       height: box.height * scale,
     });
-    if (part === undefined)
-      throw Ended.as('NOT_FOUND', `${ref} shows nothing`, { category: 'not_found' });
+    if (part === undefined) throw Ended.as('NOT_FOUND', `${ref} shows nothing`, { category: 'not_found' });
     return answer(await pressed(part, mostPixels, mostPixels), '');
   }
 
