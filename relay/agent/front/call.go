@@ -134,7 +134,8 @@ func (meta *requestMeta) wishes(c *call.Call) *fault.Error {
 	if raw := meta.Reason; raw != nil {
 		reason, ok := rawjson.Text(raw)
 		if !ok || len(reason) > maxReason {
-			return fault.New(fault.InvalidParams, `_meta["tabrelay/reason"] is not a string, or longer than 2,000 bytes`,
+			return fault.New(fault.InvalidParams,
+				`_meta["tabrelay/reason"] is not a string, or longer than 2,000 bytes`,
 				fault.WithHint("Say in one line why the person should allow the call."))
 		}
 		c.Reason = reason

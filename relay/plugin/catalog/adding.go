@@ -193,7 +193,8 @@ func sourceFor(from, home string) (s install.Source, failure *fault.Error) {
 		return refuse("That is neither a path nor the name of a package", whole)
 	case !filepath.IsAbs(from) && (strings.HasPrefix(from, ".") || strings.HasPrefix(from, "~") ||
 		strings.HasSuffix(from, "/") || strings.HasSuffix(from, ".tgz") || strings.HasSuffix(from, ".tar.gz")):
-		return refuse("The path "+fault.Excerpt(from)+" is relative, and the relay does not know to which folder", whole)
+		return refuse("The path "+fault.Excerpt(from)+" is relative, and the relay does not know to which folder",
+			whole)
 	case !filepath.IsAbs(from) && s.IsFolder(): // a folder of that name where the relay was started
 		s.From = "npm:" + from
 	}

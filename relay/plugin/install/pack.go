@@ -54,7 +54,8 @@ func Pack(ctx context.Context, p *plugin.Plugin) (*Packed, error) {
 		return nil, fmt.Errorf("package.json cannot be read: %w", err)
 	}
 	if about.Version == "" {
-		return nil, errors.New(`package.json has no "version"; every published version needs one of its own, such as 0.1.0`)
+		return nil, errors.New(
+			`package.json has no "version"; every published version needs one of its own, such as 0.1.0`)
 	}
 	names, err := filesToPack(root.FS(), about.Files)
 	if err != nil {

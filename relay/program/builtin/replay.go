@@ -24,10 +24,9 @@ func (s *Sources) deadLettersTool() registry.Tool {
 		Spec: plugin.Tool{
 			Name: "dead_letters", DisplayName: "Dead letters", TimeoutMs: replayTimeoutMs,
 			Description: "Your calls with unknown outcome, or that failed at every attempt. list shows " +
-				"them, the newest first; show returns one with its arguments, its error and, if it became known late, " +
-				"the outcome (lateOutcome); replay calls the tool again, and asks the person first unless the tool " +
-				"only " +
-				"reads. Look at the page before replaying: the action may have happened.",
+				"them, the newest first; show returns one with its arguments, its error and, if it became known " +
+				"late, the outcome (lateOutcome); replay calls the tool again, and asks the person first unless " +
+				"the tool only reads. Look at the page before replaying: the action may have happened.",
 			InputSchema: json.RawMessage(`{"type":"object","properties":{` +
 				`"action":{"enum":["list","show","replay"]},` +
 				`"id":{"type":"string","description":"Of the letter, for show and replay: the correlationId of the ` +

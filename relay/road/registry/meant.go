@@ -53,8 +53,8 @@ func didYouMean(message string, t *Tool) *fault.Error {
 		fault.WithHint("Use a name that the list of tools or relay__search_tools gives."))
 }
 
-// within reports whether a tool changes no more than a name says: it only reads, or the name begins with the same verb, or
-// with a misspelling of it, which is nearer to it than to every other word.
+// within reports whether a tool changes no more than a name says: it only reads, or the name begins with the same verb,
+// or with a misspelling of it, which is nearer to it than to every other word.
 func (s *Snapshot) within(name string, t *Tool) bool {
 	verb, does := firstWord(strings.ToLower(name)), firstWord(strings.ToLower(ownName(t.Name)))
 	if t.ReadOnly || verb == does {

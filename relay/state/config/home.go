@@ -169,8 +169,8 @@ func (h Home) Exists() bool {
 	return slices.ContainsFunc(entries, isOwn)
 }
 
-// Remove removes what tabrelay has made in the home folder, and the folder itself if nothing else is in it. A folder that
-// goes as a whole is first moved aside: no program finds half of it, and takes that for a home folder to be completed.
+// Remove removes what tabrelay has made in the home folder, and the folder itself if nothing else is in it. A folder
+// that goes as a whole is first moved aside: no program finds half of it, and takes that for one to be completed.
 func (h Home) Remove(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, removeTime)
 	defer cancel()
@@ -193,7 +193,8 @@ func (h Home) Remove(ctx context.Context) error {
 // movedName is the name of a home folder within the one it was moved to.
 const movedName = "home"
 
-// moveAside moves the home folder into a new one beside it, unless a part of it stays, it is a link, or it cannot be moved.
+// moveAside moves the home folder into a new one beside it, unless a part of it stays, it is a link, or it cannot be
+// moved.
 func (h Home) moveAside() (aside string, moved bool) {
 	info, err := os.Lstat(string(h))
 	if foreign, _ := h.Foreign(); err != nil || !info.IsDir() || len(foreign) > 0 {
