@@ -132,8 +132,8 @@ var endings = map[string]string{
 	"closed": "The tab was closed.",
 	"left":   "The tab went to another site, where nothing is recorded.",
 	"panel":  "The recording was ended in the side panel.",
-	"everything": "“Stop everything” ended the recording. The draft is made from what was seen until then; it is kept " +
-		"nowhere else.",
+	"everything": "“Stop everything” ended the recording. The draft is made from what was seen until then; it is " +
+		"kept nowhere else.",
 	"lost":      "The browser lost its connection to the relay, and ended the recording.",
 	"abandoned": "The browser was no longer asked for requests, and ended the recording.",
 }

@@ -10,6 +10,9 @@ import (
 // longest is the longest name that is looked at: a distance costs the product of the lengths.
 const longest = 80
 
+// Distance is how many letters are added, left out or changed between two words.
+func Distance(one, other string) int { return levenshtein.Distance(one, other, nil) }
+
 // Nearest returns the known name that is most like a name, without regard to case; or the shortest tool that it begins;
 // or a tool of that name in some plugin. It is empty where none is.
 func Nearest(name string, known []string) (nearest string) {

@@ -69,8 +69,8 @@ func For(env Environment) (System, error) {
 		return launchd(env), nil
 	}
 	return System{}, fault.Hinted(fmt.Errorf("tabrelay does not know how %s starts programs at login", env.OS),
-		"nothing is lost: every connected client starts the relay by itself when there is none. To start it earlier, run "+
-			"“tabrelay serve --background” at login")
+		"nothing is lost: every connected client starts the relay by itself when there is none. To start it "+
+			"earlier, run “tabrelay serve --background” at login")
 }
 
 // Text is what the file says for a program.

@@ -5,8 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/agext/levenshtein"
-
 	"tabrelay/relay/lib/suggest"
 	"tabrelay/relay/road/fault"
 )
@@ -60,8 +58,8 @@ func (s *Snapshot) within(name string, t *Tool) bool {
 	if t.ReadOnly || verb == does {
 		return true
 	}
-	far := levenshtein.Distance(verb, does, nil)
-	nearer := func(other string) bool { return other != does && levenshtein.Distance(verb, other, nil) <= far }
+	far := suggest.Distance(verb, does)
+	nearer := func(other string) bool { return other != does && suggest.Distance(verb, other) <= far }
 	for word := range vocabulary() {
 		if nearer(word) {
 			return false
