@@ -1,6 +1,7 @@
 // One document's part of a look at a page. The worker puts the parts of all frames together
 // (capabilities/browser/looking.ts).
 
+import { asBefore, toCompare } from './asbefore.ts';
 import { changes } from './changes.ts';
 import { line } from './dom.ts';
 import { overlaps } from './drawn.ts';
@@ -10,7 +11,7 @@ import { newsOf, type Seen, seenOf } from './news.ts';
 import { hasReference, waiting, withReference } from './plain.ts';
 import { tellTargets } from './toldtargets.ts';
 import { lines } from './tree.ts';
-import { cut, named, says, sayText } from './words.ts';
+import { cut, named, says, sayText, withoutReferences } from './words.ts';
 
 /** What a document shows, as far as the budget goes. */
 export interface Look {
@@ -20,6 +21,7 @@ export interface Look {
   frames: Frame[]; // that are displayed
   total: number; // lines there are
   next?: number; // the line to go on with
+  known?: string[]; // of all of the page: what the next page of its site is compared with
 }
 
 /** A frame in a document, by the line that names it. */
@@ -35,6 +37,7 @@ export interface Request extends Options {
   characters: number; // that the lines may have
   full: boolean; // not only what changed since the same viewer looked the same way
   viewer: string;
+  before?: readonly string[] | undefined; // what the viewer was told of the page before, which is told briefly
 }
 
 declare global {
@@ -70,19 +73,34 @@ export function look(root: Document | Element, key: string, request: Request): L
       };
     }
   }
+  const isPlain = root instanceof Document && request.interactive !== true;
+  const before = request.before ?? (request.full ? [] : (seen ?? []).map(({ text }) => withoutReferences(text)));
+  return wholeLook(request, head, now, isPlain ? before : undefined);
+}
+
+// The page from a line on, as far as the budget goes; before: what its viewer knows of it.
+function wholeLook(
+  request: Request,
+  head: string,
+  now: readonly Line[],
+  before: readonly string[] | undefined,
+): Look {
+  const known = asBefore(now, before ?? []);
   const part: Line[] = [];
   let left = request.characters;
-  for (const one of now.slice(request.from)) {
-    left -= one.text.length + one.depth + 1;
+  let end = request.from;
+  for (let one = now[end]; one !== undefined; one = now[end]) {
+    const told = known.get(end)?.line ?? one;
+    left -= told.text.length + told.depth + 1;
     if (left < 0 && part.length > 0) break;
-    part.push(one);
+    part.push(told);
+    end = known.get(end)?.to ?? end + 1;
   }
   toldOf(part.map(({ element }) => element));
   tellTargets(
     request.viewer,
     part.map(({ text }) => text),
   );
-  const end = request.from + part.length;
   return {
     kind: 'whole',
     head,
@@ -90,6 +108,7 @@ export function look(root: Document | Element, key: string, request: Request): L
     frames: framesIn(part, 0),
     total: now.length,
     ...(end < now.length && { next: end }),
+    ...(before !== undefined && request.from === 0 && { known: toCompare(now.slice(0, end)) }),
   };
 }
 

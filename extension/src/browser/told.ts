@@ -14,6 +14,7 @@ interface Told {
   settle?: boolean; // an act was answered for before the page had settled
   scrollTo?: { x?: number; y?: number }; // before a picture
   waitedMs?: number; // when this part of a wait ends, since all of it began
+  before?: readonly string[]; // lines that the viewer was told of the page before this one, at the same site
   part?: string; // as which part of a page the document is looked at, where that is not all of it
 }
 

@@ -11,6 +11,9 @@ const references = /(?<!\\)\[((?:f\d+)?e\d+)\]/g;
 export const referencesIn = (said: string): string[] =>
   said.includes('[') ? Array.from(said.matchAll(references), ([, ref = '']) => ref) : [];
 
+/** A line as it is told of any element that says the same. */
+export const withoutReferences = (said: string): string => said.replaceAll(references, '[]');
+
 /** A text of the page between quotes, in which it cannot imitate a line or a reference. */
 export const quote = (text: string): string =>
   plain.test(text)

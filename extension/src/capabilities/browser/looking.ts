@@ -4,6 +4,7 @@ import { type Content, type Performer, type Stage, text } from '../../worker/cal
 import { type Documents, mostFrames, type Spot, spotOf } from '../../worker/calls/documents.ts';
 import type { Bridge } from '../../worker/documents/bridges.ts';
 import { type Closed, howToAsk, notReadable } from '../../worker/tabs/sites.ts';
+import { KnownPages } from './knownpages.ts';
 
 const isFrame = shape({ at: isNumber, index: isNumber, ref: isText, near: isFlag });
 const isLook = shape({
@@ -13,6 +14,7 @@ const isLook = shape({
   frames: listOf(isFrame),
   total: isNumber,
   next: optional(isNumber),
+  known: optional(listOf(isText)),
 });
 const isLooked = shape({ look: isLook });
 const isFrameOnly = shape({ frame: shape({ index: isNumber, ref: isText }) });
@@ -39,15 +41,16 @@ interface Walk {
 export function lookingAt(
   documents: Documents,
 ): (stage: Stage, given?: Record<string, unknown>) => Promise<{ content: Content[] }> {
+  const pages = new KnownPages();
   const ask = async (
     walk: Walk,
     bridge: Bridge,
     args: Record<string, unknown>,
-    part?: unknown,
+    more: { part?: unknown; before?: readonly string[] | undefined } = {},
   ): Promise<unknown> =>
     walk.stage.part(bridge, 'snapshot', {
       ...args,
-      _: { characters: Math.max(leastOfFrame, Math.round(walk.characters)), part },
+      _: { characters: Math.max(leastOfFrame, Math.round(walk.characters)), ...more },
     });
 
   // A document, and the frames in it where they stand.
@@ -106,10 +109,13 @@ export function lookingAt(
     );
     const walk: Walk = { stage, spots: undefined, args, characters, frames: 0 };
     let bridge = await documents.of(stage, isText(ref) ? ref : undefined);
-    let answer = await ask(walk, bridge, { ...args, ...(isText(ref) && { ref }) });
+    const asksForAll = stage.frame.tool === 'snapshot' && args.full === true;
+    const before = asksForAll ? undefined : pages.before(stage, bridge);
+    let answer = await ask(walk, bridge, { ...args, ...(isText(ref) && { ref }) }, { before });
+    if (isLooked(answer)) pages.told(stage, bridge, answer.look.known);
     if (isFrameOnly(answer)) {
       bridge = await documents.shownBy(stage, bridge, answer.frame.index);
-      answer = await ask(walk, bridge, args, ref);
+      answer = await ask(walk, bridge, args, { part: ref });
     }
     if (isText(ref)) stage.isFor(bridge);
     return text(headed(await whole(walk, bridge, answer, 0)));
