@@ -86,3 +86,23 @@ test('who has not looked at the page before is told all of this one', async ({ a
   await go(agent, `${agent.site}/two`);
   expect(await agent.look()).not.toContain('as before');
 });
+
+test('a page that draws the next one in its place tells what is new in it', async ({
+  sharedStage: stage,
+  closing,
+}) => {
+  const paragraphs = (word: string) => Array.from({ length: 60 }, (_, n) => `<p>${word} ${n}</p>`).join('');
+  const app = `${page('one', '<div id="app"></div>')}<script>
+    const draw = () => { app.innerHTML = location.hash === '#b' ? '${paragraphs('New')}' : '${paragraphs('Old')}' };
+    onhashchange = draw; draw();</script>`;
+  await visit(stage, `${await openSite(closing, { app })}/app`);
+  const agent = new Acting(stage.agent);
+  const [, cellar = ''] = /link "Cellar" \[(e\d+)\]/.exec(await agent.look()) ?? [];
+  await stage.page.evaluate(() => {
+    location.hash = 'b';
+  });
+  const next = await agent.look();
+  expect(next).toContain('"New 59"');
+  expect(next).toMatch(/^navigation "Areas" \[e\d+\]: 5 lines as before$/m);
+  expect(await agent.look({ ref: cellar })).toContain('link "Cellar"'); // what it said before holds
+});

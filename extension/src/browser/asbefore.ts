@@ -18,7 +18,7 @@ interface Known {
 }
 
 /** The lines of a page by which the next one of its site is compared with it. */
-export const toCompare = (all: readonly Line[]): string[] =>
+export const toCompare = (all: readonly { text: string }[]): string[] =>
   all.slice(0, mostKnown).map(({ text }) => withoutReferences(text));
 
 /** The parts that are as they were, by the place of their first line. */

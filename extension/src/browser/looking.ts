@@ -11,7 +11,7 @@ import { newsOf, type Seen, seenOf } from './news.ts';
 import { hasReference, waiting, withReference } from './plain.ts';
 import { tellTargets } from './toldtargets.ts';
 import { lines } from './tree.ts';
-import { cut, named, says, sayText, withoutReferences } from './words.ts';
+import { cut, named, says, sayText } from './words.ts';
 
 /** What a document shows, as far as the budget goes. */
 export interface Look {
@@ -74,7 +74,9 @@ export function look(root: Document | Element, key: string, request: Request): L
     }
   }
   const isPlain = root instanceof Document && request.interactive !== true;
-  const before = request.before ?? (request.full ? [] : (seen ?? []).map(({ text }) => withoutReferences(text)));
+  // Of a page that draws another one in its place, its viewer knows what it showed before.
+  const isRedrawn = seen !== undefined && !request.full && request.from === 0;
+  const before = isRedrawn ? toCompare(seen) : (request.before ?? []);
   return wholeLook(request, head, now, isPlain ? before : undefined);
 }
 
