@@ -156,7 +156,7 @@ test('what comes late after an act is told once, and so is what a later act chan
     await on(`<button onclick="mark.hidden = false">Act</button><button onclick="b.textContent = 'other'">
     Other</button><p id="mark" hidden>done</p><p id="a">calm</p><p id="b">start</p>`);
   const other = await agent.ref('button "Other"');
-  expect((await agent.click('button "Act"')).changes).toBe('+ "done"');
+  expect((await agent.click('button "Act"')).changes).toBe(`+ "done" (after ${other})`);
   await agent.look();
   await agent.stage.page.evaluate(() => {
     const late = document.getElementById('a');

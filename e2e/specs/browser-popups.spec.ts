@@ -143,5 +143,5 @@ test('what leads the tab itself elsewhere is no window', async ({ agent }) => {
 });
 
 test('a page that empties itself is told as gone', async ({ agent }) => {
-  expect((await agent.click('button "Empty"')).changes).toContain('- button "Plain"');
+  expect((await agent.click('button "Empty"')).changes).toMatch(/^- all before \(e\d+-e\d+\)$/);
 });
