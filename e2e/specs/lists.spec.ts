@@ -62,6 +62,18 @@ test('profile is an argument once several are connected', async ({ closing }) =>
   await expect.poll(async () => Object.keys(await hello())).toEqual(['name', 'tabId', 'profile']);
 });
 
+test("the browser's own tools cost at most 1,700 tokens", async ({ sharedStage: { relay }, closing }) => {
+  const agent = await stdioAgent(relay, closing, ['--toolset', 'browser']);
+  const { tools } = await agent.client.listTools();
+  const costs = tools
+    .filter(({ name }) => name.startsWith('browser__'))
+    .map(({ name, description = '', inputSchema }) =>
+      [name, description, JSON.stringify(inputSchema)].reduce((sum, text) => sum + tokens(text), 0),
+    );
+  expect(costs.length).toBeGreaterThan(12);
+  expect(costs.reduce((sum, one) => sum + one, 0)).toBeLessThanOrEqual(1700);
+});
+
 test('health that is well costs little, and everything is there when asked for', async ({ sharedStage }) => {
   const { agent } = sharedStage;
   const well = await agent.call('bridge_health');

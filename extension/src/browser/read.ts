@@ -79,7 +79,7 @@ export const read = defineTool({
     contains: s.optional(s.string('Only links with these words.', { maxLength: 200 })),
     links: s.optional(s.boolean('With addresses in the article.')),
     offset: s.optional(s.integer('nextOffset of the previous answer.', { minimum: 0 })),
-    limit: s.optional(s.integer('Entries.', { minimum: 1, maximum: 500 })),
+    limit: s.optional(s.integer({ minimum: 1, maximum: 500 })),
     maxChars: s.optional(s.integer('Default 8000.', { minimum: 100, maximum: 100_000 })),
   }),
   handle: (args, { maxBytes }) =>

@@ -37,7 +37,7 @@ func (s *Sources) listTabsTool() registry.Tool {
 			Description: "The open tabs of web pages. owner is the agent that works in a tab: others cannot change " +
 				"anything there (TAB_OWNED). hidden counts tabs that you may not see.",
 			InputSchema: json.RawMessage(`{"type":"object","properties":{"profile":{"type":"string",` +
-				`"description":"Only of this browser profile."}},"additionalProperties":false}`),
+				`"description":"Of one profile only."}},"additionalProperties":false}`),
 			Annotations: plugin.Annotations{ReadOnlyHint: &yes, OpenWorldHint: &no},
 		},
 		Run: fromPages(answering(func(ctx context.Context, c call.Call, f tabFilter) (tabList, *fault.Error) {
@@ -51,12 +51,12 @@ func (s *Sources) openTabTool() registry.Tool {
 		Name: policy.OpenTab, Leads: "url",
 		Spec: plugin.Tool{
 			Name: "open_tab", DisplayName: "Open a tab",
-			Description: "Opens a web page in a new tab, in the background, and returns its id, final address and " +
-				"state. The tab is yours: your next calls without tabId go there.",
+			Description: "Opens a web page in a new tab, in the background, and returns its address and state. " +
+				"The tab is yours: your next calls without tabId go there.",
 			InputSchema: json.RawMessage(`{"type":"object","properties":{"url":{"type":"string","description":"http ` +
-				`or https."},"active":{"type":"boolean","description":"Bring it to the front, over what the person ` +
-				`is looking at."},"profile":{"type":"string","description":"Browser profile, when several are ` +
-				`connected."}},"required":["url"],"additionalProperties":false}`),
+				`or https."},"active":{"type":"boolean","description":"Bring it to the front."},"profile":` +
+				`{"type":"string","description":"Browser profile, when several are connected."}},` +
+				`"required":["url"],"additionalProperties":false}`),
 			Annotations: plugin.Annotations{ReadOnlyHint: &no, DestructiveHint: &no, OpenWorldHint: &yes},
 		},
 		Run: answering(func(ctx context.Context, c call.Call, n NewTab) (OpenedTab, *fault.Error) {

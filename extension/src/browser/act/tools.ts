@@ -454,18 +454,17 @@ function failedStep(why: unknown, done: readonly Effect[], step: string): unknow
   });
 }
 
-const ref = s.string('Reference, such as e12.');
-const dialogs = s.optional({
-  description: 'accept, dismiss (default) or {text}.',
-  anyOf: [s.choice(['accept', 'dismiss']), s.object({ text: s.string() })],
-});
+// What click says of an argument, the tools that are listed behind it need not say again.
+const ref = s.string();
+const answers = { anyOf: [s.choice(['accept', 'dismiss']), s.object({ text: s.string() })] };
+const dialogs = s.optional({ description: 'accept, dismiss or {text}.', ...answers });
 const value = {
-  description: 'Text, number; true or false; an option, or a list of them.',
+  description: 'Text, number, true or false, an option or list of options.',
   anyOf: [s.string(), s.number(), s.boolean(), s.array(s.string())],
 };
 const file = s.object({
   name: s.string(),
-  type: s.optional(s.string('Media type.')),
+  type: s.optional(s.string()),
   base64: s.optional(s.string()),
   text: s.optional(s.string()),
 });
@@ -481,13 +480,13 @@ export const actTools = [
     displayName: 'Click',
     description: 'Click an element. Returns what changed in the page.',
     input: s.parameters({
-      ref,
+      ref: s.string('Reference, such as e12.'),
       at: s.optional(s.string('Words in it to press.')),
       button: s.optional(s.choice(['left', 'right', 'middle'])),
       count: s.optional(s.integer('2: double click.', { minimum: 1, maximum: 3 })),
       modifiers: s.optional(s.array(s.choice(['Alt', 'Control', 'Meta', 'Shift']))),
       trusted: s.optional(s.boolean('As a person’s, where the page ignores others.')),
-      dialogs,
+      dialogs: s.optional({ description: 'accept, dismiss (default) or {text}.', ...answers }),
     }),
     handle: carryOut('click', click),
   }),
@@ -498,7 +497,7 @@ export const actTools = [
       'Fill fields of any kind, also editors. Returns what each holds afterwards, and what changed.',
     input: s.parameters({
       fields: s.array(s.object({ ref, value }), { minItems: 1, maxItems: 100 }),
-      submit: s.optional(s.boolean('Then Enter in the last one.')),
+      submit: s.optional(s.boolean('Then Enter.')),
       dialogs,
     }),
     handle: carryOut('fill', fillIn),
@@ -544,7 +543,7 @@ export const actTools = [
     name: 'act',
     displayName: 'Do several things',
     description:
-      'Steps {tool: click, fill, press, pointer or upload, …its arguments, until: words to wait for}, also on what ' +
+      'Steps {tool, …its arguments, until: words to wait for}, also on what ' +
       'earlier ones bring (ref: button "Pay" in "Ada"). Ends at the first that fails or surprises.',
     input: s.parameters({ steps: s.array(step, { minItems: 1, maxItems: 30 }), dialogs }),
     handle: several,
