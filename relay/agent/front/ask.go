@@ -168,13 +168,9 @@ func (p *peer) answer(m *message) {
 	}
 }
 
-// streamAsker asks a client of the legacy era on the stream of x, if both can.
-func (f *Front) streamAsker(p *peer, x *exchange) *Asker {
-	able := p.able.Load()
-	if able == nil || len(*able) == 0 || !x.out.asks() {
-		return nil
-	}
-	return &Asker{able: *able, ask: func(ctx context.Context, inputs []Input) (map[string]json.RawMessage, error) {
+// streamAsker asks a client of the legacy era on the stream of x.
+func (f *Front) streamAsker(p *peer, x *exchange, able abilities) *Asker {
+	return &Asker{able: able, ask: func(ctx context.Context, inputs []Input) (map[string]json.RawMessage, error) {
 		answers := map[string]json.RawMessage{}
 		waiting := make([]chan reply, len(inputs))
 		for i, in := range inputs {

@@ -67,7 +67,9 @@ func (f *Front) callTool(ctx context.Context, p *peer, x *exchange, m *message, 
 		if x.token != nil || t.long {
 			c.Progress = out.reportProgress
 		}
-		c.Ask = client.Question()
+		if client != nil {
+			c.Ask = client.Question()
+		}
 		result, failure := t.run(ctx, c, client)
 		return func(x *exchange) response {
 			switch {

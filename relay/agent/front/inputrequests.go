@@ -71,33 +71,31 @@ type answer func(*exchange) response
 
 // perform carries out a request that may ask its client something.
 func (f *Front) perform(ctx context.Context, p *peer, x *exchange, m *message, meta *requestMeta, do operation) {
+	if !meta.modern {
+		var client *Asker
+		if able := p.able.Load(); able != nil && len(*able) > 0 && x.out.asks() {
+			client = f.streamAsker(p, x, *able)
+		}
+		f.conclude(ctx, x, do(ctx, client, x))
+		return
+	}
 	able := abilitiesOf(meta.Capabilities)
 	switch {
-	case !meta.modern:
-		f.conclude(ctx, x, m.method, do(ctx, f.streamAsker(p, x), x))
 	case m.param("requestState") != nil:
 		f.resume(ctx, p, x, m)
 	case len(able) > 0:
 		f.start(ctx, p, x, m, able, do)
 	default:
-		f.conclude(ctx, x, m.method, do(ctx, nil, x))
+		f.conclude(ctx, x, do(ctx, nil, x))
 	}
 }
 
 // conclude answers an exchange whose work is done, unless its client has cancelled it.
-func (f *Front) conclude(ctx context.Context, x *exchange, method string, end answer) {
+func (f *Front) conclude(ctx context.Context, x *exchange, end answer) {
 	if context.Cause(ctx) == call.ErrCancelled {
 		x.abandon()
 	}
-	x.respond(f.render(x, method, end))
-}
-
-// render is the response of an end. A bug in rendering it is one, too.
-func (f *Front) render(x *exchange, method string, end answer) (r response) {
-	if bug := f.guard(method, func() { r = end(x) }); bug != nil {
-		return x.refuse(bug)
-	}
-	return r
+	x.respond(end(x))
 }
 
 // start starts a run and returns when the exchange has its response.
@@ -122,15 +120,22 @@ func (f *Front) start(ctx context.Context, p *peer, x *exchange, m *message, abl
 // run does the work, and gives its end to the task that it has become, or to the exchange that waits for it.
 func (r *resumable) run(ctx context.Context, client *Asker, do operation) {
 	defer r.cancel(nil)
-	var end answer
-	if bug := r.front.guard(r.m.method, func() { end = do(ctx, client, r) }); bug != nil {
-		end = func(x *exchange) response { return x.refuse(bug) }
+	var render answer
+	bug := r.front.guard(r.m.method, func() { render = do(ctx, client, r) })
+	end := func(x *exchange) (rendered response) {
+		if bug == nil {
+			bug = r.front.guard(r.m.method, func() { rendered = render(x) })
+		}
+		if bug != nil {
+			return x.refuse(bug)
+		}
+		return rendered
 	}
 	switch last, k := r.release(); {
 	case k != nil:
 		k.finish(end)
 	case last != nil:
-		r.front.conclude(ctx, last.x, r.m.method, end)
+		r.front.conclude(ctx, last.x, end)
 		close(last.answered)
 	}
 }

@@ -227,7 +227,7 @@ func (k *task) cancel() {
 func (k *task) finish(how answer) {
 	defer k.tell()
 	defer k.leave()
-	end := endOf(k.front.render(k.x, k.request.m.method, how))
+	end := endOf(how(k.x))
 	k.mu.Lock()
 	if k.saving != nil {
 		k.saving.Stop()

@@ -72,7 +72,7 @@ func TestBuildReadsNoLinkThatComesMeanwhile(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer b.Close()
-	for range 50 {
+	for range 20 {
 		p, found, err := b.Build(t.Context(), Options{Out: "-"})
 		said := fmt.Sprint(found, err)
 		if p != nil {
