@@ -2,21 +2,25 @@ package relay
 
 import (
 	"context"
+	"iter"
 	"slices"
 
 	"tabrelay/relay/agent/front"
 	"tabrelay/relay/capability"
 	"tabrelay/relay/capability/delegation"
+	"tabrelay/relay/program/builtin"
 	"tabrelay/relay/program/doctor"
 	"tabrelay/relay/program/httpapi"
 	"tabrelay/relay/road/call"
 	"tabrelay/relay/road/fault"
+	"tabrelay/relay/road/fault/situation"
 	"tabrelay/relay/road/policy"
 	"tabrelay/relay/road/registry"
 	"tabrelay/relay/state/config"
+	"tabrelay/relay/state/store"
 )
 
-//go:generate go test -run TestDocumentedMetricsAreReal|TestPublishedSettings -update .
+//go:generate go test -run TestDocumentedMetricsAreReal|TestPublished -update .
 
 // capabilities are what this program has besides its core. Taking a line out takes a capability out.
 var capabilities = []capability.Capability{
@@ -27,13 +31,53 @@ func init() {
 	for _, one := range capabilities {
 		policy.AttachGroup(one.Group)
 		config.Attach(one.Settings)
+		fault.Attach(one.Codes)
+		situation.Attach(one.Situations)
+		doctor.Attach(one.Findings)
 	}
 }
 
-// OwnTools are the tools of all capabilities, as rules know them where no relay runs.
-func OwnTools() (list []registry.Tool) {
+// OwnTools are the tools of the capabilities that a configuration has, as rules know them where no relay runs.
+func OwnTools(c config.Config) (list []registry.Tool) {
 	for _, one := range capabilities {
-		list = append(list, one.Tools()...)
+		if c.Has(one.Name) {
+			list = append(list, one.Tools()...)
+		}
+	}
+	return list
+}
+
+// Commands are those that capabilities add to the program, by the name of the capability.
+func Commands() iter.Seq2[string, capability.Command] {
+	return func(yield func(string, capability.Command) bool) {
+		for _, one := range capabilities {
+			for _, command := range one.Commands {
+				if !yield(one.Name, command) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// Toolsets are what can be chosen for a list of tools besides names of plugins: everything, the gateway, and the groups
+// of the capabilities that a configuration has.
+func Toolsets(c config.Config) []string {
+	list := []string{"all", "gateway"}
+	for _, one := range capabilities {
+		if c.Has(one.Name) {
+			list = append(list, one.Group)
+		}
+	}
+	return list
+}
+
+// tables are what all capabilities keep, those that are switched off, too: their tables are there when they return.
+func tables() (list []*store.Tables) {
+	for _, one := range capabilities {
+		if one.Tables != nil {
+			list = append(list, one.Tables)
+		}
 	}
 	return list
 }
@@ -57,9 +101,6 @@ func (r *Relay) attach() {
 		r.switchedOn = append(r.switchedOn, one)
 		made := one.New(core)
 		r.meter.Add(made.Meters...)
-		if made.Health != nil {
-			r.own.Agents = made.Health
-		}
 		r.attached = append(r.attached, made)
 	}
 }
@@ -99,14 +140,25 @@ func (r *Relay) instructions() map[string]string {
 	return by
 }
 
-// bounded runs the calls of agents that act for clients; nil: there are none.
-func (a attachments) bounded() front.Bounded {
-	for _, one := range a {
+// bounded run the calls of agents that act for clients, by the capability that gave them their bounds.
+func (r *Relay) bounded() map[string]front.Bounded {
+	by := map[string]front.Bounded{}
+	for i, one := range r.attached {
 		if one.Bounded != nil {
-			return one.Bounded
+			by[r.switchedOn[i].Name] = one.Bounded
 		}
 	}
-	return nil
+	return by
+}
+
+// health sums up how the agents of all of them are.
+func (a attachments) health() (sum builtin.AgentHealth) {
+	for _, one := range a {
+		if one.Health != nil {
+			sum = sum.With(one.Health())
+		}
+	}
+	return sum
 }
 
 func (a attachments) routes() (list []httpapi.Route) {

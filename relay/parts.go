@@ -90,7 +90,7 @@ func (r *Relay) makeParts(ctx context.Context) error {
 	r.store.OnRecovered(letters.Recovered)
 	r.own = &builtin.Sources{
 		Version: Version, Began: r.began, Hub: r.hub, Store: r.store, Meter: r.meter, Notices: &r.notices,
-		Policy: r.policy, Letters: letters,
+		Policy: r.policy, Letters: letters, Agents: func() builtin.AgentHealth { return r.attached.health() },
 		Findings:   func(ctx context.Context) []doctor.Finding { return r.api.Diagnose(ctx) },
 		Unwritable: r.audit.Failing, MaxBytes: c.MaxBytes, ResultBytes: c.ResultBytes,
 	}
@@ -199,7 +199,7 @@ func (r *Relay) makeFront(context.Context) error {
 		GroupInstructions: r.instructions(),
 		Prompts:           prompts, Resources: resources, Views: r.policy, Audit: r.audit, Completer: completer,
 		Missing: r.catalog.Missing, Open: open{r.hub}, Tasks: r.store,
-		Name: "tabrelay", Version: Version, Caller: r.calls, Bounded: r.attached.bounded(), Tools: r.tools,
+		Name: "tabrelay", Version: Version, Caller: r.calls, Bounded: r.bounded(), Tools: r.tools,
 		MaxBody:          int64(c.BodyBytes),
 		AllowedOrigins:   c.AllowedOrigins,
 		ListChangedDelay: c.MCP.ListChangedDelay, PageSize: c.MCP.ToolsPageSize,

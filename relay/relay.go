@@ -139,7 +139,8 @@ func (r *Relay) openHome(ctx context.Context) (err error) {
 	if r.secrets, err = config.OpenSecrets(r.Home); err != nil {
 		return err
 	}
-	if r.store, err = store.Open(ctx, r.Home.Database(), store.LimitsOf(r.config), r.part("store")); err != nil {
+	if r.store, err = store.Open(ctx, r.Home.Database(), store.LimitsOf(r.config), r.part("store"),
+		tables()...); err != nil {
 		return err
 	}
 	if err := r.store.Import(ctx, r.Home); err != nil {

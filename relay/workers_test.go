@@ -20,6 +20,7 @@ import (
 	"tabrelay/relay/browser/hub/hubtest"
 	"tabrelay/relay/capability/delegation"
 	"tabrelay/relay/capability/delegation/agentconfig"
+	"tabrelay/relay/capability/delegation/codes"
 	"tabrelay/relay/road/call"
 	"tabrelay/relay/road/fault"
 	"tabrelay/relay/road/registry"
@@ -314,7 +315,7 @@ func TestTokensOfSessionsEnd(t *testing.T) {
 		t.Errorf("a tool beside MCP: %d", code)
 	}
 	if _, failure := delegationOf(r).Running().Bounded.Do(t.Context(), call.Call{Session: s}); failure == nil ||
-		failure.Code != fault.SessionNotFound {
+		failure.Code != codes.SessionNotFound {
 		t.Errorf("a call of a session that nobody has: %v", failure)
 	}
 	if r.front.Sessions()["ann"] != 1 {
@@ -341,7 +342,7 @@ func TestProgramThatEnds(t *testing.T) {
 	r, _ := newWorld(t).relay()
 	e := newErrand(t, r, "http")
 	_, _, failure := e.prompt("die")
-	if failure == nil || failure.Code != fault.WorkerFailed || *failure.SessionValid {
+	if failure == nil || failure.Code != codes.WorkerFailed || *failure.SessionValid {
 		t.Fatalf("failure %+v", failure)
 	}
 	e.program.Close(e.session, delegation.Failed)

@@ -14,6 +14,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"tabrelay/relay"
 	"tabrelay/relay/agent/client"
 	"tabrelay/relay/agent/join"
 	"tabrelay/relay/lib/suggest"
@@ -117,7 +118,8 @@ type scopeFlags struct {
 func (f *scopeFlags) register(cmd *cobra.Command) *cobra.Command {
 	f.cmd = cmd
 	cmd.Flags().StringVar(&f.Toolset, "toolset", "",
-		"at most these tools: gateway, agents, or names of plugins, separated by commas; all: no limit")
+		"at most these tools: "+strings.Join(relay.Toolsets(config.Default())[1:], ", ")+", or names of plugins, "+
+			"separated by commas; all: no limit")
 	cmd.Flags().StringVar(&f.Plugins, "plugins", "",
 		"at most the tools of these plugins, separated by commas; browser for those of the browser; all: no limit")
 	cmd.Flags().BoolVar(&f.ReadOnly, "read-only", false, "only tools that change nothing")

@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"tabrelay/relay"
 	"tabrelay/relay/state/config"
 )
 
@@ -37,9 +38,7 @@ func (a *app) complete(root *cobra.Command) {
 		"call": a.completeCall, "tools show": a.completing(a.toolWords),
 		"clients scope": a.completing(clients), "clients rotate": a.completing(clients),
 		"clients revoke": a.completing(clients), "profiles forget": a.completing(profiles),
-		"tabs release": a.completing(a.tabWords), "agents test": a.completing(a.agentWords),
-		"agents add": a.completing(fixed(presetNames()...)), "agents remove": a.completing(a.agentWords),
-		"agents transcript": a.completing(a.transcriptWords), "dead-letters show": a.completing(a.letterWords),
+		"tabs release": a.completing(a.tabWords), "dead-letters show": a.completing(a.letterWords),
 		"dead-letters replay": a.completing(a.letterWords),
 		"permit set":          a.completing(targets, fixed("off", "ask", "auto")),
 		"permit unset":        a.completing(targets), "permit allow": a.completing(a.approvalWords),
@@ -57,7 +56,11 @@ func (a *app) complete(root *cobra.Command) {
 		}
 	}
 	toolset := func(ctx context.Context) []string {
-		return append([]string{"all", "gateway", "agents"}, a.pluginWords(ctx)...)
+		c, err := config.Load(a.home)
+		if err != nil {
+			c = config.Default()
+		}
+		return append(relay.Toolsets(c), a.pluginWords(ctx)...)
 	}
 	a.completeFlags(root, map[string]cobra.CompletionFunc{
 		"client": a.completing(clients), "profile": a.completing(profiles), "tab": a.completing(a.tabWords),

@@ -8,13 +8,11 @@ import (
 	"strings"
 	"time"
 
-	"tabrelay/relay/capability/delegation"
 	"tabrelay/relay/lib/clip"
 	"tabrelay/relay/program/builtin"
 	"tabrelay/relay/program/httpapi"
 	"tabrelay/relay/road/plugin"
 	"tabrelay/relay/state/config"
-	"tabrelay/relay/state/store"
 )
 
 // fixed are words that never change.
@@ -104,19 +102,6 @@ func (a *app) profileWords(ctx context.Context) (list []string) {
 	return list
 }
 
-func (a *app) agentWords(ctx context.Context) (list []string) {
-	var v struct {
-		Agents []struct{ ID string }
-	}
-	if a.get(ctx, "/api/v1/agents", &v) != nil {
-		return nil
-	}
-	for _, one := range v.Agents {
-		list = append(list, one.ID)
-	}
-	return list
-}
-
 func (a *app) tabWords(ctx context.Context) (list []string) {
 	var open httpapi.Tabs
 	if a.get(ctx, tabsPath, &open) != nil {
@@ -135,20 +120,6 @@ func (a *app) letterWords(ctx context.Context) (list []string) {
 	}
 	for _, l := range page.Letters {
 		list = append(list, described(string(l.ID), l.Tool+" "+l.Time.Local().Format(time.DateTime)))
-	}
-	return list
-}
-
-func (a *app) transcriptWords(ctx context.Context) (list []string) {
-	if a.get(ctx, agentsPath, &delegation.Configured{}) != nil { // it says whether this is for the person
-		return nil
-	}
-	kept, err := store.Transcripts(ctx, a.home)
-	if err != nil {
-		return nil
-	}
-	for _, t := range kept {
-		list = append(list, described(t.Session, t.Agent+" "+t.At.Local().Format(time.DateTime)))
 	}
 	return list
 }

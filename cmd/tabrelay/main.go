@@ -46,7 +46,8 @@ func run(args []string, in io.Reader, out, errOut io.Writer) int {
 // app is the state that commands share.
 type app struct {
 	terminal
-	home config.Home
+	home     config.Home
+	attached []attached
 }
 
 // commands is the tree of commands.
@@ -57,9 +58,12 @@ func (a *app) commands() *cobra.Command {
 		Version:       relay.Version,
 		SilenceUsage:  true,
 		SilenceErrors: true,
-		PersistentPreRunE: func(*cobra.Command, []string) (err error) {
+		PersistentPreRunE: func(cmd *cobra.Command, _ []string) (err error) {
 			if a.home, err = config.ResolveHome(); err != nil {
 				return usage("%w", err)
+			}
+			if cmd.Name() == cobra.ShellCompRequestCmd || cmd.Name() == cobra.ShellCompNoDescRequestCmd {
+				a.hideSwitchedOff()
 			}
 			return nil
 		},
@@ -77,15 +81,24 @@ func (a *app) commands() *cobra.Command {
 	})
 	group(root, "Run", a.up(), a.serve(), a.down(), a.status(), a.doctor(), a.logs(), a.events(), a.service(),
 		a.uninstall())
-	group(root, "Connect agents", a.mcp(), a.connect(), a.disconnect(), a.clients(), a.agents(), a.pair())
+	group(root, "Connect agents", a.mcp(), a.connect(), a.disconnect(), a.clients(), a.pair())
 	group(root, "Decide", a.permit(), a.pause(), a.resume(), a.config(), a.audit())
 	group(root, "Use tools", a.tools(), a.call(), a.tabs(), a.profiles(), a.deadLetters())
 	group(root, "Write plugins", a.plugin())
 	group(root, "Measure", a.bench())
+	a.attach(root)
 	root.SetHelpCommand(helpCommand())
 	root.SetCompletionCommandGroupID("Run")
 	root.InitDefaultCompletionCmd() // before its arguments are checked
 	wrapHelp(root)
+	help := root.HelpFunc()
+	root.SetHelpFunc(func(cmd *cobra.Command, args []string) {
+		if home, err := config.ResolveHome(); err == nil { // --help comes before anything else
+			a.home = home
+			a.hideSwitchedOff()
+		}
+		help(cmd, args)
+	})
 	checkArguments(root)
 	a.complete(root)
 	return root
@@ -150,7 +163,9 @@ func nearestFlag(cmd *cobra.Command, err error) string {
 
 // group adds commands under one heading of the help.
 func group(root *cobra.Command, title string, commands ...*cobra.Command) {
-	root.AddGroup(&cobra.Group{ID: title, Title: title + ":"})
+	if !root.ContainsGroup(title) {
+		root.AddGroup(&cobra.Group{ID: title, Title: title + ":"})
+	}
 	for _, c := range commands {
 		c.GroupID = title
 		isCommand[c.Name()] = true

@@ -4,6 +4,7 @@ import (
 	"context"
 	"io"
 	"os"
+	"strings"
 
 	"github.com/rs/zerolog"
 	"github.com/rs/zerolog/diode"
@@ -18,7 +19,8 @@ import (
 const maxLogLines = 256
 
 // toolsetUsage is what --toolset means, of every command that has it.
-const toolsetUsage = "tools to list: all, gateway, agents, or names of plugins with commas between\n" +
+var toolsetUsage = "tools to list: " + strings.Join(relay.Toolsets(config.Default()), ", ") +
+	", or names of plugins with commas between\n" +
 	"(default: the browser's own, those of the sites that are open, and the gateway for all others)"
 
 func (a *app) mcp() *cobra.Command {

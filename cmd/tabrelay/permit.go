@@ -64,7 +64,7 @@ func (a *app) openOffline(ctx context.Context) (*client.Offline, error) {
 	if err != nil {
 		return nil, err
 	}
-	return client.OpenOffline(ctx, a.home, cfg, relay.OwnTools())
+	return client.OpenOffline(ctx, a.home, cfg, relay.OwnTools(cfg))
 }
 
 // confirmOffline lets the person confirm a change of the rules while no relay runs.

@@ -16,6 +16,7 @@ import (
 	"tabrelay/relay/road/call"
 	"tabrelay/relay/road/event"
 	"tabrelay/relay/road/fault"
+	"tabrelay/relay/road/fault/situation"
 	"tabrelay/relay/road/registry"
 	"tabrelay/relay/state/config"
 	"tabrelay/relay/state/store"
@@ -36,6 +37,12 @@ type Capability struct {
 	Beside []string
 	// Tools are the group's tools as rules know them where no relay runs. They are not called.
 	Tools func() []registry.Tool
+
+	Codes      fault.Group // of its failures
+	Situations []situation.Situation
+	Findings   []doctor.Row  // what the doctor says of [Running.Lacks]
+	Tables     *store.Tables // nil: it keeps nothing
+	Commands   []Command
 
 	// New makes it in a relay, before its configuration is known.
 	New func(Core) Running

@@ -211,8 +211,10 @@ func (f *Front) record(c *call.Call, name string, began time.Time, fail *fault.E
 
 // carryOut has a call run by whoever runs those of its session.
 func (f *Front) carryOut(ctx context.Context, c call.Call, client *Asker) (*call.Result, *fault.Error) {
-	if c.Session.Bounds != nil && f.options.Bounded != nil {
-		return f.options.Bounded.Do(ctx, c)
+	if c.Session.Bounds != nil {
+		if by, there := f.options.Bounded[c.Session.Bounds.By]; there {
+			return by.Do(ctx, c)
+		}
 	}
 	if asking, ok := f.options.Caller.(AskingCaller); ok {
 		return asking.DoAsking(ctx, c, client)

@@ -44,7 +44,7 @@ type AskingCaller interface {
 	DoAsking(ctx context.Context, c call.Call, client *Asker) (*call.Result, *fault.Error)
 }
 
-// Bounded runs the calls of an agent that acts for a client, within its bounds.
+// Bounded runs the calls of agents that act for clients, within their bounds.
 type Bounded interface {
 	Do(ctx context.Context, c call.Call) (*call.Result, *fault.Error)
 }
@@ -62,16 +62,17 @@ type Options struct {
 	// in its place, what a client is told that asks for the toolset of one group of tools and for nothing else
 	GroupInstructions map[string]string
 	Caller            Caller
-	Bounded           Bounded // runs the calls of bounded sessions; nil: the Caller does
-	Tools             Tools
-	Resources         Resources // nil: there are none, and the methods are unknown
-	Prompts           Prompts   // nil: there are none, and the methods are unknown
-	Audit             Audit     // nil: calls that do not reach the Caller are not written down
-	Views             Views     // nil: every client sees every tool
-	Completer         Completer // nil: nothing is completed, and the method is unknown
-	Missing           Missing   // nil: a toolset may name any plugin
-	Open              Open      // nil: a client that asks for no toolset gets every tool
-	Tasks             TaskStore // nil: there are no tasks, and the extension is not announced
+	// who runs the calls of bounded sessions, by the capability that gave the bounds; others are the Caller's
+	Bounded   map[string]Bounded
+	Tools     Tools
+	Resources Resources // nil: there are none, and the methods are unknown
+	Prompts   Prompts   // nil: there are none, and the methods are unknown
+	Audit     Audit     // nil: calls that do not reach the Caller are not written down
+	Views     Views     // nil: every client sees every tool
+	Completer Completer // nil: nothing is completed, and the method is unknown
+	Missing   Missing   // nil: a toolset may name any plugin
+	Open      Open      // nil: a client that asks for no toolset gets every tool
+	Tasks     TaskStore // nil: there are no tasks, and the extension is not announced
 	// tools in one answer to tools/list; 0: all, because widely used clients read one page only
 	PageSize int
 	// what a list may cost that adapts to what is open, in estimated tokens; 0: whatever it costs

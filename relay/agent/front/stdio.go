@@ -25,7 +25,7 @@ import (
 type Attachment struct {
 	Session call.Session
 	Key     string            // random and the same when the client rejoins; ids of its calls are derived from it
-	Toolset string            // all, gateway, agents or names of plugins
+	Toolset string            // as registry.ParseToolset reads it
 	Pending []json.RawMessage // requests that an earlier relay took and did not answer, as the client sent them
 }
 

@@ -24,8 +24,9 @@ type Missing func(plugin string) (missing bool, meant string)
 // Toolset reads the toolset that a client asks for. A name that no plugin has would leave the client without tools, and
 // nobody would know why: it is refused.
 func (f *Front) Toolset(text string) (registry.Toolset, *fault.Error) {
-	hint := fault.WithHint("Use all, gateway, agents, or names of plugins with commas between: `tabrelay plugin " +
-		"list` names them.")
+	words := append([]string{"all", "gateway"}, slices.Sorted(maps.Keys(f.options.GroupInstructions))...)
+	hint := fault.WithHint("Use " + strings.Join(words, ", ") + ", or names of plugins with commas between: " +
+		"`tabrelay plugin list` names them.")
 	t, err := registry.ParseToolset(text)
 	if err != nil {
 		return t, fault.New(fault.InvalidRequest, err.Error(), hint)

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"time"
 
+	"tabrelay/relay/capability/delegation/codes"
 	"tabrelay/relay/lib/random"
 	"tabrelay/relay/lib/rawjson"
 	"tabrelay/relay/road/call"
@@ -93,7 +94,7 @@ func (t *Turn) begin(c *call.Call) (*action, *fault.Error) {
 		return nil, t.refuse(a, fault.CallEnded(t.ctx, "before it began, because its errand has ended"))
 	case most > 0 && t.calls >= most:
 		t.exceeded = true
-		return nil, t.refuse(a, fault.New(fault.BudgetExceeded,
+		return nil, t.refuse(a, fault.New(codes.BudgetExceeded,
 			fmt.Sprintf("This errand may make at most %d tool calls", most),
 			fault.WithHint("Call no more tools: answer with what is known, and say what is missing.")))
 	}

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"tabrelay/relay/capability"
+	"tabrelay/relay/capability/delegation/codes"
 	"tabrelay/relay/road/call"
 	"tabrelay/relay/road/fault"
 	"tabrelay/relay/road/fault/faulttest"
@@ -223,7 +224,7 @@ func checkTruth(t *testing.T, random *rand.Rand) {
 	if len(ids) > 0 || len(o.Executed)+len(o.NotExecuted)+len(o.Unknown) != n || summary.Wrote() != changed {
 		t.Errorf("left out %v; %d, %d and %d of %d", ids, len(o.Executed), len(o.NotExecuted), len(o.Unknown), n)
 	}
-	failure := fault.New(fault.ProviderError, "down")
+	failure := fault.New(codes.ProviderError, "down")
 	if summary.Tell(failure); failure.Retryable == changed {
 		t.Errorf("retryable %t, although changed is %t", failure.Retryable, changed)
 	}

@@ -7,6 +7,7 @@ import (
 
 	"tabrelay/relay/capability"
 	"tabrelay/relay/capability/delegation/agentconfig"
+	"tabrelay/relay/capability/delegation/codes"
 	"tabrelay/relay/capability/delegation/provider"
 	"tabrelay/relay/capability/delegation/worker"
 	"tabrelay/relay/road/breaker"
@@ -15,12 +16,17 @@ import (
 	"tabrelay/relay/state/config"
 )
 
+// Name is what settings and tables call it.
+const Name = agentconfig.Name
+
 // Capability is delegation, as a program attaches it.
 var Capability = capability.Capability{
-	Name: "delegation", Settings: agentconfig.Section, Group: Group,
+	Name: Name, Settings: agentconfig.Section, Group: Group,
 	Instructions: Instructions, Beside: []string{"bridge_health"},
 	Tools: func() []registry.Tool { return new(Sessions).OwnTools() },
-	New:   func(c capability.Core) capability.Running { return New(c).Running() },
+	Codes: codes.Group, Situations: codes.Situations, Findings: findings, Tables: tables,
+	Commands: []capability.Command{agentsCommand},
+	New:      func(c capability.Core) capability.Running { return New(c).Running() },
 }
 
 // New makes delegation in a relay, without agents: they come with the configuration. It pays nothing until there are
@@ -32,7 +38,7 @@ func New(core capability.Core) *Delegation {
 	}
 	d.Sessions = NewSessions(Options{
 		Tools: core.Tools, Log: core.Log("agent"), MaxTimeout: core.Config.MaxTimeout, Events: core.Events,
-		Meter: d.meters, Left: core.SessionLeft, Transcripts: core.Store, TabGone: core.NoTab, Lend: core.LendTabs,
+		Meter: d.meters, Left: core.SessionLeft, Transcripts: Records{core.Store}, TabGone: core.NoTab, Lend: core.LendTabs,
 		Changed: d.changed,
 	})
 	return d

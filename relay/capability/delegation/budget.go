@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"tabrelay/relay/capability/delegation/agentconfig"
+	"tabrelay/relay/capability/delegation/codes"
 	"tabrelay/relay/capability/delegation/provider"
 	"tabrelay/relay/lib/lock"
 	"tabrelay/relay/road/fault"
@@ -128,7 +129,7 @@ func (c *Costs) Refuse() *fault.Error {
 
 // spent is the failure of a request for which there is no money. It is called while mu is held.
 func (c *Costs) spent() *fault.Error {
-	return fault.New(fault.BudgetExceeded, fmt.Sprintf("Delegated agents have spent $%.2f today, and may spend $%.2f",
+	return fault.New(codes.BudgetExceeded, fmt.Sprintf("Delegated agents have spent $%.2f today, and may spend $%.2f",
 		c.today, c.perDay), fault.WithOutcome(fault.NotExecuted),
 		fault.WithHint("Do the task yourself, or delegate it tomorrow. The person can change "+
 			"`delegation.costPerDayUsd` in config.json."))

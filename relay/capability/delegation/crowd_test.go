@@ -10,6 +10,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"tabrelay/relay/capability/delegation/codes"
 	"tabrelay/relay/capability/delegation/provider"
 	"tabrelay/relay/capability/delegation/provider/providertest"
 	"tabrelay/relay/road/breaker"
@@ -29,8 +30,8 @@ func TestManySessionsWithFaults(t *testing.T) {
 			defer mu.Unlock()
 			return random.IntN(n)
 		}
-		faults := []step{failsWith(fault.ProviderError),
-			failsWith(fault.RateLimited, fault.WithRetryAfter(time.Second)), failsWith(fault.ProviderBadRequest), hangs}
+		faults := []step{failsWith(codes.ProviderError),
+			failsWith(fault.RateLimited, fault.WithRetryAfter(time.Second)), failsWith(codes.ProviderBadRequest), hangs}
 		complete := func(ctx context.Context, r provider.Request) (provider.Completion, *fault.Error) {
 			time.Sleep(time.Duration(roll(2000)) * time.Millisecond)
 			switch n := roll(10); {
@@ -104,9 +105,9 @@ func TestHTTPRequestsOfATurn(t *testing.T) {
 			code   fault.Code
 		}{
 			"recovers":  {script: []providertest.Step{busy, limited, read, busy, {Text: "Done."}}},
-			"stays bad": {script: []providertest.Step{read, busy, busy, busy}, code: fault.ProviderError},
-			"the key":   {script: []providertest.Step{{Status: http.StatusUnauthorized}}, code: fault.ProviderAuth},
-			"cut off":   {script: []providertest.Step{{Text: "So", Cut: true}}, code: fault.ProviderUnreachable},
+			"stays bad": {script: []providertest.Step{read, busy, busy, busy}, code: codes.ProviderError},
+			"the key":   {script: []providertest.Step{{Status: http.StatusUnauthorized}}, code: codes.ProviderAuth},
+			"cut off":   {script: []providertest.Step{{Text: "So", Cut: true}}, code: codes.ProviderUnreachable},
 		} {
 			t.Run(string(kind)+" "+name, func(t *testing.T) {
 				server := providertest.New(t, kind, test.script...)

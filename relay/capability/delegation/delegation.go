@@ -18,10 +18,10 @@ import (
 // Delegation is the agents of a relay, as they are configured, and their sessions.
 type Delegation struct {
 	*Sessions
+	visits   *ProgramCalls
 	core     capability.Core
 	breakers *breaker.Group // of providers
 	meters   *meters
-	visits   *ProgramCalls
 	unpriced atomic.Bool // the log says which models have no price
 
 	mu     lock.Mutex // guards the rest; one change is made after the other
@@ -82,7 +82,7 @@ func (d *Delegation) readCosts(ctx context.Context, c *agentconfig.Settings) err
 	case len(c.Providers) == 0:
 		return nil
 	}
-	costs, err := NewCosts(ctx, d.core.Store, c.Limits.CostPerDayUSD)
+	costs, err := NewCosts(ctx, Records{d.core.Store}, c.Limits.CostPerDayUSD)
 	if err != nil {
 		return err
 	}

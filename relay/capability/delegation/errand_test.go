@@ -9,6 +9,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"tabrelay/relay/capability/delegation/codes"
 	"tabrelay/relay/capability/delegation/provider"
 	"tabrelay/relay/road/call"
 	"tabrelay/relay/road/fault"
@@ -20,13 +21,13 @@ func TestTimeoutHoldsWhileAnAgentOpens(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		hangs := &scripted{id: "hangs", open: func(ctx context.Context, _ *Session) *fault.Error {
 			<-ctx.Done()
-			return fault.New(fault.WorkerTimeout, "it hangs", fault.WithOutcome(fault.Unknown))
+			return fault.New(codes.WorkerTimeout, "it hangs", fault.WithOutcome(fault.Unknown))
 		}}
 		s := newSessions(t, nil, hangs)
 		s.members[0].Program, s.members[0].Timeout = "acp", 20*time.Second
 		began := time.Now()
 		_, failure := s.Delegate(t.Context(), Asked{Asker: client}, Errand{Text: "x", Timeout: 3 * time.Second})
-		if took := time.Since(began); failure == nil || failure.Code != fault.WorkerTimeout || took > 4*time.Second ||
+		if took := time.Since(began); failure == nil || failure.Code != codes.WorkerTimeout || took > 4*time.Second ||
 			failure.Outcome != fault.NotExecuted || !failure.Retryable || !strings.Contains(failure.Message,
 			"within 3s") {
 			t.Errorf("after %s: %+v", took, failure)
@@ -168,7 +169,7 @@ func TestFailuresOfModelsAreComplete(t *testing.T) {
 			}
 			return failure
 		}
-		tried := after(failsWith(fault.ProviderError))
+		tried := after(failsWith(codes.ProviderError))
 		if tried.Attempts != 3 || tried.Outcome != fault.NotExecuted ||
 			!strings.Contains(tried.BridgeText(), `"attempts": 3`) {
 			t.Errorf("%+v", tried)
@@ -177,7 +178,7 @@ func TestFailuresOfModelsAreComplete(t *testing.T) {
 		if late.Code != fault.TimeoutCode || late.ProviderID != "openai" || late.Outcome != fault.NotExecuted {
 			t.Errorf("%+v", late)
 		}
-		wrote := after(calls("wiki__edit", "{}"), failsWith(fault.ProviderAuth, fault.WithHint("Check the key.")))
+		wrote := after(calls("wiki__edit", "{}"), failsWith(codes.ProviderAuth, fault.WithHint("Check the key.")))
 		if wrote.Outcome != fault.Executed || wrote.Retryable || !strings.Contains(wrote.Hint, "Check the key.") ||
 			!strings.Contains(wrote.Hint, "toolCalls") {
 			t.Errorf("%+v", wrote)
@@ -271,7 +272,7 @@ func TestPromptsInTheBackground(t *testing.T) {
 			t.Fatal(got, failure)
 		}
 		if _, failure := s.promptBehind(call.Call{Session: client}, v.ID, Errand{Text: "y"}); failure == nil ||
-			failure.Code != fault.SessionBusy {
+			failure.Code != codes.SessionBusy {
 			t.Errorf("a second prompt: %v", failure)
 		}
 		s.SessionEnded(client.ID)

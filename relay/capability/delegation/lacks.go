@@ -20,6 +20,26 @@ const (
 	DaySpent         = "day-spent"
 )
 
+// findings are what the doctor says about them.
+var findings = []doctor.Row{
+	{ID: ProviderUnusable, Severity: doctor.Problem,
+		What: "A provider of models cannot be used, so some agent cannot be delegated to.",
+		Why:  "The environment of the relay, a file or the keyring has no key for it, or its settings are wrong.",
+		Next: "provide what is named, where the relay is started; then run: tabrelay down, then tabrelay up"},
+	{ID: ProgramMissing, Severity: doctor.Problem,
+		What: "The program of a worker is not there, or cannot be executed.",
+		Why:  "It is not installed, not in the PATH of the relay, or its file has no permission to be executed.",
+		Next: "install it, or correct command of the worker in config.json"},
+	{ID: ProgramEnds, Severity: doctor.Problem,
+		What: "A worker ended so often that it is not started for a while.",
+		Why:  "Its program ended six times within a minute.",
+		Next: "run: tabrelay logs, which shows what it wrote last; then tabrelay agents test NAME"},
+	{ID: DaySpent, Severity: doctor.Warning,
+		What: "Delegated agents have spent the budget of the day.",
+		Why:  "Requests to models are refused for the rest of the day.",
+		Next: "wait for tomorrow, or raise delegation.costPerDayUsd in config.json"},
+}
+
 // lacking is an agent that knows more than its Info says of why it cannot be used. Lacks may look at files.
 type lacking interface{ Lacks() []doctor.Lack }
 

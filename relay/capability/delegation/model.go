@@ -10,6 +10,7 @@ import (
 	"sync"
 
 	"tabrelay/relay/capability/delegation/agentconfig"
+	"tabrelay/relay/capability/delegation/codes"
 	"tabrelay/relay/capability/delegation/provider"
 	"tabrelay/relay/road/breaker"
 	"tabrelay/relay/road/fault"
@@ -191,7 +192,7 @@ func (m *Model) Prompt(ctx context.Context, s *Session, p Prompt) (Answer, *faul
 	c, ok := s.State.(*conversation)
 	turn := s.Turn()
 	if !ok || turn == nil {
-		return Answer{}, fault.New(fault.ExecutorNotStarted, "The session has not begun")
+		return Answer{}, fault.New(codes.ExecutorNotStarted, "The session has not begun")
 	}
 	params := m.params(c, s, p)
 	if params.Model == nil {

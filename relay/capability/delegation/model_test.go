@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"tabrelay/relay/capability/delegation/agentconfig"
+	"tabrelay/relay/capability/delegation/codes"
 	"tabrelay/relay/capability/delegation/picture"
 	"tabrelay/relay/capability/delegation/provider"
 	"tabrelay/relay/road/breaker"
@@ -275,7 +276,7 @@ func TestProviderOfASession(t *testing.T) {
 func TestRetriesOfAProvider(t *testing.T) {
 	heard := func(ctx context.Context, r provider.Request) (provider.Completion, *fault.Error) {
 		r.Text("a piece")
-		return failsWith(fault.ProviderError)(ctx, r)
+		return failsWith(codes.ProviderError)(ctx, r)
 	}
 	tests := map[string]struct {
 		steps    []step
@@ -285,22 +286,22 @@ func TestRetriesOfAProvider(t *testing.T) {
 		code     fault.Code
 	}{
 		"it recovers": {
-			steps: []step{failsWith(fault.ProviderError), failsWith(fault.ProviderUnreachable), says("x")},
+			steps: []step{failsWith(codes.ProviderError), failsWith(codes.ProviderUnreachable), says("x")},
 			asked: 3, took: 3 * time.Second},
 		"it never does": {
-			steps: []step{failsWith(fault.ProviderError)},
-			asked: 3, took: 3 * time.Second, code: fault.ProviderError},
+			steps: []step{failsWith(codes.ProviderError)},
+			asked: 3, took: 3 * time.Second, code: codes.ProviderError},
 		"it asks for time": {
 			steps: []step{failsWith(fault.RateLimited, fault.WithRetryAfter(7*time.Second)), says("x")},
 			asked: 2, took: 7 * time.Second},
 		"for too much": {
 			steps: []step{failsWith(fault.RateLimited, fault.WithRetryAfter(time.Minute))},
 			asked: 1, code: fault.RateLimited},
-		"the key is wrong": {steps: []step{failsWith(fault.ProviderAuth)}, asked: 1, code: fault.ProviderAuth},
-		"after text":       {steps: []step{heard}, asked: 1, code: fault.ProviderError},
+		"the key is wrong": {steps: []step{failsWith(codes.ProviderAuth)}, asked: 1, code: codes.ProviderAuth},
+		"after text":       {steps: []step{heard}, asked: 1, code: codes.ProviderError},
 		"the deadline is near": {
-			steps:    []step{failsWith(fault.ProviderError)},
-			deadline: 2 * time.Second, asked: 2, took: time.Second, code: fault.ProviderError},
+			steps:    []step{failsWith(codes.ProviderError)},
+			deadline: 2 * time.Second, asked: 2, took: time.Second, code: codes.ProviderError},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -331,7 +332,7 @@ func TestBreakerOfAProvider(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t, func(o *ModelOptions) {
 			o.Breakers = breaker.NewGroup(breaker.Settings{Failures: 3, Open: time.Minute}, nil)
-		}, failsWith(fault.ProviderError))
+		}, failsWith(codes.ProviderError))
 		_, _, _ = b.prompt(t.Context(), Prompt{Text: "x"}, Budget{})
 		_, _, failure := b.prompt(t.Context(), Prompt{Text: "x"}, Budget{})
 		if failure == nil || failure.Code != fault.CircuitOpen || failure.RetryAfterMs == nil ||
@@ -622,7 +623,7 @@ func TestADayHoldsForRequestsAtOnce(t *testing.T) {
 				switch {
 				case failure == nil:
 					answered++
-				case failure.Code == fault.BudgetExceeded && failure.Outcome == fault.NotExecuted:
+				case failure.Code == codes.BudgetExceeded && failure.Outcome == fault.NotExecuted:
 					refused++
 				default:
 					t.Error(failure)

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"tabrelay/relay/capability/delegation/codes"
 	"tabrelay/relay/lib/random"
 	"tabrelay/relay/road/call"
 	"tabrelay/relay/road/fault"
@@ -90,7 +91,7 @@ var errOpening = fmt.Errorf("the agent was not ready in time: %w", context.Deadl
 func lateOpening(e *entry, allowed time.Duration) *fault.Error {
 	code := fault.TimeoutCode
 	if e.member.Program != "" {
-		code = fault.WorkerTimeout
+		code = codes.WorkerTimeout
 	}
 	return fault.New(code, fmt.Sprintf("Agent %s was not ready within %s, so it was sent no prompt", e.AgentID,
 		allowed.Round(time.Millisecond)), fault.WithRetryable(true),
@@ -151,7 +152,7 @@ func (s *Sessions) reserve(asked Asked, m *Member) (*entry, *fault.Error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if len(s.open) >= s.limits.MaxSessions {
-		return nil, fault.New(fault.SessionCapacity, "Session capacity reached")
+		return nil, fault.New(codes.SessionCapacity, "Session capacity reached")
 	}
 	now := time.Now()
 	e := &entry{member: m, state: StateActive, last: now, once: asked.once, Session: &Session{
@@ -180,7 +181,7 @@ func acts(s *Session, m *Member) call.Session {
 	base, _, _ := strings.Cut(own.ID, call.NamedSession)
 	own.ID = base + call.NamedSession + "agent-" + s.ID[:8]
 	own.Bounds = &call.Bounds{
-		Agent: s.AgentID, Session: s.ID, Asker: s.Asker.ID, Tabs: s.Metadata.Tabs,
+		By: Name, Agent: s.AgentID, Session: s.ID, Asker: s.Asker.ID, Tabs: s.Metadata.Tabs,
 		Tools: intersect(s.Metadata.Tools, m.Tools), ReadOnly: s.Metadata.ReadOnly || m.ReadOnly,
 	}
 	return own
@@ -237,7 +238,7 @@ func (s *Sessions) guard(e *entry, do func() *fault.Error) (failure *fault.Error
 	defer func() {
 		if p := recover(); p != nil {
 			s.options.Log.Error().Str("agent", e.AgentID).Interface("panic", p).Msg("an agent failed")
-			failure = fault.New(fault.AgentFailed, "Agent "+e.AgentID+" failed")
+			failure = fault.New(codes.AgentFailed, "Agent "+e.AgentID+" failed")
 		}
 	}()
 	return do()

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"tabrelay/relay/capability/delegation/codes"
 	"tabrelay/relay/capability/delegation/provider"
 	"tabrelay/relay/capability/delegation/worker"
 	"tabrelay/relay/lib/lock"
@@ -107,7 +108,7 @@ func (p *Program) Prompt(ctx context.Context, s *Session, one Prompt) (Answer, *
 	v, ok := s.State.(*visit)
 	t := s.Turn()
 	if !ok || t == nil {
-		return Answer{}, fault.New(fault.SessionNotFound, "The session has ended", fault.WithOutcome(fault.NotExecuted))
+		return Answer{}, fault.New(codes.SessionNotFound, "The session has ended", fault.WithOutcome(fault.NotExecuted))
 	}
 	if failure := p.fits("", one.Params); failure != nil {
 		return Answer{}, failure
@@ -251,7 +252,7 @@ func (v *ProgramCalls) Do(ctx context.Context, c call.Call) (*call.Result, *faul
 	s := v.sessions[c.Session.Bounds.Session]
 	v.mu.Unlock()
 	if s == nil {
-		return nil, fault.New(fault.SessionNotFound,
+		return nil, fault.New(codes.SessionNotFound,
 			"The session of the agent "+c.Session.Bounds.Agent+" has ended",
 			fault.WithOutcome(fault.NotExecuted))
 	}

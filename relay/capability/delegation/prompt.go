@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"tabrelay/relay/capability/delegation/agentconfig"
+	"tabrelay/relay/capability/delegation/codes"
 	"tabrelay/relay/capability/delegation/provider"
 	"tabrelay/relay/lib/rawjson"
 	"tabrelay/relay/road/call"
@@ -231,10 +232,10 @@ func (s *Sessions) begin(ctx context.Context, e *entry, errand Errand) (*Turn, *
 	switch {
 	case e.closing != "":
 		s.mu.Unlock()
-		return nil, fault.New(fault.SessionNotFound, "Session not found: "+e.ID, fault.WithSession(e.ID, false))
+		return nil, fault.New(codes.SessionNotFound, "Session not found: "+e.ID, fault.WithSession(e.ID, false))
 	case e.state == StateBusy:
 		s.mu.Unlock()
-		return nil, fault.New(fault.SessionBusy, "Session "+e.ID+" is busy: it takes one prompt at a time",
+		return nil, fault.New(codes.SessionBusy, "Session "+e.ID+" is busy: it takes one prompt at a time",
 			fault.WithSession(e.ID, true))
 	}
 	e.state, e.over = StateBusy, make(chan struct{})
@@ -332,7 +333,7 @@ func late(e *entry, allowed time.Duration, found *fault.Error) *fault.Error {
 	code, hint := fault.TimeoutCode, "Give it more time with the argument timeout, or delegate a smaller errand."
 	outcome := e.member.unfinished()
 	if e.member.Program != "" {
-		code = fault.WorkerTimeout
+		code = codes.WorkerTimeout
 		if found != nil {
 			outcome = found.Outcome
 		}

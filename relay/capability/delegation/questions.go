@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"strings"
 
+	"tabrelay/relay/capability/delegation/codes"
 	"tabrelay/relay/capability/delegation/provider"
 	"tabrelay/relay/lib/rawjson"
 	"tabrelay/relay/road/call"
@@ -72,7 +73,7 @@ func (t *Turn) countQuestion() *fault.Error {
 	if t.questions++; t.questions <= mostQuestions {
 		return nil
 	}
-	return fault.New(fault.BudgetExceeded, fmt.Sprintf("The caller was asked %d times in this turn, and cannot be "+
+	return fault.New(codes.BudgetExceeded, fmt.Sprintf("The caller was asked %d times in this turn, and cannot be "+
 		"asked again", mostQuestions), fault.WithHint("Answer with what is known, and say what is missing."))
 }
 

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"tabrelay/relay/capability/delegation/agentconfig"
+	"tabrelay/relay/capability/delegation/codes"
 	"tabrelay/relay/capability/delegation/provider"
 	"tabrelay/relay/road/call"
 	"tabrelay/relay/road/fault"
@@ -146,7 +147,7 @@ func waitsForAPrompt(t *testing.T, ask func(context.Context, call.Question) (cal
 		}
 	}
 	time.Sleep(time.Minute + time.Second)
-	if got := state(t, s, shown.SessionID); got != State(fault.SessionNotFound) {
+	if got := state(t, s, shown.SessionID); got != State(codes.SessionNotFound) {
 		t.Errorf("nobody answers, and the session is %s", got)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"tabrelay/relay/capability/delegation/codes"
 	"tabrelay/relay/capability/delegation/provider"
 	"tabrelay/relay/lib/rawjson"
 	"tabrelay/relay/road/call"
@@ -78,11 +79,11 @@ func (s *Sessions) answer(asker call.Session, r Reply, task bool) answer {
 func (r Reply) lacks() *fault.Error {
 	switch {
 	case r.StopReason == StopBudget:
-		return fault.New(fault.BudgetExceeded, "The budget of the errand was used up before it was done")
+		return fault.New(codes.BudgetExceeded, "The budget of the errand was used up before it was done")
 	case r.StopReason == StopCancelled:
 		return fault.New(fault.Cancelled, "The errand was cancelled before it was done")
 	case r.Needs == nil && strings.TrimSpace(r.Text) == "":
-		return fault.New(fault.ProviderUnknown, "The agent ended without an answer (stop reason: "+
+		return fault.New(codes.ProviderUnknown, "The agent ended without an answer (stop reason: "+
 			fault.Excerpt(r.StopReason)+")")
 	}
 	return nil

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"time"
 
+	"tabrelay/relay/capability/delegation/codes"
 	"tabrelay/relay/program/httpapi"
 	"tabrelay/relay/road/fault"
 )
@@ -99,7 +100,7 @@ func (d *Delegation) testAgent(_ http.ResponseWriter, req *http.Request) (any, *
 }
 
 func statusOfAgent(f *fault.Error) int {
-	if f.Code == fault.AgentNotFound {
+	if f.Code == codes.AgentNotFound {
 		return http.StatusNotFound
 	}
 	return http.StatusConflict
@@ -138,7 +139,7 @@ func (d *Delegation) showSessions(_ http.ResponseWriter, _ *http.Request) (any, 
 func (d *Delegation) stopSession(_ http.ResponseWriter, req *http.Request) (any, *httpapi.Refusal) {
 	id := req.PathValue("id")
 	if !d.Stop(id) {
-		return nil, httpapi.NewRefusal(http.StatusNotFound, fault.New(fault.SessionNotFound,
+		return nil, httpapi.NewRefusal(http.StatusNotFound, fault.New(codes.SessionNotFound,
 			"Session not found: "+fault.Excerpt(id),
 			fault.WithHint("GET /api/v1/agents/sessions lists the sessions.")))
 	}

@@ -12,6 +12,7 @@ import (
 
 	"tabrelay/relay/capability"
 	"tabrelay/relay/capability/delegation/agentconfig"
+	"tabrelay/relay/capability/delegation/codes"
 	"tabrelay/relay/lib/lock"
 	"tabrelay/relay/road/call"
 	"tabrelay/relay/road/event"
@@ -206,7 +207,7 @@ func (s *Sessions) member(id string) (*Member, *fault.Error) {
 			return m, nil
 		}
 	}
-	return nil, fault.New(fault.AgentNotFound, "Agent not found: "+fault.Excerpt(id))
+	return nil, fault.New(codes.AgentNotFound, "Agent not found: "+fault.Excerpt(id))
 }
 
 // View is a session as its client and the person see it.
@@ -242,7 +243,7 @@ func (s *Sessions) find(asker call.Session, id string) (*entry, *fault.Error) {
 	defer s.mu.Unlock()
 	e, ok := s.open[id]
 	if !ok || !e.opened || e.closing != "" || !owns(asker, e.Asker) {
-		return nil, fault.New(fault.SessionNotFound, "Session not found: "+fault.Excerpt(id), fault.WithSession(
+		return nil, fault.New(codes.SessionNotFound, "Session not found: "+fault.Excerpt(id), fault.WithSession(
 			fault.Excerpt(id), false))
 	}
 	return e, nil

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"tabrelay/relay/capability/delegation/agentconfig"
+	"tabrelay/relay/capability/delegation/codes"
 	"tabrelay/relay/capability/delegation/provider"
 	"tabrelay/relay/road/call"
 	"tabrelay/relay/road/event"
@@ -149,7 +150,7 @@ func TestLifecycle(t *testing.T) {
 		for range 2 { // closing is idempotent
 			s.Close(client, v.ID, Closed)
 		}
-		if got := state(t, s, v.ID); got != State(fault.SessionNotFound) {
+		if got := state(t, s, v.ID); got != State(codes.SessionNotFound) {
 			t.Error(got)
 		}
 		if got := echo.reasons(); !slices.Equal(got, []string{"closed"}) {
@@ -169,7 +170,7 @@ func TestDefaultAgent(t *testing.T) {
 		t.Errorf("the default is echo, and it is %s", v.AgentID)
 	}
 	if _, failure := s.Create(t.Context(), Asked{Asker: client, AgentID: "zzz"}); failure == nil ||
-		failure.Code != fault.AgentNotFound || failure.Message != "Agent not found: zzz" || failure.Retryable {
+		failure.Code != codes.AgentNotFound || failure.Message != "Agent not found: zzz" || failure.Retryable {
 		t.Error(failure)
 	}
 	none := newSessions(t, nil)
@@ -185,7 +186,7 @@ func TestExpiry(t *testing.T) {
 		s := newSessions(t, nil, slow)
 		idle := created(t, s, "slow")
 		time.Sleep(10*time.Minute + time.Second)
-		if got := state(t, s, idle.ID); got != State(fault.SessionNotFound) {
+		if got := state(t, s, idle.ID); got != State(codes.SessionNotFound) {
 			t.Error("an idle session is still there: ", got)
 		}
 		// The clock of idleness begins at the end of a prompt, not at its beginning.
@@ -243,7 +244,7 @@ func TestOnePromptAtATime(t *testing.T) {
 		go s.Prompt(t.Context(), client, v.ID, Errand{})
 		synctest.Wait()
 		_, failure := s.Prompt(t.Context(), client, v.ID, Errand{})
-		if failure == nil || failure.Code != fault.SessionBusy || !failure.Retryable || failure.SessionID != v.ID ||
+		if failure == nil || failure.Code != codes.SessionBusy || !failure.Retryable || failure.SessionID != v.ID ||
 			!*failure.SessionValid {
 			t.Errorf("%+v", failure)
 		}
@@ -284,7 +285,7 @@ func TestAnAgentThatDoesNotStop(t *testing.T) {
 			t.Errorf("%v after %s", failure, took)
 		}
 		if _, failure := s.Prompt(t.Context(), client, v.ID, Errand{}); failure == nil ||
-			failure.Code != fault.SessionBusy {
+			failure.Code != codes.SessionBusy {
 			t.Error(failure)
 		}
 		s.Close(client, v.ID, Closed)
@@ -375,7 +376,7 @@ func TestClosingStopsWork(t *testing.T) {
 			if reasons := slow.reasons(); reasons[len(reasons)-1] != name {
 				t.Errorf("%s: the agent heard of %q", name, reasons)
 			}
-			if got := state(t, s, v.ID); got != State(fault.SessionNotFound) {
+			if got := state(t, s, v.ID); got != State(codes.SessionNotFound) {
 				t.Error(name, got)
 			}
 		}
@@ -386,11 +387,11 @@ func TestSessionsBelongToTheirClient(t *testing.T) {
 	s := newSessions(t, nil, &scripted{id: "echo"})
 	v := created(t, s, "echo")
 	other := call.Session{ID: "stdio:2", Client: "cursor"}
-	if _, failure := s.Status(other, v.ID); failure == nil || failure.Code != fault.SessionNotFound {
+	if _, failure := s.Status(other, v.ID); failure == nil || failure.Code != codes.SessionNotFound {
 		t.Error("another client sees it: ", failure)
 	}
 	if _, failure := s.Prompt(t.Context(), other, v.ID, Errand{}); failure == nil ||
-		failure.Code != fault.SessionNotFound {
+		failure.Code != codes.SessionNotFound {
 		t.Error(failure)
 	}
 	s.Close(other, v.ID, Closed)
@@ -435,7 +436,7 @@ func TestLimits(t *testing.T) {
 			ids = append(ids, created(t, s, "").ID)
 		}
 		if _, failure := s.Create(t.Context(), Asked{Asker: client}); failure == nil ||
-			failure.Code != fault.SessionCapacity || failure.Retryable {
+			failure.Code != codes.SessionCapacity || failure.Retryable {
 			t.Error(failure)
 		}
 		if got := s.Agents()[0].Status; got != Busy {
@@ -492,7 +493,7 @@ func TestDelegate(t *testing.T) {
 			t.Error("the agent's own failure was changed")
 		}
 		_, failure = s.Delegate(t.Context(), Asked{Asker: client, AgentID: "panics"}, Errand{Text: "x"})
-		if failure == nil || failure.Code != fault.AgentFailed || strings.Contains(failure.Error(), "secret") {
+		if failure == nil || failure.Code != codes.AgentFailed || strings.Contains(failure.Error(), "secret") {
 			t.Errorf("%+v", failure)
 		}
 		got := append(echo.reasons(), failing.reasons()...)
@@ -538,7 +539,7 @@ func TestOpeningFails(t *testing.T) {
 			return nil
 		}}
 		refuses := &scripted{id: "refuses", open: func(context.Context, *Session) *fault.Error {
-			return fault.New(fault.WorkerStartFailed, "Failed to start")
+			return fault.New(codes.WorkerStartFailed, "Failed to start")
 		}}
 		s := newSessions(t, nil, late, refuses)
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
@@ -547,7 +548,7 @@ func TestOpeningFails(t *testing.T) {
 			t.Error(failure)
 		}
 		if _, failure := s.Create(t.Context(), Asked{Asker: client, AgentID: "refuses"}); failure == nil ||
-			failure.Code != fault.WorkerStartFailed || failure.Retryable {
+			failure.Code != codes.WorkerStartFailed || failure.Retryable {
 			t.Error(failure)
 		}
 		if active, _ := s.Load(); active != 0 {
@@ -643,7 +644,7 @@ func TestConfigureEndsSessionsOfAgentsThatAreGone(t *testing.T) {
 		if failure := <-failures; failure == nil || failure.Code != fault.Cancelled {
 			t.Error(failure)
 		}
-		if state(t, s, a.ID) != StateActive || state(t, s, b.ID) != State(fault.SessionNotFound) {
+		if state(t, s, a.ID) != StateActive || state(t, s, b.ID) != State(codes.SessionNotFound) {
 			t.Error(state(t, s, a.ID), state(t, s, b.ID))
 		}
 	})

@@ -8,13 +8,12 @@ import (
 	"tabrelay/relay/capability/delegation/provider"
 	"tabrelay/relay/lib/clip"
 	"tabrelay/relay/lib/rawjson"
-	"tabrelay/relay/road/call"
 	"tabrelay/relay/road/fault"
 )
 
 // Transcripts keeps what agents were asked, did and answered, for the person. It does not wait for the disk.
 type Transcripts interface {
-	KeepTranscript(t call.Transcript)
+	KeepTranscript(t Transcript)
 	ForgetTranscript(session string)
 }
 
@@ -103,7 +102,7 @@ func (s *Sessions) keep(e *entry, t *Turn, began time.Time, r Reply, failure *fa
 	s.mu.Lock()
 	e.kept = true
 	s.mu.Unlock()
-	s.options.Transcripts.KeepTranscript(call.Transcript{
+	s.options.Transcripts.KeepTranscript(Transcript{
 		Session: e.ID, Agent: e.AgentID, Client: e.Asker.Client, Turn: t.number, At: began,
 		Ended: cmp.Or(ended, provider.UnknownStop), Messages: rawjson.MustEncode(kept),
 	})

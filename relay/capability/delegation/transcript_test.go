@@ -19,11 +19,11 @@ import (
 // keeper keeps transcripts in memory.
 type keeper struct {
 	mu        sync.Mutex
-	kept      []call.Transcript
+	kept      []Transcript
 	forgotten []string
 }
 
-func (k *keeper) KeepTranscript(t call.Transcript) {
+func (k *keeper) KeepTranscript(t Transcript) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.kept = append(k.kept, t)

@@ -34,7 +34,7 @@ type Sources struct {
 	Catalog *catalog.Catalog
 	Letters *DeadLetters
 
-	// Agents is how the agents are that act for clients; nil: there are none.
+	// Agents is how the agents are that act for clients.
 	Agents func() AgentHealth
 
 	// Unwritable reports whether the database cannot be written at the moment.

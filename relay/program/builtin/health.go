@@ -1,10 +1,12 @@
 package builtin
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"net/url"
 	"slices"
+	"strings"
 	"time"
 
 	"tabrelay/relay/browser/hub"
@@ -48,6 +50,12 @@ type AgentHealth struct {
 	Total, Ready     int    // agents, and those of them that can take an errand
 	Active, Capacity int    // sessions with them, and how many there may be
 	Trouble, Next    string // what some of them lack, and what to do; empty: nothing
+}
+
+// With adds other agents.
+func (a AgentHealth) With(b AgentHealth) AgentHealth {
+	return AgentHealth{a.Total + b.Total, a.Ready + b.Ready, a.Active + b.Active, a.Capacity + b.Capacity,
+		strings.TrimSpace(a.Trouble + " " + b.Trouble), cmp.Or(a.Next, b.Next)}
 }
 
 func (a AgentHealth) agentCount() agentCount { return agentCount{a.Total, a.Ready, a.Trouble, a.Next} }
@@ -181,10 +189,8 @@ func (s *Sources) diagnosis() health {
 			h.Extension.Browsers = append(h.Extension.Browsers, b.Label)
 		}
 	}
-	if s.Agents != nil {
-		a := s.Agents()
-		h.Agents, h.Sessions = a.agentCount(), sessionCount{a.Active, a.Capacity}
-	}
+	a := s.Agents()
+	h.Agents, h.Sessions = a.agentCount(), sessionCount{a.Active, a.Capacity}
 	h.Healthy = h.Extension.Connected || h.Agents.Ready > 0
 	if trouble := s.Hub.Trouble(); trouble != nil {
 		h.Trouble, h.Next = trouble.Message, trouble.Hint

@@ -15,8 +15,6 @@ import (
 	"tabrelay/relay/state/config"
 )
 
-//go:generate go test -run TestPublished -update .
-
 // Severity says how bad a finding is.
 type Severity string
 

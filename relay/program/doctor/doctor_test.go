@@ -63,10 +63,9 @@ type provocation = struct {
 	names   string
 }
 
-func lack(id string) provocation {
-	return provocation{func(_ *testing.T, s *Scene) {
-		s.Relay.Lacks = []Lack{{ID: "of-tomorrow", What: "Unknown"}, {ID: id, What: "It lacks a key"}}
-	}, "It lacks a key"}
+// A capability attaches what it may lack.
+func init() {
+	Attach([]Row{{"key-missing", Problem, "A capability lacks a key.", "Nobody gave it one.", "give it"}})
 }
 
 func trouble(code string) func(*testing.T, *Scene) {
@@ -170,17 +169,16 @@ var provocations = map[string]provocation{
 
 	"plugin-broken": {func(_ *testing.T, s *Scene) { s.Relay.Problems = []Complaint{{"shop", "has no pages"}} },
 		"shop: has no pages"},
-	"paused":            {func(_ *testing.T, s *Scene) { s.Relay.Paused = true }, "stopped"},
-	"review-waits":      {func(_ *testing.T, s *Scene) { s.Relay.Waiting = []string{"shop"} }, "shop"},
-	"review-off":        {func(_ *testing.T, s *Scene) { s.Relay.Unreviewed = true }, "without"},
-	"provider-unusable": lack("provider-unusable"),
-	"worker-missing":    lack("worker-missing"),
-	"worker-restarts":   lack("worker-restarts"),
-	"day-spent":         lack("day-spent"),
-	"client-broken":     {func(_ *testing.T, s *Scene) { s.Clients[0].Err = errors.New("not JSON") }, "Ann: not JSON"},
-	"client-command":    {func(_ *testing.T, s *Scene) { s.Clients[0].Command = "/gone/tabrelay" }, "/gone/tabrelay"},
-	"client-token":      {func(_ *testing.T, s *Scene) { s.Clients[0].Token = "tabrelay_old" }, "Ann"},
-	"client-none":       {func(_ *testing.T, s *Scene) { s.Clients = nil }, "No MCP client"},
+	"paused":       {func(_ *testing.T, s *Scene) { s.Relay.Paused = true }, "stopped"},
+	"review-waits": {func(_ *testing.T, s *Scene) { s.Relay.Waiting = []string{"shop"} }, "shop"},
+	"review-off":   {func(_ *testing.T, s *Scene) { s.Relay.Unreviewed = true }, "without"},
+	"key-missing": {func(_ *testing.T, s *Scene) {
+		s.Relay.Lacks = []Lack{{ID: "of-tomorrow", What: "Unknown"}, {ID: "key-missing", What: "It lacks a key"}}
+	}, "It lacks a key"},
+	"client-broken":  {func(_ *testing.T, s *Scene) { s.Clients[0].Err = errors.New("not JSON") }, "Ann: not JSON"},
+	"client-command": {func(_ *testing.T, s *Scene) { s.Clients[0].Command = "/gone/tabrelay" }, "/gone/tabrelay"},
+	"client-token":   {func(_ *testing.T, s *Scene) { s.Clients[0].Token = "tabrelay_old" }, "Ann"},
+	"client-none":    {func(_ *testing.T, s *Scene) { s.Clients = nil }, "No MCP client"},
 }
 
 func TestEachFindingIsFound(t *testing.T) {

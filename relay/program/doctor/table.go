@@ -37,7 +37,12 @@ const (
 // Restarts reports whether what is done about a finding is a restart of the relay.
 func Restarts(finding string) bool { return Fixes[finding] == restarts }
 
-// table is everything the doctor can find wrong.
+// Table is everything the doctor can find wrong.
+func Table() []Row { return table }
+
+// Attach adds what a capability may lack.
+func Attach(rows []Row) { table = slices.Concat(table, rows) }
+
 var table = []Row{
 	{"home-missing", Problem, "There is no home folder.", "tabrelay was not started yet, or TABRELAY_HOME names " +
 		"another folder.", "run: tabrelay up"},
@@ -59,8 +64,9 @@ var table = []Row{
 	{"config-broken", Problem, "The configuration cannot be read.",
 		"A running relay keeps the last good one; none can start, and tabrelay mcp answers in minimal mode.",
 		"correct config.json where the message says; docs/configuration.md lists every setting"},
-	{"config-warning", Warning, "Something in the environment looks like a misspelt setting.",
-		"Its name is close to one of tabrelay's and has no effect.", "correct its name, or unset it"},
+	{"config-warning", Warning, "A setting has no effect.",
+		"Its name in the environment is close to one of tabrelay's, or it belongs to something that is switched off.",
+		"correct its name, unset it, or switch on what it belongs to"},
 	{"config-refused", Problem, "The running relay refused the configuration it read last.",
 		"It cannot be used as a whole; the one before it is in effect.",
 		"correct config.json; it is read again at once"},
@@ -171,18 +177,6 @@ var table = []Row{
 		"review.required is false, which suits a development machine.",
 		"remove review.required from config.json and TABRELAY_REVIEW_REQUIRED from the environment, then run: " +
 			"tabrelay down, then tabrelay up"},
-	{"provider-unusable", Problem, "A provider of models cannot be used, so some agent cannot be delegated to.",
-		"The environment of the relay, a file or the keyring has no key for it, or its settings are wrong.",
-		"provide what is named, where the relay is started; then run: tabrelay down, then tabrelay up"},
-	{"worker-missing", Problem, "The program of a worker is not there, or cannot be executed.",
-		"It is not installed, not in the PATH of the relay, or its file has no permission to be executed.",
-		"install it, or correct command of the worker in config.json"},
-	{"worker-restarts", Problem, "A worker ended so often that it is not started for a while.",
-		"Its program ended six times within a minute.",
-		"run: tabrelay logs, which shows what it wrote last; then tabrelay agents test NAME"},
-	{"day-spent", Warning, "Delegated agents have spent the budget of the day.",
-		"Requests to models are refused for the rest of the day.",
-		"wait for tomorrow, or raise delegation.costPerDayUsd in config.json"},
 	{"client-broken", Problem, "The configuration of an MCP client cannot be read.",
 		"The file is damaged, or not readable.", "repair the file, then run: tabrelay connect CLIENT"},
 	{"client-command", Problem, "An MCP client runs a program that is not there.",

@@ -173,6 +173,7 @@ type Answer struct {
 // Bounds say which agent makes the calls of a session, for whom, and what it may use at the most. What
 // it does not bound is as for the client that asked it.
 type Bounds struct {
+	By      string // the capability that gave them, and runs what comes in as a call of a client
 	Agent   string // id of the agent
 	Session string // id of the agent session, as sessions_create answers it
 	Asker   string // ID of the session that asked the agent

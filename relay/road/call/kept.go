@@ -96,15 +96,3 @@ const (
 
 // ErrTooManyTasks is the error for a task of a client that has as many as are kept.
 var ErrTooManyTasks = errors.New("the client has as many tasks as are kept")
-
-// Transcript is one turn of a session with an agent that acts for a client, as it is kept for the person where they
-// want that.
-type Transcript struct {
-	Session  string          `json:"session"` // of the agent, as sessions_create answers it
-	Agent    string          `json:"agent"`
-	Client   string          `json:"client"` // that asked the agent
-	Turn     int             `json:"turn"`
-	At       time.Time       `json:"at"`       // when it began
-	Ended    string          `json:"ended"`    // why: a stop reason, or the code of a failure
-	Messages json.RawMessage `json:"messages"` // a list, without what looks like a credential
-}

@@ -17,13 +17,8 @@ const aSession = "00112233445566778899aabbccddeeff"
 
 // bridgeFailures are rendered into testdata/bridge.txtar, each for tasks_delegate and for the others.
 var bridgeFailures = map[string]*Error{
-	"unknown agent": New(AgentNotFound, "Agent not found: zzz"),
-	"session busy":  New(SessionBusy, "Session "+aSession+" is busy", WithSession(aSession, true)),
 	"rate limit": New(RateLimited, "Rate limit exceeded", WithSource(SourceUpstream), WithProvider("openai"),
 		WithRetryAfter(2*time.Second), WithSession(aSession, true)),
-	"with actions": with(New(AgentFailed, "Agent a failed", WithSession(aSession, false), WithData(
-		json.RawMessage(`{"toolCalls":[{"tool":"demo__add","ok":true}],"type":"not this","retryable":true}`))),
-		func(e *Error) { e.CorrelationID = "ffeeddccbbaa99887766554433221100" }),
 	"schema":    New(ValidationError, "Invalid arguments: prompt: is missing", WithSource(SourceInternal)),
 	"overload":  New(Overloaded, "Server overloaded", WithRetryAfter(time.Second)),
 	"odd text":  New(ConfigError, "a\nb \u202e```", WithHint("one\n\ntwo <b>")),
@@ -63,7 +58,7 @@ func FuzzBridgeText(f *testing.F) {
 	f.Add("\x00\xff", "", `{"type":1,"type":2}`)
 	f.Add("", "\u2028", `[1`)
 	f.Fuzz(func(t *testing.T, message, hint, data string) {
-		e := New(AgentFailed, message, WithHint(hint), WithData(json.RawMessage(data)))
+		e := New(NotFoundCode, message, WithHint(hint), WithData(json.RawMessage(data)))
 		for _, text := range []string{e.BridgeText(), e.TaskText()} {
 			var read struct {
 				Error string

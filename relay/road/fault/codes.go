@@ -85,26 +85,6 @@ const (
 	ClientCapabilityMissing Code = "CLIENT_CAPABILITY_MISSING"
 )
 
-// Delegated agents: sessions, providers, workers.
-const (
-	AgentNotFound       Code = "AGENT_NOT_FOUND"
-	AgentFailed         Code = "AGENT_FAILED"
-	SessionNotFound     Code = "SESSION_NOT_FOUND"
-	SessionCapacity     Code = "SESSION_CAPACITY"
-	SessionBusy         Code = "SESSION_BUSY"
-	ExecutorNotStarted  Code = "EXECUTOR_NOT_STARTED"
-	WorkerStartFailed   Code = "WORKER_START_FAILED"
-	WorkerBadReply      Code = "WORKER_BAD_REPLY"
-	WorkerFailed        Code = "WORKER_FAILED"
-	WorkerTimeout       Code = "WORKER_TIMEOUT"
-	ProviderAuth        Code = "PROVIDER_AUTH"
-	ProviderBadRequest  Code = "PROVIDER_BAD_REQUEST"
-	ProviderError       Code = "PROVIDER_ERROR"
-	ProviderUnreachable Code = "PROVIDER_UNREACHABLE"
-	ProviderUnknown     Code = "PROVIDER_UNKNOWN"
-	BudgetExceeded      Code = "BUDGET_EXCEEDED"
-)
-
 // Type is the finer kind of a failure, for example file_error.
 type Type string
 

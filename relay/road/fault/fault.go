@@ -3,7 +3,7 @@
 // from it and never compared.
 package fault
 
-//go:generate go run ./generate
+//go:generate go run ../../generate
 
 import (
 	"encoding/json"

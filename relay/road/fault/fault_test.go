@@ -66,7 +66,7 @@ var relayFailures = map[string]*Error{
 	"overloaded": New(Overloaded, "50 calls are running and 64 are waiting", WithRetryAfter(1500*time.Microsecond)),
 	"correlated": with(New(TabNotFound, "No tab has the id 17", WithTab(17, "Work")),
 		func(e *Error) { e.CorrelationID, e.Attempts = "00112233445566778899aabbccddeeff", 3 }),
-	"session": with(New(SessionBusy, "The session is answering"),
+	"session": with(New(Overloaded, "The session is answering"),
 		func(e *Error) { valid := true; e.SessionValid = &valid }),
 	"fixed": TimedOut(Fixed, 30*time.Second, 300*time.Second, false, ""),
 	"idle":  TimedOut(Idle, 30*time.Second, 300*time.Second, true, ""),

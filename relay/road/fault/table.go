@@ -21,30 +21,39 @@ type Group struct {
 	Rows  []Row
 }
 
-// Groups returns the table by subject.
-func Groups() []Group {
-	return []Group{
-		{"Calls", callRows}, {"Tabs and pages", tabRows}, {"The link to the browser", linkRows},
-		{"Decisions and configuration", decisionRows}, {"Requests", requestRows}, {"Delegated agents", agentRows},
-	}
+// groups is the table by subject.
+var groups = []Group{
+	{"Calls", callRows}, {"Tabs and pages", tabRows}, {"The link to the browser", linkRows},
+	{"Decisions and configuration", decisionRows}, {"Requests", requestRows},
 }
 
-// Table returns every code there is.
-func Table() []Row {
-	var all []Row
-	for _, g := range Groups() {
-		all = append(all, g.Rows...)
-	}
-	return all
-}
+var rows = byCode()
 
-var rows = func() map[Code]Row {
+func byCode() map[Code]Row {
 	m := map[Code]Row{}
 	for _, r := range Table() {
 		m[r.Code] = r
 	}
 	return m
-}()
+}
+
+// Attach adds the codes of a capability. It is called before anything fails.
+func Attach(g Group) {
+	groups = append(groups, g)
+	rows = byCode()
+}
+
+// Groups returns the table by subject.
+func Groups() []Group { return groups }
+
+// Table returns every code there is.
+func Table() []Row {
+	var all []Row
+	for _, g := range groups {
+		all = append(all, g.Rows...)
+	}
+	return all
+}
 
 // Lookup finds a code's row.
 func Lookup(code Code) (Row, bool) {

@@ -99,7 +99,14 @@ type Defaults struct {
 // Permissions lists the rules there are, and what was allowed for more than one call.
 func (p *Policy) Permissions() Permissions {
 	t := p.rules.Load()
-	return Permissions{Default: p.Default(), Rules: p.explain(t, t.list(time.Now())), Grants: p.grants.list()}
+	rules := slices.DeleteFunc(t.list(time.Now()), func(r Rule) bool { return r.From == fromBuiltIn && p.isOff(r.Target) })
+	return Permissions{Default: p.Default(), Rules: p.explain(t, rules), Grants: p.grants.list()}
+}
+
+// isOff reports whether a name is that of a group whose capability is switched off.
+func (p *Policy) isOff(name string) bool {
+	return name != RelayPlugin && IsFree(name) &&
+		!slices.ContainsFunc(p.options.Tools(), func(a call.Access) bool { return a.BuiltIn && a.Plugin == name })
 }
 
 // Default is what is done about tools that no rule names.

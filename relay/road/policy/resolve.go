@@ -1,7 +1,6 @@
 package policy
 
 import (
-	"slices"
 	"tabrelay/relay/road/call"
 )
 
@@ -130,11 +129,10 @@ func (t *table) first(now int64, l level, target, client string) verdict {
 }
 
 // free reports whether a tool needs no permission of its own. The relay's own tools see and do nothing in a browser.
-// Those of a
-// capability may need none either: [AttachGroup]. The demo runs on a site of the relay's own; its counter asks all the
+// Those of a capability may need none either: [AttachGroup]. The demo runs on a site of the relay's own; its counter asks all the
 // same, so that a newcomer has answered once.
 func free(a *call.Access) bool {
-	return a.BuiltIn && slices.Contains(freeGroups, a.Plugin) || ofDemo(a) && a.Tool != demoCounter
+	return a.BuiltIn && IsFree(a.Plugin) || ofDemo(a) && a.Tool != demoCounter
 }
 
 // ofDemo reports whether a tool is one of the demo that comes with tabrelay.

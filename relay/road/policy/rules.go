@@ -266,5 +266,8 @@ var freeGroups = []string{RelayPlugin}
 // is a call of another tool. It is for capabilities, before anything else runs.
 func AttachGroup(name string) { freeGroups = append(freeGroups, name) }
 
+// IsFree reports whether the tools of a group need no permission of their own.
+func IsFree(group string) bool { return slices.Contains(freeGroups, group) }
+
 // OwnGroups are the groups of the relay's own tools that rules can be about.
 func OwnGroups() []string { return append(slices.Clone(freeGroups), "browser", registry.Web) }

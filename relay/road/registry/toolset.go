@@ -91,8 +91,7 @@ func ParseToolset(text string) (Toolset, error) {
 		case name.MatchString(n):
 			t.plugins[n] = true
 		default:
-			return t, fmt.Errorf("toolset %.60q: expected all, gateway, agents or names of plugins, separated by "+
-				"commas", text)
+			return t, fmt.Errorf("toolset %.60q: expected all, gateway or names, separated by commas", text)
 		}
 	}
 	if t.All {

@@ -155,13 +155,9 @@ var migrations = []string{
 		PRIMARY KEY (session, plugin)
 	);`,
 
-	`ALTER TABLE audit ADD COLUMN agent TEXT NOT NULL DEFAULT '';   -- the delegated agent that acted
-	ALTER TABLE audit ADD COLUMN asker TEXT NOT NULL DEFAULT '';    -- the session that delegated to it
-	CREATE INDEX audit_by_agent ON audit (agent) WHERE agent <> '';
-	CREATE TABLE spending (          -- of delegated agents
-		day TEXT NOT NULL PRIMARY KEY, -- 2006-01-02
-		usd REAL NOT NULL
-	);`,
+	`ALTER TABLE audit ADD COLUMN agent TEXT NOT NULL DEFAULT '';   -- that acted for a client
+	ALTER TABLE audit ADD COLUMN asker TEXT NOT NULL DEFAULT '';    -- the session that it acted for
+	CREATE INDEX audit_by_agent ON audit (agent) WHERE agent <> '';`,
 
 	`CREATE TABLE tasks (          -- calls that their clients do not wait for
 		id      TEXT NOT NULL PRIMARY KEY,
@@ -179,18 +175,7 @@ var migrations = []string{
 	CREATE INDEX tasks_by_owner ON tasks (owner);
 	CREATE INDEX tasks_by_expiry ON tasks (expires);`,
 
-	`CREATE TABLE transcripts (    -- of sessions with delegated agents
-		n        INTEGER PRIMARY KEY,
-		session  TEXT NOT NULL,
-		agent    TEXT NOT NULL,
-		client   TEXT NOT NULL,
-		turn     INTEGER NOT NULL,
-		at       INTEGER NOT NULL, -- microseconds since 1970
-		ended    TEXT NOT NULL,    -- a stop reason, or the code of a failure
-		messages BLOB NOT NULL     -- a list as JSON
-	);
-	CREATE INDEX transcripts_by_session ON transcripts (session);
-	CREATE INDEX transcripts_by_time ON transcripts (at);`,
+	``, // tables that their capability brings by now: see [Tables]
 
 	`CREATE TABLE hints (
 		plugin  TEXT NOT NULL,
@@ -202,10 +187,15 @@ var migrations = []string{
 	) WITHOUT ROWID;`,
 
 	`ALTER TABLE dead_letters ADD COLUMN deeds TEXT NOT NULL DEFAULT '';`,
+
+	`CREATE TABLE attached (   -- up to which version each capability has its tables
+		capability TEXT NOT NULL PRIMARY KEY,
+		version    INTEGER NOT NULL
+	);`,
 }
 
-// transcriptVersion is the first version that has transcripts.
-const transcriptVersion = 9
+// attachedVersion is the first version that says which tables capabilities have.
+const attachedVersion = 12
 
 // auditVersion is the first version whose audit log this program can read without a migration.
 const auditVersion = 7
@@ -248,11 +238,19 @@ func migrate(ctx context.Context, conn *sql.Conn) (used bool, err error) {
 	}
 	used = version > 0
 	for ; version < len(migrations); version++ {
-		script := fmt.Sprintf("BEGIN IMMEDIATE; %s PRAGMA user_version = %d; COMMIT;", migrations[version], version+1)
-		if _, err := conn.ExecContext(ctx, script); err != nil {
-			_, _ = conn.ExecContext(ctx, "ROLLBACK") // fails if no transaction was begun
+		err := step(ctx, conn, fmt.Sprintf("%s PRAGMA user_version = %d;", migrations[version], version+1))
+		if err != nil {
 			return used, fmt.Errorf("cannot bring its tables to version %d: %w", version+1, err)
 		}
 	}
 	return used, nil
+}
+
+// step runs a script in a transaction.
+func step(ctx context.Context, conn *sql.Conn, script string) error {
+	_, err := conn.ExecContext(ctx, "BEGIN IMMEDIATE; "+script+" COMMIT;")
+	if err != nil {
+		_, _ = conn.ExecContext(ctx, "ROLLBACK") // fails if no transaction was begun
+	}
+	return err
 }

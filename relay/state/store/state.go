@@ -28,10 +28,6 @@ const (
 	putLastTab     = `INSERT OR REPLACE INTO last_tabs VALUES (?, ?, ?, ?, ?, ?, ?)`
 	forgetLastTab  = `DELETE FROM last_tabs WHERE session = ?`
 	expireLastTabs = `DELETE FROM last_tabs WHERE used < ?`
-
-	findSpent   = `SELECT coalesce(sum(usd), 0) FROM spending WHERE day = ?`
-	addSpent    = `INSERT INTO spending VALUES (?, ?) ON CONFLICT (day) DO UPDATE SET usd = usd + excluded.usd`
-	forgetSpent = `DELETE FROM spending WHERE day < date(?, '-30 days')`
 )
 
 // maxProfiles bounds how many profiles are remembered; those seen longest ago are forgotten.
@@ -147,21 +143,6 @@ func (s *Store) ForgetLastTabs(session string) {
 	s.doLater("cannot forget where an agent worked", "", func(w *writer) error {
 		return w.exec(forgetLastTab, session)
 	})
-}
-
-// SpentOn is what delegated agents have spent on a day (2006-01-02), in US dollars.
-func (s *Store) SpentOn(ctx context.Context, day string) (usd float64, err error) {
-	return read(ctx, s, func(w *writer) (usd float64, err error) {
-		err = w.row(findSpent, []any{day}, &usd)
-		return usd, err
-	})
-}
-
-// AddSpent adds to what delegated agents have spent on a day, and forgets the days of a month ago. It does not wait for
-// the disk.
-func (s *Store) AddSpent(day string, usd float64) {
-	s.doLater("cannot note what a delegated agent spent; after a restart it does not count", "",
-		func(w *writer) error { return errors.Join(w.exec(addSpent, day, usd), w.exec(forgetSpent, day)) })
 }
 
 func lastTabRow(t call.LastTab) []any {

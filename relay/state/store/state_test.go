@@ -130,21 +130,3 @@ func TestImport(t *testing.T) {
 		}
 	}
 }
-
-// TestSpendingOutlivesTheRelay: what a day has cost counts after a restart, too, and months are forgotten.
-func TestSpendingOutlivesTheRelay(t *testing.T) {
-	h := home(t)
-	s := openStore(t, h.Database())
-	s.AddSpent("2026-01-01", 7)
-	s.AddSpent("2026-11-22", 0.25)
-	s.AddSpent("2026-11-22", 0.5)
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
-	s = openStore(t, h.Database())
-	for day, want := range map[string]float64{"2026-11-22": 0.75, "2026-11-21": 0, "2026-01-01": 0} {
-		if usd, err := s.SpentOn(t.Context(), day); err != nil || usd != want {
-			t.Errorf("on %s: %v, %v; want %v", day, usd, err, want)
-		}
-	}
-}

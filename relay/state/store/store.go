@@ -1,6 +1,6 @@
 // Package store keeps what must survive the relay in one SQLite file: the journal of calls that change something,
-// results that were too large for a reply, tasks, dead letters, rules, reviews, transcripts, the audit log, and which
-// profiles, clients and tabs the relay has seen.
+// results that were too large for a reply, tasks, dead letters, rules, reviews, the audit log, which profiles, clients
+// and tabs the relay has seen, and what capabilities keep.
 //
 // One goroutine owns the only connection. It takes all queued work, writes it in one transaction and then reports to
 // every caller, so that calls in flight share the price of a commit. A commit survives the death of the process; a
@@ -80,15 +80,15 @@ func (l Limits) orDefault() Limits {
 	}
 }
 
-// Open opens or creates the database, brings its tables up to date, and marks the calls that an earlier relay left
+// Open opens or creates the database, brings its tables and those of capabilities up to date, and marks the calls that an earlier relay left
 // open as recovering.
-func Open(ctx context.Context, path string, limits Limits, log zerolog.Logger) (*Store, error) {
+func Open(ctx context.Context, path string, limits Limits, log zerolog.Logger, tables ...*Tables) (*Store, error) {
 	limits = limits.orDefault()
 	db, conn, err := connect(ctx, path)
 	if err != nil {
 		return nil, unusable(fmt.Errorf("cannot open %s: %w", filepath.Base(path), err))
 	}
-	w, err := prepare(ctx, conn, limits)
+	w, err := prepare(ctx, conn, limits, tables)
 	if err != nil {
 		err = fmt.Errorf("cannot use %s: %w", filepath.Base(path), err)
 		return nil, unusable(errors.Join(err, conn.Close(), db.Close()))

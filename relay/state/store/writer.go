@@ -33,6 +33,7 @@ type writer struct {
 	errs  []error // of the batch
 
 	limits      Limits
+	tables      []*Tables        // of capabilities
 	unresolved  map[call.ID]bool // attempts whose outcome would resolve a dead letter
 	recovering  map[call.ID]bool // calls that an earlier relay left open
 	pruneSoon   bool             // something was added that may be too much
@@ -50,12 +51,17 @@ const (
 )
 
 // prepare brings the tables up to date and prepares the frequent statements.
-func prepare(ctx context.Context, conn *sql.Conn, limits Limits) (*writer, error) {
+func prepare(ctx context.Context, conn *sql.Conn, limits Limits, tables []*Tables) (*writer, error) {
 	used, err := migrate(ctx, conn)
 	if err != nil {
 		return nil, err
 	}
-	w := &writer{conn: conn, limits: limits, used: used}
+	for _, t := range tables {
+		if err := t.migrate(ctx, conn); err != nil {
+			return nil, err
+		}
+	}
+	w := &writer{conn: conn, limits: limits, used: used, tables: tables}
 	for _, p := range []struct {
 		into **sql.Stmt
 		text string
@@ -177,13 +183,20 @@ func (w *writer) prune() (more bool) {
 		{"calls of the journal", w.pruneCalls}, {"dead letters", w.pruneLetters},
 		{"rows of the audit log", w.pruneAudit}, {"results", w.pruneResults},
 		{"tabs of sessions", w.pruneLastTabs}, {"tasks", w.pruneTasks},
-		{"transcripts", w.pruneTranscripts},
 	} {
 		again, err := round.prune(now)
 		if err != nil {
 			w.log.Warn().Err(err).Msg("old " + round.rows + " were not removed")
 		}
 		more = more || again && err == nil
+	}
+	for _, t := range w.tables {
+		if t.Prune == nil {
+			continue
+		}
+		if err := t.Prune(Tx{w}, now.Add(-w.limits.AuditAge)); err != nil {
+			w.log.Warn().Err(err).Msg("old rows of " + t.Capability + " were not removed")
+		}
 	}
 	return more
 }

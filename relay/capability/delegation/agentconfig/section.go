@@ -6,9 +6,12 @@ import (
 	"tabrelay/relay/state/config"
 )
 
+// Name is what settings call delegation.
+const Name = "delegation"
+
 // Section is what delegation adds to the configuration.
 var Section = &config.Section[Settings]{
-	Capability: "delegation", About: "Whether clients can delegate errands to agents.",
+	Capability: Name, About: "Whether clients can delegate errands to agents.",
 	Settings: rows, Check: check, Environment: keyVariablesSet, Live: true,
 	Programs: func(s Settings) bool { return len(s.Workers) > 0 },
 	Named: []config.Example{

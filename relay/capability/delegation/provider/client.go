@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"tabrelay/relay/capability/delegation/codes"
 	"tabrelay/relay/road/fault"
 )
 
@@ -166,7 +167,7 @@ func (c *client) ask(ctx context.Context, r Request, model string) (Completion, 
 				"set providers."+c.ID+".images to true in config.json."))
 	}
 	if err != nil {
-		return Completion{}, c.fail(fault.ProviderBadRequest, "cannot be asked that: "+err.Error())
+		return Completion{}, c.fail(codes.ProviderBadRequest, "cannot be asked that: "+err.Error())
 	}
 	return c.exchange(ctx, q, r.Text)
 }
@@ -175,12 +176,12 @@ func (c *client) ask(ctx context.Context, r Request, model string) (Completion, 
 func (c *client) exchange(ctx context.Context, q question, text func(string)) (Completion, *fault.Error) {
 	body, err := json.Marshal(q.body)
 	if err != nil {
-		return Completion{}, c.fail(fault.ProviderBadRequest, "cannot be asked: "+err.Error())
+		return Completion{}, c.fail(codes.ProviderBadRequest, "cannot be asked: "+err.Error())
 	}
 	request, err := http.NewRequestWithContext(ctx, http.MethodPost, c.base+c.wire.path(c.base, q.model),
 		bytes.NewReader(body))
 	if err != nil {
-		return Completion{}, c.fail(fault.ProviderBadRequest, "cannot be asked: "+err.Error())
+		return Completion{}, c.fail(codes.ProviderBadRequest, "cannot be asked: "+err.Error())
 	}
 	request.Header = q.header
 	request.Header.Set("Content-Type", "application/json")

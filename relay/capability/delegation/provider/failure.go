@@ -16,6 +16,7 @@ import (
 	"sync"
 	"time"
 
+	"tabrelay/relay/capability/delegation/codes"
 	"tabrelay/relay/lib/clip"
 	"tabrelay/relay/road/fault"
 )
@@ -75,46 +76,46 @@ func (t *trouble) answered() *answered {
 
 // byWord are the providers' names for failures. They say more than the status: a wrong key of Gemini is a 400.
 var byWord = map[string]fault.Code{
-	"API_KEY_INVALID": fault.ProviderAuth, "UNAUTHENTICATED": fault.ProviderAuth,
-	"PERMISSION_DENIED": fault.ProviderAuth, "authentication_error": fault.ProviderAuth,
-	"permission_error": fault.ProviderAuth, "invalid_api_key": fault.ProviderAuth,
+	"API_KEY_INVALID": codes.ProviderAuth, "UNAUTHENTICATED": codes.ProviderAuth,
+	"PERMISSION_DENIED": codes.ProviderAuth, "authentication_error": codes.ProviderAuth,
+	"permission_error": codes.ProviderAuth, "invalid_api_key": codes.ProviderAuth,
 
 	"RESOURCE_EXHAUSTED": fault.RateLimited, "rate_limit_error": fault.RateLimited,
 	"rate_limit_exceeded": fault.RateLimited, "insufficient_quota": fault.RateLimited,
 
-	"UNAVAILABLE": fault.ProviderError, "INTERNAL": fault.ProviderError, "DEADLINE_EXCEEDED": fault.ProviderError,
-	"overloaded_error": fault.ProviderError, "api_error": fault.ProviderError, "timeout_error": fault.ProviderError,
-	"server_error": fault.ProviderError,
+	"UNAVAILABLE": codes.ProviderError, "INTERNAL": codes.ProviderError, "DEADLINE_EXCEEDED": codes.ProviderError,
+	"overloaded_error": codes.ProviderError, "api_error": codes.ProviderError, "timeout_error": codes.ProviderError,
+	"server_error": codes.ProviderError,
 
-	"INVALID_ARGUMENT": fault.ProviderBadRequest, "FAILED_PRECONDITION": fault.ProviderBadRequest,
-	"NOT_FOUND": fault.ProviderBadRequest, "invalid_request_error": fault.ProviderBadRequest,
-	"not_found_error": fault.ProviderBadRequest, "request_too_large": fault.ProviderBadRequest,
+	"INVALID_ARGUMENT": codes.ProviderBadRequest, "FAILED_PRECONDITION": codes.ProviderBadRequest,
+	"NOT_FOUND": codes.ProviderBadRequest, "invalid_request_error": codes.ProviderBadRequest,
+	"not_found_error": codes.ProviderBadRequest, "request_too_large": codes.ProviderBadRequest,
 }
 
 // codeOf is the kind of a refusal: by its status, and where that says little, by its words.
 func codeOf(a *answered) fault.Code {
 	for _, word := range a.words {
-		if byWord[word] == fault.ProviderAuth {
-			return fault.ProviderAuth
+		if byWord[word] == codes.ProviderAuth {
+			return codes.ProviderAuth
 		}
 	}
 	switch s := a.status; {
 	case s == http.StatusUnauthorized, s == http.StatusForbidden:
-		return fault.ProviderAuth
+		return codes.ProviderAuth
 	case s == http.StatusTooManyRequests:
 		return fault.RateLimited
 	case s == http.StatusBadRequest, s == http.StatusNotFound, s == http.StatusUnprocessableEntity,
 		s == http.StatusRequestEntityTooLarge:
-		return fault.ProviderBadRequest
+		return codes.ProviderBadRequest
 	case s >= 500, s == http.StatusRequestTimeout:
-		return fault.ProviderError
+		return codes.ProviderError
 	}
 	for _, word := range a.words {
 		if code, known := byWord[word]; known {
 			return code
 		}
 	}
-	return fault.ProviderUnknown
+	return codes.ProviderUnknown
 }
 
 // refused is the failure of a response that is no 200.
@@ -159,7 +160,7 @@ func (c *client) said(a *answered, header http.Header) *fault.Error {
 			fault.WithHint("Ask the person to check the plan and the billing of the provider's account."))
 	}
 	var opts []fault.Option
-	if code == fault.RateLimited || code == fault.ProviderError {
+	if code == fault.RateLimited || code == codes.ProviderError {
 		if after := retryAfter(header, time.Now()); after > 0 {
 			a.retry = after
 		}
@@ -194,7 +195,7 @@ func (c *client) unreached(ctx context.Context, err error) *fault.Error {
 		err = u.Err
 	}
 	why := clip.Bytes(c.withoutKey(withoutAddress(err)), maxWords)
-	return c.fail(fault.ProviderUnreachable, "could not be reached: "+why, fault.WithCause(err))
+	return c.fail(codes.ProviderUnreachable, "could not be reached: "+why, fault.WithCause(err))
 }
 
 // withoutAddress is why a connection failed, without the address: where providers are is not for the callers of agents.
@@ -218,12 +219,12 @@ func (c *client) broken(ctx context.Context, err error, header http.Header) *fau
 	case errors.As(err, &a):
 		return c.said(a, header)
 	case errors.Is(err, errPage):
-		return c.fail(fault.ProviderUnknown, err.Error(),
+		return c.fail(codes.ProviderUnknown, err.Error(),
 			fault.WithHint(`Ask the person whether the provider's "baseUrl" is right.`))
 	case errors.Is(err, errGarbage):
-		return c.fail(fault.ProviderUnknown, err.Error())
+		return c.fail(codes.ProviderUnknown, err.Error())
 	}
-	return c.fail(fault.ProviderUnreachable, "ended its answer early", fault.WithCause(err))
+	return c.fail(codes.ProviderUnreachable, "ended its answer early", fault.WithCause(err))
 }
 
 // ended is the failure of a request whose context ended: the cause if that is a failure.

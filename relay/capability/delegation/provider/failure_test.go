@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"tabrelay/relay/capability/delegation/codes"
 	"tabrelay/relay/capability/delegation/provider"
 	"tabrelay/relay/capability/delegation/provider/providertest"
 	"tabrelay/relay/road/fault"
@@ -25,15 +26,15 @@ var failures = []struct {
 	retryable  bool
 	retryAfter int64
 }{
-	{"400", providertest.Step{Status: 400}, fault.ProviderBadRequest, false, 0},
-	{"401", providertest.Step{Status: 401}, fault.ProviderAuth, false, 0},
-	{"403", providertest.Step{Status: 403}, fault.ProviderAuth, false, 0},
-	{"404", providertest.Step{Status: 404}, fault.ProviderBadRequest, false, 0},
-	{"408", providertest.Step{Status: 408}, fault.ProviderError, true, 0},
-	{"409", providertest.Step{Status: 409, Body: "{}"}, fault.ProviderUnknown, false, 0},
-	{"413", providertest.Step{Status: 413}, fault.ProviderBadRequest, false, 0},
-	{"418", providertest.Step{Status: 418, Body: "short and stout"}, fault.ProviderUnknown, false, 0},
-	{"422", providertest.Step{Status: 422}, fault.ProviderBadRequest, false, 0},
+	{"400", providertest.Step{Status: 400}, codes.ProviderBadRequest, false, 0},
+	{"401", providertest.Step{Status: 401}, codes.ProviderAuth, false, 0},
+	{"403", providertest.Step{Status: 403}, codes.ProviderAuth, false, 0},
+	{"404", providertest.Step{Status: 404}, codes.ProviderBadRequest, false, 0},
+	{"408", providertest.Step{Status: 408}, codes.ProviderError, true, 0},
+	{"409", providertest.Step{Status: 409, Body: "{}"}, codes.ProviderUnknown, false, 0},
+	{"413", providertest.Step{Status: 413}, codes.ProviderBadRequest, false, 0},
+	{"418", providertest.Step{Status: 418, Body: "short and stout"}, codes.ProviderUnknown, false, 0},
+	{"422", providertest.Step{Status: 422}, codes.ProviderBadRequest, false, 0},
 	{"429", providertest.Step{Status: 429}, fault.RateLimited, true, 0},
 	{"429 in seconds", providertest.Step{Status: 429, Header: http.Header{"Retry-After": {"7"}}},
 		fault.RateLimited, true, 7000},
@@ -43,43 +44,43 @@ var failures = []struct {
 		Header: http.Header{"Retry-After": {"Wed, 21 Oct 2015 07:28:00 GMT"}}}, fault.RateLimited, true, 0},
 	{"429 with nonsense", providertest.Step{Status: 429, Header: http.Header{"Retry-After": {"soon"}}},
 		fault.RateLimited, true, 0},
-	{"500", providertest.Step{Status: 500}, fault.ProviderError, true, 0},
+	{"500", providertest.Step{Status: 500}, codes.ProviderError, true, 0},
 	{"502 with a page", providertest.Step{Status: 502, Body: html, Header: http.Header{"Content-Type": {"text/html"}}},
-		fault.ProviderError, true, 0},
+		codes.ProviderError, true, 0},
 	{"503 in seconds", providertest.Step{Status: 503, Header: http.Header{"Retry-After": {"1.5"}}},
-		fault.ProviderError, true, 1500},
-	{"529", providertest.Step{Status: 529}, fault.ProviderError, true, 0},
+		codes.ProviderError, true, 1500},
+	{"529", providertest.Step{Status: 529}, codes.ProviderError, true, 0},
 	{"redirect", providertest.Step{Status: 307, Header: http.Header{"Location": {"http://elsewhere.test/"}}},
-		fault.ProviderUnknown, false, 0},
-	{"204", providertest.Step{Status: 204}, fault.ProviderUnknown, false, 0},
-	{"a page", providertest.Step{Status: 200, Body: html}, fault.ProviderUnknown, false, 0},
-	{"nothing", providertest.Step{Status: 200, Body: " \n"}, fault.ProviderUnreachable, true, 0},
-	{"garbage", providertest.Step{Status: 200, Body: "{\"a\""}, fault.ProviderUnknown, false, 0},
-	{"garbage amid the stream", providertest.Step{Text: "well", Garbage: "{nothing"}, fault.ProviderUnknown, false, 0},
-	{"another type amid the stream", providertest.Step{Text: "well", Garbage: "7"}, fault.ProviderUnknown, false, 0},
-	{"the stream ends early", providertest.Step{Text: "well", Ends: true}, fault.ProviderUnreachable, true, 0},
-	{"the connection is cut", providertest.Step{Text: "well", Cut: true}, fault.ProviderUnreachable, true, 0},
+		codes.ProviderUnknown, false, 0},
+	{"204", providertest.Step{Status: 204}, codes.ProviderUnknown, false, 0},
+	{"a page", providertest.Step{Status: 200, Body: html}, codes.ProviderUnknown, false, 0},
+	{"nothing", providertest.Step{Status: 200, Body: " \n"}, codes.ProviderUnreachable, true, 0},
+	{"garbage", providertest.Step{Status: 200, Body: "{\"a\""}, codes.ProviderUnknown, false, 0},
+	{"garbage amid the stream", providertest.Step{Text: "well", Garbage: "{nothing"}, codes.ProviderUnknown, false, 0},
+	{"another type amid the stream", providertest.Step{Text: "well", Garbage: "7"}, codes.ProviderUnknown, false, 0},
+	{"the stream ends early", providertest.Step{Text: "well", Ends: true}, codes.ProviderUnreachable, true, 0},
+	{"the connection is cut", providertest.Step{Text: "well", Cut: true}, codes.ProviderUnreachable, true, 0},
 	{"the connection is cut amid a call", providertest.Step{Cut: true,
 		Calls: []provider.ToolCall{{ID: "a", Name: "x", Arguments: []byte(`{"a":1}`)}}},
-		fault.ProviderUnreachable, true, 0},
+		codes.ProviderUnreachable, true, 0},
 	{"nonsense of a failure amid the stream", providertest.Step{ErrorEvent: "strange"},
-		fault.ProviderUnknown, false, 0},
+		codes.ProviderUnknown, false, 0},
 }
 
 // ofKind are failures in the words of one wire.
 var ofKind = map[provider.Kind]map[string]fault.Code{
-	provider.OpenAI: {"server_error": fault.ProviderError, "rate_limit_exceeded": fault.RateLimited,
-		"insufficient_quota": fault.RateLimited, "invalid_request_error": fault.ProviderBadRequest},
-	provider.Anthropic: {"overloaded_error": fault.ProviderError, "api_error": fault.ProviderError,
-		"timeout_error": fault.ProviderError, "rate_limit_error": fault.RateLimited,
-		"authentication_error": fault.ProviderAuth, "permission_error": fault.ProviderAuth,
-		"invalid_request_error": fault.ProviderBadRequest, "not_found_error": fault.ProviderBadRequest,
-		"request_too_large": fault.ProviderBadRequest},
-	provider.Gemini: {"UNAVAILABLE": fault.ProviderError, "INTERNAL": fault.ProviderError,
-		"DEADLINE_EXCEEDED": fault.ProviderError, "RESOURCE_EXHAUSTED": fault.RateLimited,
-		"UNAUTHENTICATED": fault.ProviderAuth, "PERMISSION_DENIED": fault.ProviderAuth,
-		"INVALID_ARGUMENT": fault.ProviderBadRequest, "NOT_FOUND": fault.ProviderBadRequest,
-		"FAILED_PRECONDITION": fault.ProviderBadRequest},
+	provider.OpenAI: {"server_error": codes.ProviderError, "rate_limit_exceeded": fault.RateLimited,
+		"insufficient_quota": fault.RateLimited, "invalid_request_error": codes.ProviderBadRequest},
+	provider.Anthropic: {"overloaded_error": codes.ProviderError, "api_error": codes.ProviderError,
+		"timeout_error": codes.ProviderError, "rate_limit_error": fault.RateLimited,
+		"authentication_error": codes.ProviderAuth, "permission_error": codes.ProviderAuth,
+		"invalid_request_error": codes.ProviderBadRequest, "not_found_error": codes.ProviderBadRequest,
+		"request_too_large": codes.ProviderBadRequest},
+	provider.Gemini: {"UNAVAILABLE": codes.ProviderError, "INTERNAL": codes.ProviderError,
+		"DEADLINE_EXCEEDED": codes.ProviderError, "RESOURCE_EXHAUSTED": fault.RateLimited,
+		"UNAUTHENTICATED": codes.ProviderAuth, "PERMISSION_DENIED": codes.ProviderAuth,
+		"INVALID_ARGUMENT": codes.ProviderBadRequest, "NOT_FOUND": codes.ProviderBadRequest,
+		"FAILED_PRECONDITION": codes.ProviderBadRequest},
 }
 
 func TestEveryFailureIsKnown(t *testing.T) {
@@ -102,7 +103,7 @@ func TestEveryFailureIsKnown(t *testing.T) {
 			t.Run(word, func(t *testing.T) {
 				s := providertest.New(t, kind, providertest.Step{Text: "well", ErrorEvent: word})
 				_, failed := s.Provider().Complete(t.Context(), ask("x"))
-				again := code == fault.RateLimited || code == fault.ProviderError
+				again := code == fault.RateLimited || code == codes.ProviderError
 				check(t, s, failed, code, again && word != "insufficient_quota")
 			})
 		}
@@ -173,7 +174,7 @@ func TestAnAddressWithoutAServer(t *testing.T) {
 			t.Fatal(err)
 		}
 		_, failed := p.Complete(t.Context(), ask("x"))
-		if failed == nil || failed.Code != fault.ProviderUnreachable ||
+		if failed == nil || failed.Code != codes.ProviderUnreachable ||
 			failed.Message != "Provider local could not be reached: connection refused" {
 			t.Errorf("%v", failed)
 		}
@@ -220,7 +221,7 @@ func TestWhatWasTakenIsCounted(t *testing.T) {
 	s := providertest.New(t, provider.Anthropic, providertest.Step{Text: "well", Cut: true,
 		Usage: provider.Usage{InputTokens: 50, CachedTokens: 20}})
 	done, failed := s.Provider().Complete(t.Context(), ask("x"))
-	check(t, s, failed, fault.ProviderUnreachable, true)
+	check(t, s, failed, codes.ProviderUnreachable, true)
 	if done.Usage.InputTokens != 50 || done.Usage.CachedTokens != 20 || done.Message.Text != "" {
 		t.Errorf("%+v", done)
 	}

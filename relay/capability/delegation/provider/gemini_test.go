@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"tabrelay/relay/capability/delegation/codes"
 	"tabrelay/relay/capability/delegation/provider"
 	"tabrelay/relay/capability/delegation/provider/providertest"
 	"tabrelay/relay/road/fault"
@@ -30,7 +31,7 @@ func TestGeminiParameters(t *testing.T) {
 		r := ask("x")
 		r.Params = read(t, `{"providerSpecific": `+specific+`}`)
 		_, failed := s.Provider().Complete(t.Context(), r)
-		if failed == nil || failed.Code != fault.ProviderBadRequest || s.HTTPCalls() != 0 {
+		if failed == nil || failed.Code != codes.ProviderBadRequest || s.HTTPCalls() != 0 {
 			t.Errorf("%s: %v", specific, failed)
 		}
 	}
@@ -97,7 +98,7 @@ func TestGeminiRefusesInItsWay(t *testing.T) {
 	failed := refuse(http.StatusBadRequest, `[{"error": {"code": 400, "status": "INVALID_ARGUMENT", "message":
 		"API key not valid.", "details": [{"@type": "type.googleapis.com/google.rpc.ErrorInfo",
 		"reason": "API_KEY_INVALID"}]}}]`)
-	if failed.Code != fault.ProviderAuth || !strings.Contains(failed.Message, "API key not valid.") {
+	if failed.Code != codes.ProviderAuth || !strings.Contains(failed.Message, "API key not valid.") {
 		t.Errorf("%v", failed)
 	}
 	failed = refuse(http.StatusTooManyRequests, `{"error": {"code": 429, "status": "RESOURCE_EXHAUSTED",

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync/atomic"
 
+	"tabrelay/relay/capability/delegation/codes"
 	"tabrelay/relay/lib/random"
 	"tabrelay/relay/road/fault"
 )
@@ -73,7 +74,7 @@ func (w *openAI) ask(r Request, model string) (question, error) {
 
 // learns implements wire. Most servers that do not know stream_options pass over it; a few refuse it.
 func (w *openAI) learns(refusal *fault.Error) bool {
-	return refusal.Code == fault.ProviderBadRequest && strings.Contains(refusal.Message, "stream_options") &&
+	return refusal.Code == codes.ProviderBadRequest && strings.Contains(refusal.Message, "stream_options") &&
 		w.noUsage.CompareAndSwap(false, true)
 }
 

@@ -7,9 +7,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"tabrelay/relay/capability/delegation/codes"
 	"tabrelay/relay/capability/delegation/provider"
 	"tabrelay/relay/capability/delegation/provider/providertest"
-	"tabrelay/relay/road/fault"
 )
 
 const all = `"temperature": 0.5, "maxTokens": 9, "topP": 0.25, "topK": 3, "stopSequences": ["END"]`
@@ -142,7 +142,7 @@ func TestAServerWithoutStreamOptions(t *testing.T) {
 	s = providertest.New(t, provider.OpenAI, providertest.Step{Status: 400, Body: `{"message": "stream_options"}`},
 		providertest.Step{Status: 400, Body: `{"message": "stream_options"}`})
 	_, failed := s.Provider().Complete(t.Context(), ask("x"))
-	if failed == nil || failed.Code != fault.ProviderBadRequest {
+	if failed == nil || failed.Code != codes.ProviderBadRequest {
 		t.Errorf("%v", failed)
 	}
 	if s.HTTPCalls() != 2 {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"tabrelay/relay/capability/delegation/codes"
 	"tabrelay/relay/capability/delegation/provider"
 	"tabrelay/relay/capability/delegation/provider/providertest"
 	"tabrelay/relay/road/fault"
@@ -39,6 +40,7 @@ func TestMain(m *testing.M) {
 			panic(err)
 		}
 	}
+	fault.Attach(codes.Group)
 	code := m.Run()
 	proxy.Close()
 	os.Exit(code)
@@ -264,7 +266,7 @@ func TestAProxyIsForOtherMachines(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, failed := p.Complete(context.Background(), ask("x")); failed == nil ||
-		failed.Code != fault.ProviderUnreachable { // the proxy makes no tunnel
+		failed.Code != codes.ProviderUnreachable { // the proxy makes no tunnel
 		t.Errorf("%v", failed)
 	}
 	if got := <-proxied; got != "//provider.test:443" || len(proxied) > 0 {

@@ -12,6 +12,7 @@ import (
 
 	acp "github.com/coder/acp-go-sdk"
 
+	"tabrelay/relay/capability/delegation/codes"
 	"tabrelay/relay/lib/clip"
 	"tabrelay/relay/road/call"
 	"tabrelay/relay/road/fault"
@@ -54,7 +55,7 @@ func (w *Worker) shakeHands(ctx context.Context, p *program) *fault.Error {
 	case err != nil:
 		return w.unfit(ctx, p, err)
 	case *hello.ProtocolVersion != acp.ProtocolVersionNumber:
-		return fault.New(fault.WorkerStartFailed, fmt.Sprintf("The worker %s speaks version %d of the Agent Client "+
+		return fault.New(codes.WorkerStartFailed, fmt.Sprintf("The worker %s speaks version %d of the Agent Client "+
 			"Protocol, and tabrelay version %d, so it was ended", id, *hello.ProtocolVersion,
 			acp.ProtocolVersionNumber),
 			fault.WithHint("Ask the person to install a version of the program, or of tabrelay, that fits the other."))
@@ -116,7 +117,7 @@ func (w *Worker) unfit(ctx context.Context, p *program, err error) *fault.Error 
 	case ctx.Err() != nil:
 		why = "it did not answer within " + startTime.String()
 	}
-	return fault.New(fault.WorkerStartFailed, "The worker "+w.options.ID+" did not say what it speaks: "+why,
+	return fault.New(codes.WorkerStartFailed, "The worker "+w.options.ID+" did not say what it speaks: "+why,
 		w.evidence(p),
 		fault.WithHint("Ask the person to check the worker's command, and its `protocol`, in config.json."))
 }

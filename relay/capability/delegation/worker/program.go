@@ -8,6 +8,7 @@ import (
 
 	acp "github.com/coder/acp-go-sdk"
 
+	"tabrelay/relay/capability/delegation/codes"
 	"tabrelay/relay/lib/clip"
 	"tabrelay/relay/road/fault"
 )
@@ -132,7 +133,7 @@ func (p *program) hear(ctx context.Context, method string, params json.RawMessag
 // ended is the failure of something whose context has ended.
 func (w *Worker) ended(ctx context.Context, when string, o fault.Outcome) *fault.Error {
 	if errors.Is(context.Cause(ctx), context.DeadlineExceeded) {
-		return fault.New(fault.WorkerTimeout, "The worker "+w.options.ID+" did not answer in time "+when,
+		return fault.New(codes.WorkerTimeout, "The worker "+w.options.ID+" did not answer in time "+when,
 			fault.WithOutcome(o))
 	}
 	return fault.New(fault.Cancelled, "The request ended "+when, fault.WithOutcome(o),
@@ -148,7 +149,7 @@ func (w *Worker) failed(ctx context.Context, p *program, err error, when string,
 	case errors.Is(err, errEnded):
 		return w.died(p, when, o)
 	case errors.As(err, &bad), errors.Is(err, errMalformed), errors.Is(err, errTooLong):
-		return fault.New(fault.WorkerBadReply,
+		return fault.New(codes.WorkerBadReply,
 			fmt.Sprintf("The worker %s gave no valid answer when %s: %s", id, when, err),
 			fault.WithOutcome(o), w.evidence(p))
 	case errors.As(err, &refused):
@@ -164,7 +165,7 @@ func (w *Worker) died(p *program, when string, o fault.Outcome) *fault.Error {
 		p.process.stop()
 	}
 	<-p.process.exited // a program that says nothing more is ended
-	failure := fault.New(fault.WorkerFailed, fmt.Sprintf("The worker %s ended when %s: %s", w.options.ID, when,
+	failure := fault.New(codes.WorkerFailed, fmt.Sprintf("The worker %s ended when %s: %s", w.options.ID, when,
 		p.process.how), fault.WithOutcome(o), w.evidence(p),
 		fault.WithHint("Check what was done before repeating the task. A new session starts the worker anew."))
 	failure.SessionValid = new(false)
@@ -183,10 +184,10 @@ func (w *Worker) refused(p *program, e *acp.RequestError, o fault.Outcome) *faul
 	options := []fault.Option{fault.WithOutcome(o), w.evidence(p)}
 	if _, acpSpoken := p.speaks.(acpDialect); acpSpoken && e.Code == authRequired {
 		options = append(options, fault.WithHint(w.howToSignIn(p.signIns)))
-		return fault.New(fault.WorkerFailed,
+		return fault.New(codes.WorkerFailed,
 			"Nobody has signed in to the worker "+w.options.ID+": "+clip.Runes(p.process.plain(said), 2000), options...)
 	}
-	return fault.New(fault.WorkerFailed,
+	return fault.New(codes.WorkerFailed,
 		"The worker "+w.options.ID+" reported: "+clip.Runes(p.process.plain(said), 2000),
 		options...)
 }

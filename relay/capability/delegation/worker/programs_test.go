@@ -17,6 +17,9 @@ import (
 	"time"
 
 	"github.com/rs/zerolog"
+
+	"tabrelay/relay/capability/delegation/codes"
+	"tabrelay/relay/road/fault"
 )
 
 // modeVariable makes the test binary one of the programs below.
@@ -32,6 +35,7 @@ func TestMain(m *testing.M) {
 		play(mode)
 		return
 	}
+	fault.Attach(codes.Group)
 	os.Exit(m.Run())
 }
 

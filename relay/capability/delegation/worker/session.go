@@ -8,6 +8,7 @@ import (
 
 	acp "github.com/coder/acp-go-sdk"
 
+	"tabrelay/relay/capability/delegation/codes"
 	"tabrelay/relay/capability/delegation/picture"
 	"tabrelay/relay/road/call"
 	"tabrelay/relay/road/fault"
@@ -123,11 +124,11 @@ func (s *Session) usable() *fault.Error {
 	var failure *fault.Error
 	switch {
 	case s.stuck.Load():
-		failure = fault.New(fault.WorkerFailed,
+		failure = fault.New(codes.WorkerFailed,
 			"The worker "+s.worker.options.ID+" does not end a turn that was cancelled",
 			fault.WithOutcome(fault.NotExecuted), fault.WithHint("Close the session and create another one."))
 	case s.program.ended():
-		failure = fault.New(fault.WorkerFailed,
+		failure = fault.New(codes.WorkerFailed,
 			"The worker "+s.worker.options.ID+" ended since, and the session with it",
 			fault.WithOutcome(fault.NotExecuted),
 			fault.WithHint("Create another session: that starts the worker anew."))

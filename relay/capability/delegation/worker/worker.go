@@ -17,6 +17,7 @@ import (
 
 	"github.com/rs/zerolog"
 
+	"tabrelay/relay/capability/delegation/codes"
 	"tabrelay/relay/lib/lock"
 	"tabrelay/relay/road/fault"
 )
@@ -188,7 +189,7 @@ func (w *Worker) claim() (p *program, fresh bool, failure *fault.Error) {
 		return w.current, false, nil
 	}
 	if left := w.starts.take(time.Now()); left > 0 {
-		return nil, false, fault.New(fault.WorkerStartFailed,
+		return nil, false, fault.New(codes.WorkerStartFailed,
 			fmt.Sprintf("The worker %s ended %d times within %s, so it is not started for %s", w.options.ID,
 				1+maxRestarts, restartTime, left.Round(time.Second)),
 			fault.WithHint("Ask the person to look at `tabrelay logs` for why it ends."), fault.WithRetryAfter(left))
@@ -238,12 +239,12 @@ func (w *Worker) forget(p *program) {
 func (w *Worker) begin(p *program) *fault.Error {
 	o := &w.options
 	if o.Lacks != "" {
-		return fault.New(fault.WorkerStartFailed, "The worker "+o.ID+" could not be started: "+o.Lacks,
+		return fault.New(codes.WorkerStartFailed, "The worker "+o.ID+" could not be started: "+o.Lacks,
 			fault.WithHint("Ask the person to mend workers."+o.ID+" in config.json, and to restart the relay."))
 	}
 	process, err := start(o)
 	if err != nil {
-		return fault.New(fault.WorkerStartFailed, "The worker "+o.ID+" could not be started: "+err.Error(),
+		return fault.New(codes.WorkerStartFailed, "The worker "+o.ID+" could not be started: "+err.Error(),
 			fault.WithCause(err))
 	}
 	p.conn = newConn(process, p.hear, func(why string) { w.unusable(p, why) })

@@ -19,6 +19,7 @@ import (
 
 	"github.com/rs/zerolog"
 
+	"tabrelay/relay/capability/delegation/codes"
 	"tabrelay/relay/capability/delegation/picture"
 	"tabrelay/relay/road/call"
 	"tabrelay/relay/road/fault"
@@ -138,17 +139,17 @@ func TestFailuresOfPrompts(t *testing.T) {
 		code                     fault.Code
 		valid                    bool
 	}{
-		{"its own words", "bus-failing", "x", "reported: Intentional failure in …", fault.WorkerFailed, true},
+		{"its own words", "bus-failing", "x", "reported: Intentional failure in …", codes.WorkerFailed, true},
 		{"no text", "bus-malformed", `{"jsonrpc":"2.0","result":{"stopReason":"end_turn"},"id":`, "no text",
-			fault.WorkerBadReply, true},
+			codes.WorkerBadReply, true},
 		{"wrong types", "bus-malformed", `{"jsonrpc":"2.0","result":{"text":7,"stopReason":"end_turn"},"id":`,
-			"wrong types", fault.WorkerBadReply, true},
+			"wrong types", codes.WorkerBadReply, true},
 		{"no error", "bus-malformed", `{"jsonrpc":"2.0","error":"no","id":`, "not a JSON-RPC response",
-			fault.WorkerBadReply, true},
-		{"crash", "acp", "crash", "ended when it was working on the prompt: exit status 7", fault.WorkerFailed, false},
-		{"closed output", "acp", "close output", "because it closed its output", fault.WorkerFailed, false},
-		{"garbage", "acp", "garbage", "3 lines of its output could not be used", fault.WorkerFailed, false},
-		{"long answer", "acp", "long answer", "longer than 10 MiB", fault.WorkerBadReply, true},
+			codes.WorkerBadReply, true},
+		{"crash", "acp", "crash", "ended when it was working on the prompt: exit status 7", codes.WorkerFailed, false},
+		{"closed output", "acp", "close output", "because it closed its output", codes.WorkerFailed, false},
+		{"garbage", "acp", "garbage", "3 lines of its output could not be used", codes.WorkerFailed, false},
+		{"long answer", "acp", "long answer", "longer than 10 MiB", codes.WorkerBadReply, true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			place := t.TempDir()
@@ -217,7 +218,7 @@ func TestProgramsThatDoNotStart(t *testing.T) {
 			if failure == nil || !strings.Contains(failure.Message, c.want) {
 				t.Fatalf("failure %v", failure)
 			}
-			if code := fault.WorkerStartFailed; c.mode != "no-session" && (failure.Code != code || failure.Retryable) {
+			if code := codes.WorkerStartFailed; c.mode != "no-session" && (failure.Code != code || failure.Retryable) {
 				t.Errorf("failure %+v", failure)
 			}
 			if c.mode == "noisy" && !strings.Contains(string(failure.Data), "the last words") {
@@ -242,7 +243,7 @@ func TestRestartsAreBounded(t *testing.T) {
 		}
 	}
 	_, failure := l.Open(t.Context(), Tools{})
-	if failure == nil || failure.Code != fault.WorkerStartFailed || failure.RetryAfterMs == nil {
+	if failure == nil || failure.Code != codes.WorkerStartFailed || failure.RetryAfterMs == nil {
 		t.Fatalf("failure %+v", failure)
 	}
 	if held := l.Held(); held <= 0 || held > restartTime {
@@ -293,7 +294,7 @@ func TestTimeout(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
 	_, failure := s.Prompt(ctx, Turn{Text: "hang"})
-	if failure == nil || failure.Code != fault.WorkerTimeout || failure.Outcome != fault.Unknown {
+	if failure == nil || failure.Code != codes.WorkerTimeout || failure.Outcome != fault.Unknown {
 		t.Fatalf("failure %+v", failure)
 	}
 }
@@ -393,7 +394,7 @@ func TestSignedOut(t *testing.T) {
 		want := "Ask the person to sign in to the program in a terminal" + next
 		t.Run(mode, func(t *testing.T) {
 			_, failure := newLab(t, mode, ACP).Open(t.Context(), Tools{})
-			if failure == nil || failure.Code != fault.WorkerFailed || failure.Hint != want ||
+			if failure == nil || failure.Code != codes.WorkerFailed || failure.Hint != want ||
 				failure.Message != "Nobody has signed in to the worker tester: Authentication required" {
 				t.Errorf("%+v", failure)
 			}

@@ -82,7 +82,6 @@ func (s Situation) row() fault.Row {
 
 // Find finds a situation by its id.
 func Find(id string) (Situation, bool) {
-	all := All()
 	i := slices.IndexFunc(all, func(s Situation) bool { return s.ID == id })
 	if i < 0 {
 		return Situation{}, false

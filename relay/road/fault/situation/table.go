@@ -6,12 +6,13 @@ import (
 	"tabrelay/relay/road/fault"
 )
 
-// All returns everything that is known to go wrong. Each has a test that provokes it, or stands in the list of
-// those that cannot be provoked yet (relay/situations_test.go).
-func All() []Situation {
-	return slices.Concat(requestSituations, callSituations, pageSituations, linkSituations, decisionSituations,
-		agentSituations)
-}
+var all = slices.Concat(requestSituations, callSituations, pageSituations, linkSituations, decisionSituations)
+
+// All returns everything that is known to go wrong. Each has a test that provokes it (relay/situations_test.go).
+func All() []Situation { return all }
+
+// Attach adds what goes wrong in a capability.
+func Attach(list []Situation) { all = slices.Concat(all, list) }
 
 var requestSituations = []Situation{
 	{ID: "malformed-json", Code: fault.ParseError, Layer: InProtocol, Again: No,
@@ -203,52 +204,4 @@ var decisionSituations = []Situation{
 	{ID: "not-configured", Code: fault.ConfigError, Layer: InResult, Again: No,
 		When:  "something the call needs is not configured",
 		Cause: "A setting of the plugin, an agent, a provider or a key is missing."},
-}
-
-var agentSituations = []Situation{
-	{ID: "agent-unknown", Code: fault.AgentNotFound, Layer: InResult, Again: No,
-		When: "no delegated agent has the id", Cause: "It is misspelt, or no longer configured."},
-	{ID: "agent-failed", Code: fault.AgentFailed, Layer: InResult, Again: No,
-		When:  "a delegated agent ends with a failure",
-		Cause: "What it was told cannot be done, or it met an error it could not pass."},
-	{ID: "session-unknown", Code: fault.SessionNotFound, Layer: InResult, Again: No,
-		When: "no session has the id", Cause: "It was closed, or it expired."},
-	{ID: "sessions-full", Code: fault.SessionCapacity, Layer: InResult, Again: No,
-		When: "no more sessions can be open", Cause: "Earlier ones were not closed."},
-	{ID: "session-busy", Code: fault.SessionBusy, Layer: InResult, Again: Yes,
-		When: "the session is still answering", Cause: "One prompt at a time."},
-	{ID: "delegation-off", Code: fault.ExecutorNotStarted, Layer: InResult, Again: No,
-		When: "an agent is prompted in a session that it has not opened", Cause: "A bug in the relay."},
-	{ID: "worker-does-not-start", Code: fault.WorkerStartFailed, Layer: InResult, Again: No,
-		When: "a worker program does not start", Cause: "Its command is wrong, or it is not installed."},
-	{ID: "worker-bad-reply", Code: fault.WorkerBadReply, Layer: InResult, Again: No,
-		When:  "a worker answers with something that is not a reply",
-		Cause: "It speaks another protocol, or its own wrongly."},
-	{ID: "worker-failed", Code: fault.WorkerFailed, Layer: InResult, Again: No,
-		When: "a worker reports a failure, or ends",
-		Cause: "What it was told cannot be done, it crashed, or it was ended because it wrote other things than " +
-			"messages to its output."},
-	{ID: "worker-slow", Code: fault.WorkerTimeout, Layer: InResult, Again: Yes,
-		When: "a worker does not answer in time", Cause: "The task is large, or it hangs."},
-	{ID: "provider-refuses-key", Code: fault.ProviderAuth, Layer: InResult, Again: No,
-		When: "a model provider answers 401 or 403", Cause: "The key is wrong, or may not use this model."},
-	{ID: "provider-refuses-request", Code: fault.ProviderBadRequest, Layer: InResult, Again: No,
-		When: "a model provider answers 400", Cause: "The model's name, a parameter or the length of the prompt is " +
-			"wrong."},
-	{ID: "provider-rate-limit", Code: fault.RateLimited, Layer: InResult, Again: Yes,
-		When: "a model provider answers 429", Cause: "Too many requests, or the quota is used up."},
-	{ID: "provider-down", Code: fault.ProviderError, Layer: InResult, Again: Yes,
-		When: "a model provider answers 5xx", Cause: "It failed or is overloaded."},
-	{ID: "provider-unreachable", Code: fault.ProviderUnreachable, Layer: InResult, Again: Yes,
-		When: "a model provider cannot be reached", Cause: "The network, a proxy or its address."},
-	{ID: "provider-slow", Code: fault.TimeoutCode, Layer: InResult, Again: Yes,
-		When: "a model provider does not answer in time", Cause: "A long answer, or an overloaded provider."},
-	{ID: "provider-odd", Code: fault.ProviderUnknown, Layer: InResult, Again: No,
-		When: "a model provider fails in a way that fits nothing else", Cause: "Its message says more."},
-	{ID: "errand-used-its-calls", Code: fault.BudgetExceeded, Layer: InResult, Again: No,
-		When:  "a delegated agent calls more tools than its errand may",
-		Cause: "The errand is too large, or the agent goes round in circles."},
-	{ID: "day-used-its-money", Code: fault.BudgetExceeded, Layer: InResult, Again: No,
-		When:  "the errands of a day have cost as much as they may",
-		Cause: "`delegation.costPerDayUsd` in config.json."},
 }

@@ -8,7 +8,7 @@ import (
 
 func TestFilesAreFresh(t *testing.T) {
 	for name, text := range outputs {
-		got, err := os.ReadFile(filepath.Join("..", "..", "..", "..", filepath.FromSlash(name)))
+		got, err := os.ReadFile(filepath.Join("..", "..", filepath.FromSlash(name)))
 		if err != nil {
 			t.Errorf("%v; run: go generate ./relay/road/fault", err)
 		} else if string(got) != text() {

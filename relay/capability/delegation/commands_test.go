@@ -1,35 +1,39 @@
-package main
+package delegation
 
 import (
 	"encoding/json"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/rs/zerolog"
-
-	"tabrelay/relay/road/call"
+	"tabrelay/relay/capability"
 	"tabrelay/relay/state/config"
-	"tabrelay/relay/state/store"
 )
 
 // A transcript is shown without control characters, every line of a page's text under the one that returned it.
 func TestTranscriptIsShown(t *testing.T) {
 	home := config.Home(t.TempDir())
-	s, err := store.Open(t.Context(), home.Database(), store.Limits{}, zerolog.Nop())
-	if err != nil {
-		t.Fatal(err)
-	}
-	s.KeepTranscript(call.Transcript{Session: "s", Agent: "reader", Client: "ann", Turn: 1, At: time.Now(),
+	r := openRecords(t, home)
+	r.KeepTranscript(Transcript{Session: "s", Agent: "reader", Client: "ann", Turn: 1, At: time.Now(),
 		Ended: "end_turn", Messages: json.RawMessage(`[{"role":"user","text":"Read it"},
 			{"role":"assistant","calls":[{"name":"wiki__read","arguments":{"title":"Main"}}]},
 			{"role":"user","results":[{"name":"wiki__read","text":"one\ntw\u0007o"}]},
 			{"role":"assistant","text":"Two."}]`)})
-	if err := s.Close(); err != nil {
+	if err := r.Close(); err != nil {
 		t.Fatal(err)
 	}
-	var out, errs strings.Builder
-	a := &app{terminal: terminal{out: &out, err: &errs}, home: home}
+	var out strings.Builder
+	a := commands{capability.Terminal{
+		Home: func() config.Home { return home }, JSON: func() bool { return false },
+		Printf: func(format string, args ...any) { fmt.Fprintf(&out, format, args...) },
+		Table: func(rows ...[]string) error {
+			for _, row := range rows {
+				fmt.Fprintln(&out, strings.Join(row, " "))
+			}
+			return nil
+		},
+	}}
 	if err := a.showTranscript(t.Context(), "s"); err != nil {
 		t.Fatal(err)
 	}

@@ -1,5 +1,5 @@
-// Command generate writes what follows from the table of failures: the reference page, and the constants of the
-// extension and of the plugin SDK. It runs in relay/road/fault, by go generate.
+// Command generate writes what follows from the table of failures, with those of capabilities: the reference page, and
+// the constants of the extension and of the plugin SDK. It runs in relay/road/fault, by go generate.
 package main
 
 import (
@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	_ "tabrelay/relay" // attaches the capabilities
 	"tabrelay/relay/road/fault"
 )
 

@@ -1,4 +1,4 @@
-package main
+package delegation
 
 import (
 	"context"
@@ -15,8 +15,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"tabrelay/relay/agent/join"
-	"tabrelay/relay/capability/delegation"
 	"tabrelay/relay/capability/delegation/agentconfig"
 	"tabrelay/relay/lib/rawjson"
 	"tabrelay/relay/program/httpapi"
@@ -62,8 +60,10 @@ func presetNames() (names []string) {
 	return names
 }
 
-func (a *app) agentsAdd() *cobra.Command {
+func (a commands) add() *cobra.Command {
 	return &cobra.Command{
+		ValidArgsFunction: a.Completing(func(context.Context) []string { return presetNames() }),
+
 		Use:   "add NAME [-- COMMAND [ARGUMENT…]]",
 		Short: "Add a program as an agent, and test it",
 		Long: "Add a program as an agent that clients can delegate to: find it, write it into config.json once you " +
@@ -74,8 +74,8 @@ func (a *app) agentsAdd() *cobra.Command {
 			if dash := cmd.ArgsLenAtDash(); len(args) == 1 && dash < 0 || dash == 1 && len(args) > 1 {
 				return nil
 			}
-			return usage("it takes one name, and a command after --").hinting("tabrelay agents add claude, or " +
-				"tabrelay agents add NAME -- COMMAND")
+			return a.Usage("tabrelay agents add claude, or tabrelay agents add NAME -- COMMAND",
+				"it takes one name, and a command after --")
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			p, known := findPreset(args[0])
@@ -83,9 +83,9 @@ func (a *app) agentsAdd() *cobra.Command {
 			case len(args) > 1:
 				p = preset{name: args[0], title: args[0], command: args[1:]}
 			case !known:
-				return usage("tabrelay does not know how to start %q%s", args[0], suggestion(args[0], presetNames())).
-					hinting("it knows " + strings.Join(presetNames(), ", ") + "; another program is added with its " +
-						"command: tabrelay agents add " + args[0] + " -- COMMAND")
+				return a.Usage("it knows "+strings.Join(presetNames(), ", ")+"; another program is added with its "+
+					"command: tabrelay agents add "+args[0]+" -- COMMAND",
+					"tabrelay does not know how to start %q%s", args[0], didYouMean(args[0], presetNames()))
 			}
 			return a.addAgent(cmd.Context(), p)
 		},
@@ -93,45 +93,45 @@ func (a *app) agentsAdd() *cobra.Command {
 }
 
 // addAgent writes a program into config.json, has the person confirm it, and tests it.
-func (a *app) addAgent(ctx context.Context, p preset) error {
-	if _, ok := join.Running(ctx, a.home); !ok {
-		return errNotRunning()
+func (a commands) addAgent(ctx context.Context, p preset) error {
+	if err := a.Get(ctx, statusPath, &httpapi.Status{}); err != nil { // it can be tested only where a relay runs
+		return err
 	}
-	command, err := p.find()
+	command, err := a.find(p)
 	if err != nil {
 		return err
 	}
 	if twin := config.Twin("workers"); os.Getenv(twin) != "" {
-		return usage("%s is set in this shell's environment, and wins over config.json", twin).hinting("unset it, or " +
-			"add the program there")
+		return a.Usage("unset it, or add the program there",
+			"%s is set in this shell's environment, and wins over config.json", twin)
 	}
 	waits, err := a.waitingConfig(ctx)
 	if err != nil {
 		return err
 	}
 	if waits != "" {
-		return failed("other changes of config.json wait for you (%s)", waits).
-			hinting("apply them with tabrelay config apply, or take them out of config.json; then run it again")
+		return a.Failed("apply them with tabrelay config apply, or take them out of config.json; then run it again",
+			"other changes of config.json wait for you (%s)", waits)
 	}
-	cfg, err := config.Load(a.home)
+	cfg, err := config.Load(a.Home())
 	if err != nil {
 		return err
 	}
 	before, there := agentconfig.Section.Of(cfg).Workers[p.name]
 	if there && before.Command == command && slices.Equal(before.Args, p.command[1:]) {
-		a.notef("%s is in config.json already.\n", p.name)
+		a.Notef("%s is in config.json already.\n", p.name)
 	} else {
-		a.notef("%s\n", p.plan(command, a.home.Config(), there))
+		a.Notef("%s\n", a.plan(p, command, a.Home().Config(), there))
 	}
 	if err := a.writeWorker(ctx, p, command, cfg); err != nil {
 		return err
 	}
-	a.notef("%s is added. Testing it:\n", p.name)
+	a.Notef("%s is added. Testing it:\n", p.name)
 	return a.testAgent(ctx, p.name)
 }
 
-// find is the absolute path of the program.
-func (p preset) find() (string, error) {
+// find is the absolute path of a program.
+func (a commands) find(p preset) (string, error) {
 	path, err := exec.LookPath(p.command[0])
 	if err == nil {
 		path, err = filepath.Abs(path)
@@ -139,22 +139,22 @@ func (p preset) find() (string, error) {
 	if err == nil {
 		return path, nil
 	}
-	failure := failed("%s cannot be added: there is no program %s in PATH", p.title, p.command[0])
-	if p.install == "" {
-		return "", failure.hinting("install it, or give its path")
+	next := "install it, or give its path"
+	if p.install != "" {
+		next = "install it: " + p.install + "\nthen run: tabrelay agents add " + p.name
 	}
-	return "", failure.hinting("install it: " + p.install + "\nthen run: tabrelay agents add " + p.name)
+	return "", a.Failed(next, "%s cannot be added: there is no program %s in PATH", p.title, p.command[0])
 }
 
 // plan is what a person should know before they confirm it.
-func (p preset) plan(command, file string, replaces bool) string {
+func (a commands) plan(p preset, command, file string, replaces bool) string {
 	does := "adds"
 	if replaces {
 		does = "replaces"
 	}
-	words := []string{shellWord(command)}
+	words := []string{a.ShellWord(command)}
 	for _, word := range p.command[1:] {
-		words = append(words, shellWord(word))
+		words = append(words, a.ShellWord(word))
 	}
 	return fmt.Sprintf("This %s the agent %s in %s. It runs: %s\n\n"+
 		"Clients that may delegate can give it errands. It then runs as you: with your files, your network and its "+
@@ -165,7 +165,7 @@ func (p preset) plan(command, file string, replaces bool) string {
 
 // writeWorker writes the program into config.json and has it put into effect. Without the person's yes, config.json
 // becomes again what it was.
-func (a *app) writeWorker(ctx context.Context, p preset, command string, cfg config.Config) error {
+func (a commands) writeWorker(ctx context.Context, p preset, command string, cfg config.Config) error {
 	workers := agentconfig.Section.Of(cfg).Workers
 	before, there := workers[p.name]
 	undo := []config.Edit{{Path: []string{"workers", p.name}}}
@@ -175,7 +175,7 @@ func (a *app) writeWorker(ctx context.Context, p preset, command string, cfg con
 	case len(workers) == 0:
 		undo = []config.Edit{{Path: []string{"workers"}}}
 	}
-	if err := config.Apply(a.home, workerEdits(p.name, command, p.command[1:])...); err != nil {
+	if err := config.Apply(a.Home(), workerEdits(p.name, command, p.command[1:])...); err != nil {
 		return err
 	}
 	err := a.applyConfig(ctx)
@@ -183,13 +183,10 @@ func (a *app) writeWorker(ctx context.Context, p preset, command string, cfg con
 		return nil
 	}
 	ctx = context.WithoutCancel(ctx) // also when the person stopped it
-	if failure := config.Apply(a.home, undo...); failure != nil {
+	if failure := config.Apply(a.Home(), undo...); failure != nil {
 		return errors.Join(err, failure)
 	}
-	if _, ok := join.Running(ctx, a.home); ok {
-		return errors.Join(err, a.reloadPlugins(ctx))
-	}
-	return err
+	return errors.Join(err, a.Reload(ctx))
 }
 
 // workerEdits write the command of a worker and leave its other members as they are.
@@ -205,32 +202,32 @@ func workerEdits(name, command string, args []string) []config.Edit {
 }
 
 // waitingConfig is what of config.json waits for the person; empty: nothing.
-func (a *app) waitingConfig(ctx context.Context) (string, error) {
-	if err := a.reloadPlugins(ctx); err != nil {
+func (a commands) waitingConfig(ctx context.Context) (string, error) {
+	if err := a.Reload(ctx); err != nil {
 		return "", err
 	}
 	var s httpapi.Status
-	err := a.get(ctx, "/api/v1/status", &s)
+	err := a.Get(ctx, statusPath, &s)
 	return s.Unapplied, err
 }
 
 // applyConfig has the relay read config.json, and the person confirm what it lets agents do more.
-func (a *app) applyConfig(ctx context.Context) error {
+func (a commands) applyConfig(ctx context.Context) error {
 	waits, err := a.waitingConfig(ctx)
 	if err != nil || waits == "" {
 		return err
 	}
 	var left httpapi.Approvals
-	return a.post(ctx, "/api/v1/approvals/config", httpapi.Verdict{Answer: "allow"}, &left)
+	return a.Request(ctx, http.MethodPost, "/api/v1/approvals/config", httpapi.Verdict{Answer: "allow"}, &left)
 }
 
-func (a *app) agentsRemove() *cobra.Command {
+func (a commands) remove() *cobra.Command {
 	return &cobra.Command{
 		Use: "remove NAME", Short: "Take an agent out of config.json, and end what it is doing",
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			name := args[0]
-			cfg, err := config.Load(a.home)
+			cfg, err := config.Load(a.Home())
 			if err != nil {
 				return err
 			}
@@ -243,66 +240,65 @@ func (a *app) agentsRemove() *cobra.Command {
 				section = "workers"
 			case model:
 			case name == agentconfig.AssistantAgent && slices.Contains(agents.AgentIDs(), name):
-				return failed("%s is there because providers are configured", name).
-					hinting("tabrelay config unset providers takes all of them out")
+				return a.Failed("tabrelay config unset providers takes all of them out",
+					"%s is there because providers are configured", name)
 			default:
-				return failed("there is no agent %q in config.json%s", name, suggestion(name, agents.AgentIDs())).
-					hinting("tabrelay agents list shows the agents")
+				return a.Failed("tabrelay agents list shows the agents",
+					"there is no agent %q in config.json%s", name, didYouMean(name, agents.AgentIDs()))
 			}
 			edits := []config.Edit{{Path: []string{section, name}}}
 			if agents.Limits.DefaultAgent == name {
 				edits = append(edits, config.Edit{Path: []string{"delegation", "defaultAgent"}})
 			}
-			if err := config.Apply(a.home, edits...); err != nil {
+			if err := config.Apply(a.Home(), edits...); err != nil {
 				return err
 			}
-			a.notef("%s is not an agent any more.\n", name)
+			a.Notef("%s is not an agent any more.\n", name)
 			if len(edits) > 1 {
-				a.notef("It was delegation.defaultAgent; now the default is the first agent in config.json.\n")
+				a.Notef("It was delegation.defaultAgent; now the default is the first agent in config.json.\n")
 			}
-			return a.noteEffect(cmd.Context(), section)
+			return a.NoteEffect(cmd.Context(), section)
 		},
 	}
 }
 
-func (a *app) agentsTest() *cobra.Command {
-	return a.withJSON(&cobra.Command{
+func (a commands) test() *cobra.Command {
+	return a.WithJSON(&cobra.Command{
 		Use: "test NAME", Short: "Send an agent a short test prompt and show its answer", Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error { return a.testAgent(cmd.Context(), args[0]) },
 	})
 }
 
-func (a *app) testAgent(ctx context.Context, name string) error {
-	var test delegation.AgentTest
-	err := a.request(ctx, http.MethodPost, agentsPath+"/"+url.PathEscape(name)+"/test", nil, &test)
+func (a commands) testAgent(ctx context.Context, name string) error {
+	var test AgentTest
+	err := a.Request(ctx, http.MethodPost, agentsPath+"/"+url.PathEscape(name)+"/test", nil, &test)
 	switch {
 	case err != nil:
 		return a.testFailure(name, err)
-	case a.json:
-		return a.printJSON(test)
+	case a.JSON():
+		return a.PrintJSON(test)
 	}
 	by := ""
 	if test.Provider != "" {
 		by = strings.TrimSpace(test.Provider+" "+test.Model) + ", "
 	}
-	a.notef("%s answered: %s%d ms, %d tokens read, %d written\n", name, by, test.Ms, test.InputTokens,
+	a.Notef("%s answered: %s%d ms, %d tokens read, %d written\n", name, by, test.Ms, test.InputTokens,
 		test.OutputTokens)
-	_, err = fmt.Fprintln(a.out, fault.Sanitize(test.Text))
-	return err
+	a.Printf("%s\n", fault.Sanitize(test.Text))
+	return nil
 }
 
 // testFailure adds to why an agent did not answer what its program wrote, and what is known of how to sign in to it.
-func (a *app) testFailure(name string, err error) error {
-	refused, ok := errors.AsType[*refusedFault](err)
-	if !ok {
+func (a commands) testFailure(name string, err error) error {
+	why := a.Refused(err)
+	if why == nil {
 		return err
 	}
-	why := refused.fault
 	var data struct{ Stderr string }
 	if json.Unmarshal(why.Data, &data) == nil && data.Stderr != "" {
-		a.notef("What the program wrote:\n")
+		a.Notef("What the program wrote:\n")
 		for line := range strings.Lines(strings.TrimSpace(data.Stderr)) {
-			a.notef("  %s\n", fault.Sanitize(strings.TrimRight(line, "\n")))
+			a.Notef("  %s\n", fault.Sanitize(strings.TrimRight(line, "\n")))
 		}
 	}
 	next := strings.Replace(why.Hint, "Ask the person to sign in to", "sign in to", 1)
@@ -312,5 +308,5 @@ func (a *app) testFailure(name string, err error) error {
 	if next != why.Hint {
 		next += "\nthen run: tabrelay agents test " + name
 	}
-	return failed("%s", why.Message).hinting(next)
+	return a.Failed(next, "%s", why.Message)
 }

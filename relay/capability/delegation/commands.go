@@ -1,4 +1,4 @@
-package main
+package delegation
 
 import (
 	"cmp"
@@ -12,33 +12,77 @@ import (
 	"github.com/spf13/cobra"
 
 	"tabrelay/relay/agent/join"
-	"tabrelay/relay/capability/delegation"
-	"tabrelay/relay/road/call"
+	"tabrelay/relay/capability"
+	"tabrelay/relay/lib/suggest"
 	"tabrelay/relay/road/fault"
-	"tabrelay/relay/state/store"
 )
 
-const agentsPath = "/api/v1/agents"
+const (
+	agentsPath = "/api/v1/agents"
+	statusPath = "/api/v1/status"
 
-func (a *app) agents() *cobra.Command {
+	looksAtDatabase = "tabrelay doctor looks at the database"
+)
+
+// agentsCommand is `tabrelay agents`: what a person does about agents in a terminal.
+var agentsCommand = capability.Command{Heading: "Connect agents", Make: func(t capability.Terminal) *cobra.Command {
+	a := commands{t}
 	cmd := &cobra.Command{Use: "agents", Short: "Add, list, test and remove the agents that clients can delegate to"}
-	cmd.AddCommand(a.agentsAdd(), a.agentsList(), a.agentsTest(), a.agentsRemove(), a.agentsTranscript())
+	test, remove, transcript := a.test(), a.remove(), a.transcript()
+	test.ValidArgsFunction, remove.ValidArgsFunction = t.Completing(a.known), t.Completing(a.known)
+	transcript.ValidArgsFunction = t.Completing(a.kept)
+	cmd.AddCommand(a.add(), a.list(), test, remove, transcript)
 	return cmd
+}}
+
+// commands are `tabrelay agents`.
+type commands struct{ capability.Terminal }
+
+// known are the agents that there are, to complete.
+func (a commands) known(ctx context.Context) (list []string) {
+	var now Configured
+	if a.Get(ctx, agentsPath, &now) != nil {
+		return nil
+	}
+	for _, one := range now.Agents {
+		list = append(list, one.ID)
+	}
+	return list
 }
 
-func (a *app) agentsList() *cobra.Command {
-	return a.withJSON(&cobra.Command{
+// kept are the sessions of which something is kept, to complete.
+func (a commands) kept(ctx context.Context) (list []string) {
+	if a.Get(ctx, agentsPath, &Configured{}) != nil { // it says whether this is for the person
+		return nil
+	}
+	all, _ := AllTranscripts(ctx, a.Home()) // a shell is told of no failure
+	for _, t := range all {
+		list = append(list, t.Session+"\t"+t.Agent+" "+t.At.Local().Format(time.DateTime))
+	}
+	return list
+}
+
+// didYouMean is the end of a sentence about a name that is not there.
+func didYouMean(name string, known []string) string {
+	if one := suggest.Nearest(name, known); one != "" {
+		return " (did you mean " + one + "?)"
+	}
+	return ""
+}
+
+func (a commands) list() *cobra.Command {
+	return a.WithJSON(&cobra.Command{
 		Use: "list", Short: "List the agents that are configured, and what each of them lacks", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			var list delegation.Configured
-			if err := a.get(cmd.Context(), agentsPath, &list); err != nil {
+			var list Configured
+			if err := a.Get(cmd.Context(), agentsPath, &list); err != nil {
 				return err
 			}
-			if a.json {
-				return a.printJSON(list)
+			if a.JSON() {
+				return a.PrintJSON(list)
 			}
 			if len(list.Agents) == 0 {
-				a.notef("No agent is configured. Next: tabrelay agents add %s, or add a provider of models to "+
+				a.Notef("No agent is configured. Next: tabrelay agents add %s, or add a provider of models to "+
 					"config.json (docs/delegation.md shows how).\n", strings.Join(presetNames(), "|"))
 				return nil
 			}
@@ -47,16 +91,16 @@ func (a *app) agentsList() *cobra.Command {
 				rows = append(rows, []string{agentName(one), string(one.Status), runsOn(one),
 					strings.Join(one.Capabilities, ", ")})
 			}
-			if err := a.table(rows...); err != nil {
+			if err := a.Table(rows...); err != nil {
 				return err
 			}
 			for _, one := range list.Agents {
 				if one.Trouble != "" {
-					a.notef("%s: %s\n", one.ID, one.Trouble)
+					a.Notef("%s: %s\n", one.ID, one.Trouble)
 				}
 			}
 			if n := unpricedOf(list); n > 0 || list.SpentUSD > 0 {
-				a.notef("Spent today: $%.2f of %s. Requests not counted, because their models have no pricing "+
+				a.Notef("Spent today: $%.2f of %s. Requests not counted, because their models have no pricing "+
 					"in config.json: %d\n", list.SpentUSD, bound(list.MostUSD), n)
 			}
 			return nil
@@ -65,7 +109,7 @@ func (a *app) agentsList() *cobra.Command {
 }
 
 // unpricedOf is how many requests count as 0 USD, since the relay started.
-func unpricedOf(list delegation.Configured) (n int) {
+func unpricedOf(list Configured) (n int) {
 	for _, one := range list.Spent {
 		n += one.Unpriced
 	}
@@ -79,7 +123,7 @@ func bound(usd float64) string {
 	return fmt.Sprintf("$%.2f", usd)
 }
 
-func agentName(one delegation.AgentView) string {
+func agentName(one AgentView) string {
 	if one.Default {
 		return one.ID + " (default)"
 	}
@@ -87,7 +131,7 @@ func agentName(one delegation.AgentView) string {
 }
 
 // runsOn is the program that an agent is, or the models that it uses.
-func runsOn(one delegation.AgentView) string {
+func runsOn(one AgentView) string {
 	if one.Program != "" {
 		return one.Program
 	}
@@ -102,16 +146,16 @@ func runsOn(one delegation.AgentView) string {
 	return strings.Join(names, "; ")
 }
 
-func (a *app) agentsTranscript() *cobra.Command {
-	return a.withJSON(&cobra.Command{
+func (a commands) transcript() *cobra.Command {
+	return a.WithJSON(&cobra.Command{
 		Use: "transcript [SESSION]", Short: "Show what was said in a session with an agent, or list the sessions kept",
 		Long: "Show what was said in a session with an agent: prompts, answers, and what its tools returned. Without " +
 			"a session, list those of which something is kept.\n" +
 			"Nothing is kept unless delegation.keepTranscripts is true. It works whether the relay runs or not.",
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if _, ok := join.Running(cmd.Context(), a.home); ok { // which says whether this is for the person
-				if err := a.get(cmd.Context(), agentsPath, &delegation.Configured{}); err != nil {
+			if _, ok := join.Running(cmd.Context(), a.Home()); ok { // which says whether this is for the person
+				if err := a.Get(cmd.Context(), agentsPath, &Configured{}); err != nil {
 					return err
 				}
 			}
@@ -123,15 +167,15 @@ func (a *app) agentsTranscript() *cobra.Command {
 	})
 }
 
-func (a *app) listTranscripts(ctx context.Context) error {
-	list, err := store.Transcripts(ctx, a.home)
+func (a commands) listTranscripts(ctx context.Context) error {
+	list, err := AllTranscripts(ctx, a.Home())
 	switch {
 	case err != nil:
-		return failed("%w", err).hinting("tabrelay doctor looks at the database")
-	case a.json:
-		return a.printJSON(append([]call.Transcript{}, list...))
+		return a.Failed(looksAtDatabase, "%w", err)
+	case a.JSON():
+		return a.PrintJSON(append([]Transcript{}, list...))
 	case len(list) == 0:
-		a.notef("No transcripts are kept. Set delegation.keepTranscripts to true in config.json to keep those of " +
+		a.Notef("No transcripts are kept. Set delegation.keepTranscripts to true in config.json to keep those of " +
 			"later sessions.\n")
 		return nil
 	}
@@ -140,30 +184,29 @@ func (a *app) listTranscripts(ctx context.Context) error {
 		rows = append(rows, []string{t.Session, t.Agent, fault.Sanitize(t.Client), strconv.Itoa(t.Turn),
 			t.At.Local().Format(time.DateTime)})
 	}
-	return a.table(rows...)
+	return a.Table(rows...)
 }
 
-func (a *app) showTranscript(ctx context.Context, session string) error {
-	turns, err := store.Transcript(ctx, a.home, session)
+func (a commands) showTranscript(ctx context.Context, session string) error {
+	turns, err := TranscriptOf(ctx, a.Home(), session)
 	switch {
 	case err != nil:
-		return failed("%w", err).hinting("tabrelay doctor looks at the database")
+		return a.Failed(looksAtDatabase, "%w", err)
 	case len(turns) == 0:
-		return failed("no transcript of the session %q is kept", session).hinting("tabrelay agents transcript " +
-			"lists the " +
-			"sessions; with delegation.keepTranscripts in config.json, later ones are kept")
-	case a.json:
-		return a.printJSON(turns)
+		return a.Failed("tabrelay agents transcript lists the sessions; with delegation.keepTranscripts in "+
+			"config.json, later ones are kept", "no transcript of the session %q is kept", session)
+	case a.JSON():
+		return a.PrintJSON(turns)
 	}
 	for _, t := range turns {
-		a.printf("%s for %s, turn %d, %s: %s\n", t.Agent, fault.Sanitize(t.Client), t.Turn,
+		a.Printf("%s for %s, turn %d, %s: %s\n", t.Agent, fault.Sanitize(t.Client), t.Turn,
 			t.At.Local().Format(time.DateTime), fault.Sanitize(t.Ended))
 		var messages []spoken
 		if err := json.Unmarshal(t.Messages, &messages); err != nil {
-			return failed("turn %d cannot be read: %w", t.Turn, err).hinting("tabrelay doctor looks at the database")
+			return a.Failed(looksAtDatabase, "turn %d cannot be read: %w", t.Turn, err)
 		}
 		for _, m := range messages {
-			a.printf("%s", m)
+			a.Printf("%s", m)
 		}
 	}
 	return nil

@@ -1,0 +1,17 @@
+package delegation
+
+import (
+	"os"
+	"testing"
+
+	"tabrelay/relay/capability/delegation/codes"
+	"tabrelay/relay/program/doctor"
+	"tabrelay/relay/road/fault"
+)
+
+// TestMain attaches what a program has of delegation.
+func TestMain(m *testing.M) {
+	fault.Attach(codes.Group)
+	doctor.Attach(findings)
+	os.Exit(m.Run())
+}

@@ -1,0 +1,45 @@
+package capability
+
+import (
+	"context"
+
+	"github.com/spf13/cobra"
+
+	"tabrelay/relay/road/fault"
+	"tabrelay/relay/state/config"
+)
+
+// Command is a command that a capability adds to the program.
+type Command struct {
+	Under   string // the command that it belongs to; empty: it stands in the help
+	Heading string // of the help, where it stands there
+	Make    func(Terminal) *cobra.Command
+}
+
+// Terminal is what a command may ask of the program.
+type Terminal struct {
+	Home func() config.Home // known once a command runs
+
+	// Printf writes a part of the result, Notef something for the person who watches.
+	Printf, Notef func(format string, args ...any)
+	Table         func(rows ...[]string) error
+	PrintJSON     func(v any) error
+	// WithJSON adds --json to a command, and JSON reports whether it was given.
+	WithJSON func(*cobra.Command) *cobra.Command
+	JSON     func() bool
+
+	// Get and Request ask the relay. Refused is what it said of a request that it refused; nil: that was not why.
+	Get     func(ctx context.Context, path string, reply any) error
+	Request func(ctx context.Context, method, path string, body, reply any) error
+	Refused func(error) *fault.Error
+	// Reload has the relay, where one runs, read config.json again; NoteEffect does so and says from when on a setting
+	// counts.
+	Reload     func(ctx context.Context) error
+	NoteEffect func(ctx context.Context, key string) error
+
+	// Failed and Usage are failures with a next step: of what was tried, and of how the command was given.
+	Failed, Usage func(next, format string, args ...any) error
+	// Completing completes each argument from a list of its own, whose words may have what they are after a tab.
+	Completing func(lists ...func(ctx context.Context) []string) cobra.CompletionFunc
+	ShellWord  func(string) string // quotes a word of a shell command
+}
