@@ -66,7 +66,8 @@ test: packages ## everything that guards a change, in about half an hour on two 
 check: go-check ts-check go-test ts-test ## the fast half: formats, lints, types, unit tests
 	@echo "make check: all passed"
 
-nightly: cross fuzz soak workflow-check ## what takes long: other systems, fuzzing, soaks, the command line with the race detector
+nightly: cross fuzz soak workflow-check ## what takes long: other systems, fuzzing, soaks, capabilities left out, the command line with the race detector
+	go test -timeout 120m -run TestLeftOut ./relay -args -everything
 	CGO_ENABLED=1 go test -race -vet=off -timeout 40m ./cmd/tabrelay
 	@echo "make nightly: all passed"
 
