@@ -33,7 +33,7 @@ func (c *Catalog) Missing(name string) (missing bool, meant string) {
 		}
 	}
 	known := slices.DeleteFunc(PluginNames(c.options.Home), func(name string) bool {
-		return name == "none" || policy.IsFree(name) // the groups that are here have tools
+		return name == "none" || policy.IsFree(name) && name != policy.RelayPlugin // those that are here have tools
 	})
 	for _, p := range c.List("") { // those of a workshop are elsewhere on disk
 		known = append(known, p.Name)

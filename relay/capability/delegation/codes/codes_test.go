@@ -3,9 +3,11 @@ package codes_test
 import (
 	"encoding/json"
 	"flag"
+	"fmt"
 	"maps"
 	"os"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -75,6 +77,44 @@ func TestCodesAreComplete(t *testing.T) {
 		if _, ok := fault.Lookup(s.Code); !ok || s.When == "" || s.Cause == "" || s.NextStep() == "" || s.Again == "" ||
 			s.Layer == "" {
 			t.Errorf("%s: something is not said: %+v", s.ID, s)
+		}
+	}
+}
+
+// reference is the contract: id, code, type, category, source, class, again, where it is said, JSON-RPC numbers.
+const reference = `
+session-busy | SESSION_BUSY | validation_error | validation | UPSTREAM | tool | yes | tool result | -32002 -32002
+agent-unknown | AGENT_NOT_FOUND | not_found | not_found | UPSTREAM | tool | no | tool result | -32002 -32002
+session-unknown | SESSION_NOT_FOUND | not_found | not_found | UPSTREAM | tool | no | tool result | -32002 -32002
+sessions-full | SESSION_CAPACITY | not_found | not_found | UPSTREAM | tool | no | tool result | -32002 -32002
+provider-refuses-key | PROVIDER_AUTH | permission_denied | auth | AUTH | tool | no | tool result | -32003 -32003
+provider-rate-limit | RATE_LIMITED | network_error | rate_limit | UPSTREAM | transient | yes | tool result | -32002 -32002
+provider-down | PROVIDER_ERROR | network_error | internal | UPSTREAM | transient | yes | tool result | -32002 -32002
+provider-unreachable | PROVIDER_UNREACHABLE | network_error | internal | TRANSPORT | transient | yes | tool result | -32000 -32000
+provider-slow | TIMEOUT | timeout | timeout | TIMEOUT | transient | yes | tool result | -32001 -32001
+provider-refuses-request | PROVIDER_BAD_REQUEST | validation_error | validation | UPSTREAM | tool | no | tool result | -32002 -32002
+provider-odd | PROVIDER_UNKNOWN | internal_error | internal | UPSTREAM | tool | no | tool result | -32002 -32002
+worker-does-not-start | WORKER_START_FAILED | cli_error | internal | TRANSPORT | tool | no | tool result | -32000 -32000
+worker-bad-reply | WORKER_BAD_REPLY | cli_error | internal | UPSTREAM | tool | no | tool result | -32002 -32002
+worker-failed | WORKER_FAILED | cli_error | internal | UPSTREAM | tool | no | tool result | -32002 -32002
+worker-slow | WORKER_TIMEOUT | timeout | timeout | TRANSPORT | transient | yes | tool result | -32000 -32000
+agent-failed | AGENT_FAILED | internal_error | internal | UPSTREAM | tool | no | tool result | -32002 -32002
+delegation-off | EXECUTOR_NOT_STARTED | internal_error | internal | INTERNAL | tool | no | tool result | -32603 -32603
+`
+
+func TestSituationsAreTheContract(t *testing.T) {
+	for line := range strings.Lines(strings.TrimSpace(reference)) {
+		id, _, _ := strings.Cut(line, " | ")
+		s, ok := situation.Find(id)
+		if !ok {
+			t.Errorf("there is no situation %s", id)
+			continue
+		}
+		row, _ := fault.Lookup(s.Code)
+		got := fmt.Sprintf("%s | %s | %s | %s | %s | %s | %s | %s | %d %d", id, s.Code, row.Type, row.Category,
+			s.Source(), row.Class, s.Again, s.Layer, s.Number(false), s.Number(true))
+		if want := strings.TrimSpace(line); got != want {
+			t.Errorf("got  %s\nwant %s", got, want)
 		}
 	}
 }

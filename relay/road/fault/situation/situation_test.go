@@ -43,24 +43,7 @@ deadline-fixed | TIMEOUT | timeout | timeout | TIMEOUT | transient | when the to
 deadline-idle | TIMEOUT | timeout | timeout | TIMEOUT | transient | when the tool is read-only or idempotent | tool result | -32001 -32001
 deadline-maximum | TIMEOUT | timeout | timeout | TIMEOUT | transient | when the tool is read-only or idempotent | tool result | -32001 -32001
 relay-overloaded | OVERLOADED | network_error | rate_limit | TRANSPORT | transient | yes | tool result | -32000 -32000
-session-busy | SESSION_BUSY | validation_error | validation | UPSTREAM | tool | yes | tool result | -32002 -32002
-agent-unknown | AGENT_NOT_FOUND | not_found | not_found | UPSTREAM | tool | no | tool result | -32002 -32002
-session-unknown | SESSION_NOT_FOUND | not_found | not_found | UPSTREAM | tool | no | tool result | -32002 -32002
-sessions-full | SESSION_CAPACITY | not_found | not_found | UPSTREAM | tool | no | tool result | -32002 -32002
 not-configured | CONFIG_ERROR | internal_error | validation | CONFIG | tool | no | tool result | -32004 -32004
-provider-refuses-key | PROVIDER_AUTH | permission_denied | auth | AUTH | tool | no | tool result | -32003 -32003
-provider-rate-limit | RATE_LIMITED | network_error | rate_limit | UPSTREAM | transient | yes | tool result | -32002 -32002
-provider-down | PROVIDER_ERROR | network_error | internal | UPSTREAM | transient | yes | tool result | -32002 -32002
-provider-unreachable | PROVIDER_UNREACHABLE | network_error | internal | TRANSPORT | transient | yes | tool result | -32000 -32000
-provider-slow | TIMEOUT | timeout | timeout | TIMEOUT | transient | yes | tool result | -32001 -32001
-provider-refuses-request | PROVIDER_BAD_REQUEST | validation_error | validation | UPSTREAM | tool | no | tool result | -32002 -32002
-provider-odd | PROVIDER_UNKNOWN | internal_error | internal | UPSTREAM | tool | no | tool result | -32002 -32002
-worker-does-not-start | WORKER_START_FAILED | cli_error | internal | TRANSPORT | tool | no | tool result | -32000 -32000
-worker-bad-reply | WORKER_BAD_REPLY | cli_error | internal | UPSTREAM | tool | no | tool result | -32002 -32002
-worker-failed | WORKER_FAILED | cli_error | internal | UPSTREAM | tool | no | tool result | -32002 -32002
-worker-slow | WORKER_TIMEOUT | timeout | timeout | TRANSPORT | transient | yes | tool result | -32000 -32000
-agent-failed | AGENT_FAILED | internal_error | internal | UPSTREAM | tool | no | tool result | -32002 -32002
-delegation-off | EXECUTOR_NOT_STARTED | internal_error | internal | INTERNAL | tool | no | tool result | -32603 -32603
 arguments-too-large | INPUT_TOO_LARGE | validation_error | validation | UPSTREAM | tool | no | tool result | -32002 -32002
 output-too-large | OUTPUT_TOO_LARGE | output_too_large | validation | UPSTREAM | tool | no | tool result | -32002 -32002
 output-not-valid | INVALID_OUTPUT | internal_error | internal | INTERNAL | tool | no | tool result | -32603 -32603
