@@ -25,8 +25,8 @@ const wiring = "relay/capabilities.go"
 // spellings are how a capability is called besides its name.
 var spellings = map[string]string{"delegation": "delegat"}
 
-// TestTheCoreNamesNoCapability: outside a capability's own folders, tests, documents, generated files and the wiring, at
-// most three files name it.
+// TestTheCoreNamesNoCapability: outside a capability's own folders, tests, documents, generated files and the wiring,
+// at most three files name it.
 func TestTheCoreNamesNoCapability(t *testing.T) {
 	const most = 3
 	for _, one := range capabilities {

@@ -38,7 +38,8 @@ func New(core capability.Core) *Delegation {
 	}
 	d.Sessions = NewSessions(Options{
 		Tools: core.Tools, Log: core.Log("agent"), MaxTimeout: core.Config.MaxTimeout, Events: core.Events,
-		Meter: d.meters, Left: core.SessionLeft, Transcripts: Records{core.Store}, TabGone: core.NoTab, Lend: core.LendTabs,
+		Meter: d.meters, Left: core.SessionLeft, Transcripts: Records{core.Store}, TabGone: core.NoTab,
+		Lend:    core.LendTabs,
 		Changed: d.changed,
 	})
 	return d

@@ -99,7 +99,8 @@ type Defaults struct {
 // Permissions lists the rules there are, and what was allowed for more than one call.
 func (p *Policy) Permissions() Permissions {
 	t := p.rules.Load()
-	rules := slices.DeleteFunc(t.list(time.Now()), func(r Rule) bool { return r.From == fromBuiltIn && p.isOff(r.Target) })
+	rules := slices.DeleteFunc(t.list(time.Now()),
+		func(r Rule) bool { return r.From == fromBuiltIn && p.isOff(r.Target) })
 	return Permissions{Default: p.Default(), Rules: p.explain(t, rules), Grants: p.grants.list()}
 }
 

@@ -129,8 +129,8 @@ func (t *table) first(now int64, l level, target, client string) verdict {
 }
 
 // free reports whether a tool needs no permission of its own. The relay's own tools see and do nothing in a browser.
-// Those of a capability may need none either: [AttachGroup]. The demo runs on a site of the relay's own; its counter asks all the
-// same, so that a newcomer has answered once.
+// Those of a capability may need none either: [AttachGroup]. The demo runs on a site of the relay's own; its counter
+// asks all the same, so that a newcomer has answered once.
 func free(a *call.Access) bool {
 	return a.BuiltIn && IsFree(a.Plugin) || ofDemo(a) && a.Tool != demoCounter
 }

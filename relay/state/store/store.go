@@ -80,8 +80,8 @@ func (l Limits) orDefault() Limits {
 	}
 }
 
-// Open opens or creates the database, brings its tables and those of capabilities up to date, and marks the calls that an earlier relay left
-// open as recovering.
+// Open opens or creates the database, brings its tables and those of capabilities up to date, and marks the calls that
+// an earlier relay left open as recovering.
 func Open(ctx context.Context, path string, limits Limits, log zerolog.Logger, tables ...*Tables) (*Store, error) {
 	limits = limits.orDefault()
 	db, conn, err := connect(ctx, path)
