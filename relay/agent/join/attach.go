@@ -318,7 +318,7 @@ func (p *Proxy) checkHome() error {
 	if p.Home.Exists() {
 		p.hadHome = true
 	} else if p.hadHome {
-		return fault.Hinted(fmt.Errorf("tabrelay was uninstalled, or its home folder %s was moved", p.Home),
+		return fault.Hinted(errors.New("tabrelay was uninstalled, or its home folder was moved"),
 			"ask the person whether they still want it; tabrelay up brings it back")
 	}
 	return nil

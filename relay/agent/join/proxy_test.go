@@ -260,7 +260,7 @@ func TestProxyMakesNoHomeFolderAnew(t *testing.T) {
 		t.Fatal(err)
 	}
 	c.send(t, callRequest)
-	if !c.out.Scan() || !strings.Contains(c.out.Text(), "tabrelay was uninstalled, or its home folder") {
+	if !c.out.Scan() || !strings.Contains(c.out.Text(), "tabrelay was uninstalled, or its home folder was moved") {
 		t.Errorf("the client received %s", c.out.Text())
 	}
 	if _, err := os.Stat(string(home)); !errors.Is(err, fs.ErrNotExist) {

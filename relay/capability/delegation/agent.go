@@ -34,6 +34,7 @@ type Info struct {
 	Capabilities []string       `json:"capabilities"`
 	Status       Status         `json:"status"`
 	Providers    []ProviderInfo `json:"providers,omitempty"`
+	unusable     []string       // ids of providers that cannot be used now
 	Trouble      string         `json:"trouble,omitempty"` // why it is unavailable, and what to do; for the person
 }
 

@@ -54,6 +54,12 @@ func TestNoErrandGoesElsewhereSilently(t *testing.T) {
 			Models:   []string{"m"}}}}
 		providers(&o)
 		s := newSessions(t, nil, NewModel(o))
+		named := Asked{Asker: client, Metadata: Metadata{Provider: "first"}} // which no fallback stands in for
+		if _, failure := s.Delegate(t.Context(), named, Errand{Text: "x"}); failure == nil ||
+			!strings.Contains(failure.Message, `"first" of the agent reader cannot be used`) ||
+			!strings.Contains(failure.Hint, "set KEY") {
+			t.Errorf("%+v", failure)
+		}
 		reply, failure := s.Delegate(t.Context(), Asked{Asker: client}, Errand{Text: "x"})
 		if !fallback {
 			if failure == nil || failure.Code != fault.ConfigError || !strings.Contains(failure.Message, `"first"`) ||

@@ -78,6 +78,7 @@ func (m *Model) Info() Info {
 	var troubles []string
 	for _, p := range m.options.Providers {
 		if p.Trouble != "" {
+			i.unusable = append(i.unusable, p.ID)
 			troubles = append(troubles, p.Trouble)
 			continue
 		}

@@ -138,13 +138,18 @@ func (s *Sessions) choose(asked Asked) (*Member, *fault.Error) {
 		return nil, failure
 	}
 	info := m.Agent.Info() // which may look at files
-	if id := asked.Metadata.Provider; id != "" && info.Status != Unavailable &&
-		!slices.ContainsFunc(info.Providers, func(p ProviderInfo) bool { return p.ID == id }) {
+	if id := asked.Metadata.Provider; id != "" && info.Status != Unavailable && !info.has(id) {
 		return nil, fault.New(fault.ConfigError,
 			fmt.Sprintf("Provider %q is not one of the agent %s", fault.Excerpt(id), info.ID), fault.WithProvider(id),
 			fault.WithHint("Leave metadata.provider out, or use one that agents_discover shows for this agent."))
 	}
 	return m, nil
+}
+
+// has reports whether a provider is one of the agent's, also where it cannot be used: what it lacks is said then.
+func (i Info) has(id string) bool {
+	return slices.Contains(i.unusable, id) ||
+		slices.ContainsFunc(i.Providers, func(p ProviderInfo) bool { return p.ID == id })
 }
 
 // reserve makes a session that nobody can use yet.
