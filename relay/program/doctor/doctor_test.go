@@ -111,7 +111,10 @@ var provocations = map[string]provocation{
 		"not a SQLite database"},
 
 	"binary-incomplete": {func(_ *testing.T, s *Scene) { s.Bundle = nil }, "extension"},
-	"relay-stopped":     {func(_ *testing.T, s *Scene) { s.Running = false }, "not running"},
+	"relay-stopped": {func(t *testing.T, s *Scene) {
+		write(t, s.Home.Config(), `{"listen":"127.0.0.1:0","demo":{"listen":""}}`) // which nobody has taken
+		s.Running = false
+	}, "not running"},
 	"relay-silent": {func(_ *testing.T, s *Scene) { s.Silent = errors.New("the relay did not answer") },
 		"did not answer"},
 	"port-taken": {func(t *testing.T, s *Scene) {
@@ -228,6 +231,24 @@ func TestPortsOfARelayThatHangs(t *testing.T) {
 	found := slices.DeleteFunc(Examine(t.Context(), *s), func(f Finding) bool { return f.Severity == OK })
 	if len(found) != 1 || found[0].ID != "relay-silent" {
 		t.Errorf("%+v", found)
+	}
+}
+
+// What keeps a relay from starting is said, and not that none runs, with a next step that fails.
+func TestWhatKeepsARelayFromStartingIsSaidAlone(t *testing.T) {
+	for _, id := range []string{"config-broken", "secrets-broken", "state-broken", "database-broken", "port-taken"} {
+		t.Run(id, func(t *testing.T) {
+			s := sound(t)
+			provocations[id].provoke(t, s)
+			s.Running = false
+			var ids []string
+			for _, f := range Examine(t.Context(), *s) {
+				ids = append(ids, f.ID)
+			}
+			if !slices.Contains(ids, id) || slices.Contains(ids, "relay-stopped") {
+				t.Error(ids)
+			}
+		})
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 
 	"tabrelay/relay/road/fault"
@@ -202,6 +203,12 @@ func (e *examination) port() {
 	if who := e.taken(e.config.Listen); who != "" {
 		e.note("port-taken", fmt.Sprintf("%s is taken by %s", e.config.Listen, who), "", "")
 	}
+}
+
+// cannotStart reports whether something that was found keeps a relay from starting.
+func (e *examination) cannotStart() bool {
+	taken := func(f Finding) bool { return f.ID == "port-taken" }
+	return Unusable(e.found) || slices.ContainsFunc(e.found, taken)
 }
 
 // sentence begins with a capital letter.

@@ -44,10 +44,10 @@ func (e *examination) relay() {
 	case !e.Running && e.shut: // it cannot be known
 		return
 	case !e.Running:
-		if !e.missing { // or that says it
+		e.port()
+		if !e.missing && !e.cannotStart() { // or that says it
 			e.note("relay-stopped", "The relay is not running", "", "")
 		}
-		e.port()
 		return
 	}
 	r := e.Relay
