@@ -24,6 +24,16 @@ func (h Hash) String() string { return hex.EncodeToString(h[:]) }
 // MarshalText is String, for JSON.
 func (h Hash) MarshalText() ([]byte, error) { return []byte(h.String()), nil }
 
+// UnmarshalText reads what MarshalText writes, as the command line does from the relay.
+func (h *Hash) UnmarshalText(text []byte) error {
+	read, err := hex.DecodeString(string(text))
+	if err == nil && len(read) != len(h) {
+		err = fmt.Errorf("a hash has %d bytes, not %d", len(h), len(read))
+	}
+	copy(h[:], read)
+	return err
+}
+
 // The kinds of rows that the log writes about itself, besides those of package call.
 const (
 	// KindAnchor says up to which row older ones were removed: Arguments is {"through":N}, and ArgumentsHash is the
