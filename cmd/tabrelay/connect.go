@@ -98,6 +98,8 @@ func (a *app) printLink(name, toolset string) error {
 		return a.printJSON(map[string]any{"client": name, "link": address})
 	}
 	a.printf("%s\n", address)
+	// Until the first release nobody owns the name, and whoever takes it would be run by the client.
+	a.notef("Do not give it away before tabrelay is on npm: until then the name there is nobody's.\n")
 	return nil
 }
 
