@@ -106,3 +106,20 @@ test('a page that draws the next one in its place tells what is new in it', asyn
   expect(next).toMatch(/^navigation "Areas" \[e\d+\]: 5 lines as before$/m);
   expect(await agent.look({ ref: cellar })).toContain('link "Cellar"'); // what it said before holds
 });
+
+test('names that a page gives to its elements stand in the way of nothing', async ({
+  sharedStage: stage,
+  closing,
+}) => {
+  const names = 'querySelector querySelectorAll closest contains children matches getRootNode'.split(' ');
+  const fields = names.map((name) => `<input type="hidden" name="${name}"><img name="${name}">`).join('');
+  const named = (name: string) =>
+    `<!doctype html><title>${name}</title><form>${fields}<nav>${links('a', 'b', 'c', 'd', 'e')}</nav></form>
+    <main><h1>${name}</h1></main>`;
+  const site = await openSite(closing, { one: named('one'), two: named('two') });
+  await visit(stage, `${site}/one`);
+  const agent = new Acting(stage.agent);
+  await agent.look();
+  await go(agent, `${site}/two`);
+  expect(await agent.look()).toMatch(/navigation \[e\d+\]: 5 lines as before\nmain: h1 "two"$/);
+});

@@ -1,7 +1,7 @@
 // Parts of a page that its viewer knows from the page before it, at the same site: its head, its menus and its foot are
 // a line each, with a reference by which they are told whole. What a page is about is told anew, and so is what one
 // types into.
-import { closest, holder } from './dom.ts';
+import { closest, holder, matches, within } from './dom.ts';
 import type { Line } from './lines.ts';
 import { isPage } from './moment.ts';
 import { reference } from './references.ts';
@@ -34,7 +34,9 @@ export function asBefore(now: readonly Line[], before: readonly string[]): Reado
     );
     if (span === undefined) at++;
     else {
-      const [element, { to }] = span;
+      const [outermost, { to }] = span;
+      const head = now[at]?.element ?? outermost;
+      const element = spans.get(head)?.to === to ? head : outermost; // whose line says what it is
       found.set(at, { to, line: inPlaceOf(element, now.slice(at, to)) });
       at = to;
     }
@@ -64,6 +66,7 @@ function spansOf(now: readonly Line[]): Map<Element, Span> {
   for (const one of now)
     if (one.frame === true || one.modal === true || typesInto.test(one.text))
       for (const element of around(one.element)) spans.delete(element);
+  const isBeside = besideMatter();
   for (const element of spans.keys()) if (!isBeside(element)) spans.delete(element);
   return spans;
 }
@@ -75,13 +78,18 @@ function* around(element: Element): Generator<Element> {
 const typesInto = /(?:^|[ |])(?:combobox|listbox|password|searchbox|slider|spinbutton|textbox|file)\b/;
 
 const beside = new Set(['banner', 'complementary', 'contentinfo', 'menubar', 'navigation']);
-const matter = 'main, [role=main], article, [role=article], dialog, [role=dialog], [role=alertdialog]';
+const main = 'main, [role=main]';
+const matter = `${main}, article, [role=article], dialog, [role=dialog], [role=alertdialog]`;
 
-// Whether it stands beside what the page is about: in its head, its menus or its foot, or outside of its main part.
-function isBeside(element: Element): boolean {
-  if (closest(element, matter) !== null || element.querySelector(matter) !== null) return false;
-  if (Array.from(around(element)).some((one) => beside.has(roleOf(one)))) return true;
-  return document.querySelector('main, [role=main]') !== null;
+// Whether an element stands beside what the page is about: in its head, menus or foot, or outside of its main part.
+function besideMatter(): (element: Element) => boolean {
+  const matters = within(document.documentElement, matter);
+  const hasMain = matters.some((one) => matches(one, main));
+  const { contains } = Node.prototype;
+  return (element) =>
+    closest(element, matter) === null &&
+    !matters.some((one) => contains.call(element, one)) &&
+    (hasMain || Array.from(around(element)).some((one) => beside.has(roleOf(one))));
 }
 
 // The parts that begin at a place, the largest first.
@@ -141,5 +149,5 @@ function inPlaceOf(element: Element, part: readonly Line[]): Line {
 function brief(one: Line | undefined): string {
   const [words = ''] = wordsOf(one?.text ?? '');
   const role = /^[a-z0-9 ]*/.exec(one?.text ?? '')?.[0].trim() ?? '';
-  return `${role} ${quote(cut(words, mostOfName))}`.trim();
+  return words === '' ? role : `${role} ${quote(cut(words, mostOfName))}`.trim();
 }
