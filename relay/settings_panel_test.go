@@ -63,7 +63,7 @@ func TestSettingsInThePanel(t *testing.T) {
 		return answer
 	}
 	if status, answer := v.panelOf("GET", path, nil); status != http.StatusConflict ||
-		!bytes.Contains(answer, []byte("before it was reviewed")) {
+		!bytes.Contains(answer, []byte("until it is reviewed")) {
 		t.Errorf("before the review: %d %s", status, answer)
 	}
 	v.decide("tea", p.Hash, "accept", http.StatusOK)

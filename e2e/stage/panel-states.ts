@@ -201,7 +201,7 @@ export const states: readonly State[] = [
     },
   },
   {
-    ...state('question-ended', 'now', /The question is over/, {
+    ...state('question-ended', 'now', /The question is closed/, {
       answers: {
         ...asking(data.reading),
         'POST approvals/q1': no(410, 'The question is closed: nobody answered within 50 s', ''),
