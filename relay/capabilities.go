@@ -6,8 +6,10 @@ import (
 	"slices"
 
 	"tabrelay/relay/agent/front"
+	"tabrelay/relay/browser/hub"
 	"tabrelay/relay/capability"
 	"tabrelay/relay/capability/delegation"
+	"tabrelay/relay/capability/webmcp"
 	"tabrelay/relay/program/builtin"
 	"tabrelay/relay/program/doctor"
 	"tabrelay/relay/program/httpapi"
@@ -25,13 +27,18 @@ import (
 // capabilities are what this program has besides its core. Taking a line out takes a capability out.
 var capabilities = []capability.Capability{
 	delegation.Capability,
+	webmcp.Capability,
 }
 
 func init() {
 	for _, one := range capabilities {
-		policy.AttachGroup(one.Group)
+		if one.Group != "" {
+			policy.AttachGroup(one.Group)
+		}
 		config.Attach(one.Settings)
-		fault.Attach(one.Codes)
+		if len(one.Codes.Rows) > 0 {
+			fault.Attach(one.Codes)
+		}
 		situation.Attach(one.Situations)
 		doctor.Attach(one.Findings)
 	}
@@ -40,7 +47,7 @@ func init() {
 // OwnTools are the tools of the capabilities that a configuration has, as rules know them where no relay runs.
 func OwnTools(c config.Config) (list []registry.Tool) {
 	for _, one := range capabilities {
-		if c.Has(one.Name) {
+		if one.Tools != nil && c.Has(one.Name) {
 			list = append(list, one.Tools()...)
 		}
 	}
@@ -65,7 +72,7 @@ func Commands() iter.Seq2[string, capability.Command] {
 func Toolsets(c config.Config) []string {
 	list := []string{"all", "gateway"}
 	for _, one := range capabilities {
-		if c.Has(one.Name) {
+		if one.Group != "" && c.Has(one.Name) {
 			list = append(list, one.Group)
 		}
 	}
@@ -86,13 +93,16 @@ func tables() (list []*store.Tables) {
 type attachments []capability.Running
 
 // attach makes the capabilities that are switched on. Of one that is not, nothing is made, and no other part knows it.
+// The parts that they may ask are there before the first thing happens, and not all of them yet.
 func (r *Relay) attach() {
 	core := capability.Core{
 		Config: r.config, Home: r.Home, Version: Version, Address: r.Address, Log: r.part,
-		Tools: toolsOfAgents{r}, Store: r.store, Ask: r.ask, NoTab: r.hub.NoTab, LendTabs: r.hub.Lend,
+		Tools: toolsOfAgents{r}, Store: r.store, Ask: r.ask, NoTab: func(id int) bool { return r.hub.NoTab(id) },
+		LendTabs:    func(s call.Session) func() { return r.hub.Lend(s) },
 		LendToken:   func(s call.Session) (string, func()) { return r.clients.Lend(s) }, // who are not there yet
 		SessionLeft: r.sessionLeft, Corrupt: r.meter.Corruption, Events: r.events.Publish,
 		Changed: func(topics ...string) { r.panels.Changed(topics...) }, ToolsChanged: r.listOwnTools, Notice: r.notice,
+		OfferPageTools: func(list []registry.PageTool) { r.tools.SetPageTools(list) },
 	}
 	for _, one := range capabilities {
 		if !r.config.Has(one.Name) {
@@ -121,6 +131,9 @@ func (r *Relay) configure(c config.Config) {
 func (r *Relay) listOwnTools() {
 	tools := r.own.List()
 	for i, one := range r.switchedOn {
+		if one.Group == "" {
+			continue
+		}
 		for j := range tools {
 			if slices.Contains(one.Beside, tools[j].Name) {
 				tools[j].Beside = append(tools[j].Beside, one.Group)
@@ -135,7 +148,9 @@ func (r *Relay) listOwnTools() {
 func (r *Relay) instructions() map[string]string {
 	by := map[string]string{}
 	for _, one := range r.switchedOn {
-		by[one.Group] = one.Instructions
+		if one.Group != "" {
+			by[one.Group] = one.Instructions
+		}
 	}
 	return by
 }
@@ -159,6 +174,24 @@ func (a attachments) health() (sum builtin.AgentHealth) {
 		}
 	}
 	return sum
+}
+
+// pageTools knows which tools pages register; nil: nobody wants to.
+func (a attachments) pageTools() hub.PageTools {
+	for _, one := range a {
+		if one.PageTools != nil {
+			return one.PageTools
+		}
+	}
+	return nil
+}
+
+func (a attachments) tabGone(profileID string, tabID int) {
+	for _, one := range a {
+		if one.TabGone != nil {
+			one.TabGone(profileID, tabID)
+		}
+	}
 }
 
 func (a attachments) routes() (list []httpapi.Route) {

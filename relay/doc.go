@@ -49,8 +49,7 @@
 //     has a token or is connected; prompt the recipes of plugins.
 //   - program: what stands around: httpapi (one table of routes), builtin (the relay's own tools), doctor, connect,
 //     autostart, bench.
-//   - capability: what the relay can do besides, each attached by one line in capabilities.go: delegation, recording,
-//     resource, webmcp.
+//   - capability: what the relay can do besides, a folder each, attached by one line in capabilities.go.
 //   - relay: this package, which makes the parts and ends them. cmd/tabrelay: flags, terminal, exit codes.
 //
 // Four questions have one answer each. A timeout is decided in road/dispatch/deadline.go and enforced first in the page
@@ -111,7 +110,7 @@
 //
 // A lock that nests inside another names the order in its package: hub (Hub.mu, groups.mu, leases.mu, browser.mu,
 // queue.mu), front (sessions.mu, httpSession.mu, openRequests.mu), join (Proxy.sending, inFlight.mu). Between packages:
-// webmcp's offering lock, registry's change lock, under which listeners run, then the front's. Nothing is called back
-// into a package whose lock is held. Policy, catalog and client make their changes one after the other, each in a
-// goroutine of its own: no lock is held while they wait for a file or the store.
+// the lock under which tools of pages are offered, registry's change lock, under which listeners run, then the front's.
+// Nothing is called back into a package whose lock is held. Policy, catalog and client make their changes one after the
+// other, each in a goroutine of its own: no lock is held while they wait for a file or the store.
 package relay

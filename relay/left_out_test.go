@@ -45,7 +45,7 @@ func TestTheCoreNamesNoCapability(t *testing.T) {
 
 // aside are files whose words do not count: documents, tests and what they need, and what is generated.
 var aside = regexp.MustCompile(`(^|/)(docs|test|testdata|e2e|dist|node_modules|\.[^/]+)/|\.md$|_test\.go$|` +
-	`\.generated\.ts$|config\.schema\.json$|^(bin|package-lock\.json)`)
+	`\.generated\.[jt]s$|config\.schema\.json$|^(bin|package-lock\.json)`)
 
 func filesNaming(t *testing.T, capability string, word *regexp.Regexp) (names []string) {
 	root := os.DirFS("..")
@@ -82,7 +82,11 @@ func TestLeftOut(t *testing.T) {
 			overlay := leaveOut(t, one.Name)
 			binary := filepath.Join(t.TempDir(), "tabrelay")
 			inRepository(t, "go", "build", "-overlay", overlay, "-o", binary, "./cmd/tabrelay")
-			answersWithout(t, binary, one.Name, one.Tools()[0].Name)
+			tool := "of_nobody"
+			if one.Tools != nil {
+				tool = one.Tools()[0].Name
+			}
+			answersWithout(t, binary, one.Settings.Key(), tool)
 			core := []string{"./relay/road/...", "./relay/browser/...", "./relay/agent/...", "./relay/state/...",
 				"./relay/program/...", "./relay"}
 			if *everything {
@@ -229,7 +233,7 @@ func inRepository(t *testing.T, name string, args ...string) {
 }
 
 // answersWithout starts a program that a capability was left out of, and asks it for its tools and its settings.
-func answersWithout(t *testing.T, binary, capability, tool string) {
+func answersWithout(t *testing.T, binary, key, tool string) {
 	t.Helper()
 	home := t.TempDir()
 	run := func(in string, args ...string) (string, error) {
@@ -252,7 +256,7 @@ func answersWithout(t *testing.T, binary, capability, tool string) {
 	if err != nil || !strings.Contains(said, `"state":"degraded"`) || !strings.Contains(said, "no tool named") {
 		t.Errorf("%v: it says\n%s", err, said)
 	}
-	if said, err := run("", "config", "set", "capabilities."+capability, "true"); err == nil {
+	if said, err := run("", "config", "set", key, "true"); err == nil {
 		t.Errorf("its switch is a setting: %s", said)
 	}
 	if said, err := run("", "down"); err != nil {

@@ -78,7 +78,7 @@ func (r *Relay) note(e hub.Event) {
 func (r *Relay) tabsChanged(n hub.TabNews) {
 	if n.Closed || n.TabID == 0 {
 		r.policy.TabsGone(n.ProfileID)
-		r.pageTools.Gone(n.ProfileID, n.TabID)
+		r.attached.tabGone(n.ProfileID, n.TabID)
 	}
 	if n.Page || n.TabID == 0 {
 		r.panels.Changed(event.TopicTabs, event.TopicPlugins)

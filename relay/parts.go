@@ -11,7 +11,6 @@ import (
 	"tabrelay/relay/browser/hub"
 	"tabrelay/relay/browser/launch"
 	"tabrelay/relay/capability/resource"
-	"tabrelay/relay/capability/webmcp"
 	"tabrelay/relay/plugin/catalog"
 	"tabrelay/relay/program/builtin"
 	"tabrelay/relay/program/doctor"
@@ -64,13 +63,7 @@ func (r *Relay) makeParts(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	r.pageTools = webmcp.New(webmcp.Options{
-		ToolsPerSite: c.WebMCP.ToolsPerSite, DescriptionBytes: c.WebMCP.DescriptionBytes,
-		SchemaBytes: c.WebMCP.SchemaBytes, Offer: func(list []registry.PageTool) { r.tools.SetPageTools(list) },
-		Problem: func(origin, reason string) {
-			r.Log.Warn().Str("origin", origin).Msg("tools of a page: " + reason)
-		},
-	})
+	r.attach()
 	r.hub = hub.New(hub.Config{
 		Secret: r.secrets.Pairing, Pairings: &r.pairings, ExtensionIDs: append([]string{extension.ID},
 			c.ExtensionIDs...), RelayVersion: Version, BundleHash: extension.FlavourOf(c.TrustedInput).Hash,
@@ -81,7 +74,7 @@ func (r *Relay) makeParts(ctx context.Context) error {
 		Ownership: c.Tabs.Ownership, OwnedBy: c.Tabs.OwnedBy, OwnershipIdle: c.Tabs.OwnershipIdle,
 		Groups: c.Tabs.Groups, Owned: func() { r.panels.Changed(event.TopicTabs) },
 		LastTabs: tabs, Moved: r.store.KeepLastTab,
-		Followed: r.tellFollowers, PageTools: r.knownPageTools(),
+		Followed: r.tellFollowers, PageTools: r.attached.pageTools(),
 	})
 	r.hub.Events(r.linkChanged)
 	r.hub.OnTabs(r.tabsChanged)
@@ -95,7 +88,6 @@ func (r *Relay) makeParts(ctx context.Context) error {
 		Unwritable: r.audit.Failing, MaxBytes: c.MaxBytes, ResultBytes: c.ResultBytes,
 	}
 	r.tools = registry.New(r.own.List())
-	r.attach()
 	if err := r.newCatalog(ctx); err != nil {
 		return err
 	}
@@ -108,14 +100,6 @@ func (r *Relay) makeParts(ctx context.Context) error {
 	r.own.Tools, r.own.Calls, r.own.Catalog = r.tools, r.calls, r.catalog
 	letters.Tools, letters.Calls = r.tools, r.calls
 	return nil
-}
-
-// knownPageTools are the tools of pages, unless the person has switched them off.
-func (r *Relay) knownPageTools() hub.PageTools {
-	if !r.config.WebMCP.Enabled {
-		return nil
-	}
-	return r.pageTools
 }
 
 // newCatalog makes the catalog of plugins.

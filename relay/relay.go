@@ -20,7 +20,6 @@ import (
 	"tabrelay/relay/agent/front"
 	"tabrelay/relay/agent/join"
 	"tabrelay/relay/browser/hub"
-	"tabrelay/relay/capability/webmcp"
 	"tabrelay/relay/plugin/catalog"
 	"tabrelay/relay/program/builtin"
 	"tabrelay/relay/program/httpapi"
@@ -65,25 +64,24 @@ type Options struct {
 // Relay is one running relay. Its parts are made by New and live until Close, in the order of the fields.
 type Relay struct {
 	Options
-	config    config.Config // of the start; the catalog has what may change meanwhile
-	began     time.Time
-	build     string // of this program: its file may be replaced meanwhile
-	secrets   *config.Secrets
-	instance  *join.InstanceLock
-	meter     *metrics.Metrics
-	events    event.Bus
-	trail     event.Bus // of calls; filled only while somebody follows
-	store     *store.Store
-	audit     *audit.Recorder
-	pageTools *webmcp.Book
-	hub       *hub.Hub
-	tools     *registry.Registry
-	own       *builtin.Sources // of the relay's own tools
-	policy    *policy.Policy
-	calls     *dispatch.Dispatcher
-	front     *front.Front
-	catalog   *catalog.Catalog
-	attached  attachments
+	config   config.Config // of the start; the catalog has what may change meanwhile
+	began    time.Time
+	build    string // of this program: its file may be replaced meanwhile
+	secrets  *config.Secrets
+	instance *join.InstanceLock
+	meter    *metrics.Metrics
+	events   event.Bus
+	trail    event.Bus // of calls; filled only while somebody follows
+	store    *store.Store
+	audit    *audit.Recorder
+	hub      *hub.Hub
+	tools    *registry.Registry
+	own      *builtin.Sources // of the relay's own tools
+	policy   *policy.Policy
+	calls    *dispatch.Dispatcher
+	front    *front.Front
+	catalog  *catalog.Catalog
+	attached attachments
 	// switchedOn are what they are of, in the same order.
 	switchedOn []capability.Capability
 	listed     atomic.Bool   // the tools of capabilities are there
@@ -288,9 +286,6 @@ func (r *Relay) shutdown() error {
 		late, cancel := context.WithTimeout(context.Background(), closeTime)
 		r.hub.Close(late)
 		cancel()
-	}
-	if r.pageTools != nil {
-		r.pageTools.Close()
 	}
 	if r.catalog != nil {
 		r.catalog.Close()

@@ -3,9 +3,12 @@ package relay
 import (
 	"encoding/json"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
+	"tabrelay/relay/capability"
+	"tabrelay/relay/road/registry"
 	"tabrelay/relay/state/config"
 )
 
@@ -14,7 +17,8 @@ func TestSwitchedOffCapabilities(t *testing.T) {
 	for _, one := range capabilities {
 		t.Run(one.Name, func(t *testing.T) {
 			w := newWorld(t)
-			text, err := json.Marshal(map[string]any{"capabilities": map[string]any{one.Name: false}})
+			section, switchKey, _ := strings.Cut(one.Settings.Key(), ".")
+			text, err := json.Marshal(map[string]any{section: map[string]any{switchKey: false}})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -27,7 +31,11 @@ func TestSwitchedOffCapabilities(t *testing.T) {
 			}
 			off.Listen, off.Demo.Listen = "127.0.0.1:0", ""
 			r, _ := w.relayAs(func(c *config.Config) { *c = off })
-			for _, tool := range one.Tools() {
+			var tools []registry.Tool
+			if one.Tools != nil {
+				tools = one.Tools()
+			}
+			for _, tool := range tools {
 				if _, there := r.tools.Snapshot().Find(tool.Name); there {
 					t.Errorf("%s is there", tool.Name)
 				}
@@ -37,7 +45,8 @@ func TestSwitchedOffCapabilities(t *testing.T) {
 			}
 			on := newWorld(t)
 			full, _ := on.relay()
-			for _, route := range full.attached.routes() {
+			at := slices.IndexFunc(full.switchedOn, func(on capability.Capability) bool { return on.Name == one.Name })
+			for _, route := range full.attached[at].Routes {
 				method, path, _ := strings.Cut(route.Pattern, " ")
 				path = strings.ReplaceAll(path, "{id}", "x")
 				if status, answer := w.person(t, method, path, ""); status != 404 {

@@ -10,6 +10,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"tabrelay/relay/agent/front"
+	"tabrelay/relay/browser/hub"
 	"tabrelay/relay/program/builtin"
 	"tabrelay/relay/program/doctor"
 	"tabrelay/relay/program/httpapi"
@@ -29,7 +30,7 @@ type Capability struct {
 	Settings config.Attached
 
 	// Group is the group of its tools, which need no permission of their own: whatever they do with a site is a call
-	// of another tool.
+	// of another tool. Empty: it has no tools.
 	Group string
 	// Instructions are what a client is told in place of the common ones that asks for this group and nothing else.
 	Instructions string
@@ -58,6 +59,10 @@ type Running struct {
 	Tools func() []registry.Tool
 	// Configured takes over a configuration: the first one, and each that is changed while the relay runs.
 	Configured func(config.Config)
+	// PageTools knows which tools pages register; one capability at most does.
+	PageTools hub.PageTools
+	// TabGone hears that a tab was closed; 0: all tabs of the profile.
+	TabGone func(profileID string, tabID int)
 	// SessionEnded hears that a session of a client has ended.
 	SessionEnded func(session string)
 	// Lacks is what keeps it from working, for the doctor and the status.
@@ -91,6 +96,9 @@ type Core struct {
 	SessionLeft func(session string)
 	// Corrupt counts a message of a peer that could not be used.
 	Corrupt func(peer string)
+
+	// OfferPageTools offers these tools of pages, and no others.
+	OfferPageTools func([]registry.PageTool)
 
 	Events       func(owner event.Owner, kind event.Kind, message string, data map[string]any)
 	Changed      func(topics ...string) // side panels show something else now

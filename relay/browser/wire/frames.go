@@ -291,7 +291,7 @@ const (
 	Rejection   FollowedKind = "rejection" // of a promise that nobody awaited
 )
 
-// PageTools says which tools the documents of a tab register (WebMCP). The payload is a list of documents.
+// PageTools says which tools the documents of a tab register. The payload is a list of documents.
 type PageTools struct {
 	TabID int `json:"tabId"`
 }

@@ -6,7 +6,14 @@ import (
 	"testing/synctest"
 
 	"tabrelay/relay/road/call"
+	"tabrelay/relay/state/config"
 )
+
+// pageTools is a capability that databases knew before there were capabilities.
+var pageTools = &config.Section[struct{}]{Capability: "pages", Switch: "webmcp.enabled", Right: "noPageTools",
+	About: "Whether agents get the tools that pages register."}
+
+func init() { config.Attach(pageTools) }
 
 // A program that does more without any rule than the one before it, or has plugins that one did not have, is a
 // difference to be shown and undone, although nobody changed a file.
@@ -37,7 +44,7 @@ func TestUpdatesThatWiden(t *testing.T) {
 					m.switches[rightsSwitch] = test.kept
 				}
 				cfg := answeredWithin(0)
-				cfg.WebMCP.Enabled, cfg.Review.Required = true, true
+				cfg.Review.Required = true
 				if test.kept == first {
 					cfg.Permissions = map[string]map[string]string{"wiki__read": {"*": "auto"}}
 				}
@@ -78,7 +85,7 @@ func TestUpdatesThatWiden(t *testing.T) {
 					mode, _ := p.Mode(edit)
 					reads, _ := p.Mode(read)
 					c := p.Config()
-					if mode != call.Off || reads != call.Ask || c.Plugin("browser").Enabled || c.WebMCP.Enabled {
+					if mode != call.Off || reads != call.Ask || c.Plugin("browser").Enabled || c.Has(pageTools.Capability) {
 						t.Errorf("%s: changing is %s, reading %s, the browser's tools %t", when, mode, reads,
 							c.Plugin("browser").Enabled)
 					}

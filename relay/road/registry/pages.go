@@ -9,7 +9,7 @@ import (
 	"tabrelay/relay/road/plugin"
 )
 
-// Web is the group of the tools that pages register (WebMCP): rules, scopes and toolsets name them so.
+// Web is the group of the tools that pages register: rules, scopes and toolsets name them so.
 const Web = "web"
 
 // IsPageTool reports whether a tool of that name can only be one that a page registers.

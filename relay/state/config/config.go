@@ -42,7 +42,6 @@ type Config struct {
 	Logging     Logging
 	Browser     Browser
 	Resources   Resources
-	WebMCP      WebMCP
 	Metrics     Metrics
 	// TrustedInput says that the extension has Chrome's debugger.
 	TrustedInput bool
@@ -63,14 +62,6 @@ type Config struct {
 // Demo is the site the demo plugin works on.
 type Demo struct {
 	Listen string // host and port, loopback only; empty: no demo site
-}
-
-// WebMCP is what agents get of the tools that pages register.
-type WebMCP struct {
-	Enabled          bool
-	ToolsPerSite     int
-	DescriptionBytes int
-	SchemaBytes      int
 }
 
 // Results is how much is kept of results that were too large for an answer.

@@ -106,7 +106,6 @@ var rights = []Right[Config]{
 	Switch("unreviewed", "review.required", false, true, func(c *Config) *bool { return &c.Review.Required }),
 	Switch("metricsOpen", "metrics.open", true, false, func(c *Config) *bool { return &c.Metrics.Open }),
 	Switch("trustedInput", "trustedInput", true, false, func(c *Config) *bool { return &c.TrustedInput }),
-	Switch("noPageTools", "webmcp.enabled", true, true, func(c *Config) *bool { return &c.WebMCP.Enabled }),
 	Longer("extensionIds", "extensionIds", func(c *Config) *[]string { return &c.ExtensionIDs }),
 	Longer("allowedOrigins", "allowedOrigins", func(c *Config) *[]string { return &c.AllowedOrigins }),
 	laxer("ownership", "tabs.ownership", func(c *Config) *string { return &c.Tabs.Ownership }, "all", "writes", "off"),

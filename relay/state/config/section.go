@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"encoding/json"
 	"maps"
 	"reflect"
@@ -10,7 +11,9 @@ import (
 
 // Section is what a capability adds to the configuration. Its values are a T, which [Section.Of] takes out of a Config.
 type Section[T any] struct {
-	Capability string // capabilities.<Capability> switches it off
+	Capability string
+	Switch     string // the setting that switches it off; empty: capabilities.<Capability>
+	Right      string // what databases call that it is on; empty: as the switch
 	About      string // "Whether …", one sentence
 	Settings   []Setting[T]
 	Named      []Example // of its settings that have things by name
@@ -51,6 +54,8 @@ func Row[T any](key string, kind Kind, standard any, field func(*T) any, about s
 
 // Attached is a section, whatever its values are.
 type Attached interface {
+	// Key is the setting that switches it off.
+	Key() string
 	name() string
 	on(*Config) *bool
 	rows() []Setting[Config]
@@ -121,7 +126,7 @@ func (c Config) Has(capability string) bool {
 
 func (s *Section[T]) name() string        { return s.Capability }
 func (s *Section[T]) on(c *Config) *bool  { return &s.in(c).on }
-func (s *Section[T]) key() string         { return "capabilities." + s.Capability }
+func (s *Section[T]) Key() string         { return cmp.Or(s.Switch, "capabilities."+s.Capability) }
 func (s *Section[T]) live() bool          { return s.Live }
 func (s *Section[T]) examples() []Example { return s.Named }
 
@@ -135,7 +140,7 @@ func (s *Section[T]) environment(c *Config) []string {
 func (s *Section[T]) programs(c *Config) bool { return s.Programs != nil && s.Programs(s.in(c).of) }
 
 func (s *Section[T]) rows() []Setting[Config] {
-	list := []Setting[Config]{{s.key(), Boolean, true, func(c *Config) any { return s.on(c) },
+	list := []Setting[Config]{{s.Key(), Boolean, true, func(c *Config) any { return s.on(c) },
 		s.About + " false: as if this were not in the program."}}
 	for _, one := range s.Settings {
 		list = append(list, Setting[Config]{one.key, one.kind, one.fallback,
@@ -159,13 +164,13 @@ func (s *Section[T]) check(c *Config, r *reader) {
 		}
 	}
 	if len(inert) > 0 {
-		c.Warnings = append(c.Warnings, s.key()+" is false, so these settings do nothing: "+strings.Join(inert, ", "))
+		c.Warnings = append(c.Warnings, s.Key()+" is false, so these settings do nothing: "+strings.Join(inert, ", "))
 	}
 }
 
 // rights are those of its settings, and that it is there.
 func (s *Section[T]) rights() []Right[Config] {
-	list := []Right[Config]{Switch(s.key(), s.key(), true, true, s.on)}
+	list := []Right[Config]{Switch(cmp.Or(s.Right, s.Key()), s.Key(), true, true, s.on)}
 	for _, one := range s.Rights {
 		list = append(list, Right[Config]{name: one.name, Keys: one.Keys,
 			of: func(c *Config) json.RawMessage { return one.of(&s.in(c).of) }, grown: one.grown,

@@ -139,16 +139,6 @@ var settings = []Setting[Config]{
 	{"browser.args", List(Text{}), []string{}, func(c *Config) any { return &c.Browser.Args },
 		"Arguments added to its command line."},
 
-	{"webmcp.enabled", Boolean, true, func(c *Config) any { return &c.WebMCP.Enabled },
-		"Whether agents get the tools that pages register (WebMCP), of the pages that resources.tabs covers."},
-	{"webmcp.toolsPerSite", Count(1, 512), 64, func(c *Config) any { return &c.WebMCP.ToolsPerSite },
-		"How many tools of one origin are offered, those that are gone included; beyond that the ones gone longest " +
-			"are forgotten, and new ones left out."},
-	{"webmcp.descriptionBytes", Size(64, 8*KiB), 1 * KiB, func(c *Config) any { return &c.WebMCP.DescriptionBytes },
-		"How much of a page's description of a tool agents are told."},
-	{"webmcp.schemaBytes", Size(256, 64*KiB), 8 * KiB, func(c *Config) any { return &c.WebMCP.SchemaBytes },
-		"How large the schema of its arguments may be. In place of a larger one, any arguments are taken and the " +
-			"description says so."},
 	{"resources.tabs.urlPatterns", List(MatchPattern), []string{"*://*/*"},
 		func(c *Config) any { return &c.Resources.Tabs.URLPatterns },
 		"Match patterns of pages whose text, markup and console agents may read, as resources and with the tools of " +
