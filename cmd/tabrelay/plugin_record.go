@@ -63,7 +63,7 @@ func (a *app) pluginRecord() *cobra.Command {
 			if err := plugin.CheckName(name); err != nil {
 				return usage("%v", err)
 			}
-			if err := draft.Folder(dir); err != nil {
+			if err := recording.Folder(dir); err != nil {
 				return usage("%v", err)
 			}
 			if _, ok := join.Running(cmd.Context(), a.home); !ok {
@@ -198,13 +198,13 @@ func (r *recordSession) show(event json.RawMessage) {
 		return
 	}
 	if u, err := url.Parse(e.URL); err == nil {
-		r.notef("  %s %s\n", e.Method, draft.Shown(u))
+		r.notef("  %s %s\n", e.Method, recording.Shown(u))
 	}
 }
 
 // write makes the draft, builds it and runs its tests.
 func (r *recordSession) write(ctx context.Context) error {
-	d, err := draft.Make(draft.Read(r.events), r.name, originText(r.began.URL))
+	d, err := recording.Make(recording.Read(r.events), r.name, originText(r.began.URL))
 	if d != nil {
 		r.noteLeft(d)
 	}
@@ -241,7 +241,7 @@ func (r *recordSession) write(ctx context.Context) error {
 		for _, t := range p.Manifest.Tools {
 			names = append(names, t.Name)
 		}
-		return r.printJSON(recorded{Folder: r.dir, Tools: names, Left: append([]draft.Left{}, d.Left...),
+		return r.printJSON(recorded{Folder: r.dir, Tools: names, Left: append([]recording.Left{}, d.Left...),
 			Others: r.others})
 	}
 	return nil
@@ -249,14 +249,14 @@ func (r *recordSession) write(ctx context.Context) error {
 
 // recorded is what came of a recording, for programs.
 type recorded struct {
-	Folder string         `json:"folder"`
-	Tools  []string       `json:"tools"`
-	Left   []draft.Left   `json:"left"`
-	Others map[string]int `json:"others,omitempty"`
+	Folder string           `json:"folder"`
+	Tools  []string         `json:"tools"`
+	Left   []recording.Left `json:"left"`
+	Others map[string]int   `json:"others,omitempty"`
 }
 
 // noteLeft says what did not become a tool.
-func (r *recordSession) noteLeft(d *draft.Draft) {
+func (r *recordSession) noteLeft(d *recording.Draft) {
 	for _, left := range d.Left {
 		where := strings.Join(left.Of, ", ")
 		if where != "" {
