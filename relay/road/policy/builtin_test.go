@@ -85,7 +85,8 @@ func TestUpdatesThatWiden(t *testing.T) {
 					mode, _ := p.Mode(edit)
 					reads, _ := p.Mode(read)
 					c := p.Config()
-					if mode != call.Off || reads != call.Ask || c.Plugin("browser").Enabled || c.Has(pageTools.Capability) {
+					if mode != call.Off || reads != call.Ask || c.Plugin("browser").Enabled ||
+						c.Has(pageTools.Capability) {
 						t.Errorf("%s: changing is %s, reading %s, the browser's tools %t", when, mode, reads,
 							c.Plugin("browser").Enabled)
 					}
