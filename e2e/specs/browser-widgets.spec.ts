@@ -408,8 +408,8 @@ test('what a page only puts aside is told as gone, and again when it is back', a
     let at = 2; function go() { at = 3 - at; s1.inert = at !== 1; s2.inert = at !== 2; } go();</script>`);
   await agent.look();
   const ref = await agent.ref('button "Next"');
-  expect((await agent.do('click', { ref })).changes).toMatch(/\+ "Text of 2".*- "Text of 1"/s);
-  expect((await agent.do('click', { ref })).changes).toMatch(/\+ "Text of 1".*- "Text of 2"/s);
+  expect((await agent.do('click', { ref })).changes).toMatch(/\+ "Text of 2".*- 6 lines from "Text of 1"/s);
+  expect((await agent.do('click', { ref })).changes).toMatch(/\+ "Text of 1".*- 6 lines from "Text of 2"/s);
 });
 
 test('texts in boxes that are small at first, or clear, are filled', async ({ open, keptStage: stage }) => {
@@ -484,7 +484,7 @@ test('a javascript: link runs among the scripts of its page', async ({ open }) =
   const agent =
     await open(`<p id="out"></p><script>let n = 0; const post = (what) => { out.textContent = what + ++n };</script>
     <a href="javascript:post('sorted')">Sort</a> <a href="javascript:post('not')" onclick="return false">Held</a>`);
-  expect((await agent.click('link "Sort"')).changes).toBe('+ "sorted1"');
+  expect((await agent.click('link "Sort"')).changes).toBe('+ "sorted1" (first)');
   const ref = await agent.ref('link "Sort"');
   expect((await agent.do('press', { ref, keys: 'Enter' })).changes).toBe('~ "sorted2"');
   expect((await agent.click('link "Held"')).noEffect).toBe(true);

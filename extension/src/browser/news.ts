@@ -77,7 +77,7 @@ export function newsOf(hidden: readonly Seen[], before: readonly Seen[], now: re
       (one.modal || !isInside(one, closed)),
   );
   const ended = hidden.filter((one) => !open && lost.includes(one));
-  said.push(...sayGone([...ended, ...really], [...hidden, ...before], now));
+  said.push(...sayGone([...really, ...ended], [...hidden, ...before], now));
   if (hidden.length === 0) said.push(...ofOrder(moved));
   return { said, covered };
 }
