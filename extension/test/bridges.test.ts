@@ -103,27 +103,27 @@ test('a bridge leaves with its port', () => {
   assert.equal(bridges.top(1), undefined);
 });
 
-test('an adapter of a plugin that is gone or changed is retired once, and begins anew when it is back', () => {
+test('an adapter of a plugin that is gone or changed is unloaded once, and begins anew when it is back', () => {
   const about = (name: string) => ({ name, hash: 'first', main: true });
   const { sent } = connect({ plugins: ['kept', 'changed', 'gone'].map(about) });
   const bridge = bridges.top(1);
   assert.ok(bridge);
-  const retired = () => sent.filter((message) => JSON.stringify(message).includes('"retire"'));
+  const unloaded = () => sent.filter((message) => JSON.stringify(message).includes('"unload"'));
   const has = (name: string) => bridge.has({ name, hash: 'first', world: 'main' });
   const installed = new Map([
     ['kept', 'first'],
     ['changed', 'second'],
   ]);
   for (let time = 0; time < 2; time++) bridge.retireOthers((name) => installed.get(name));
-  assert.deepEqual(retired(), [
-    { type: 'retire', plugin: 'changed', hash: 'first' },
-    { type: 'retire', plugin: 'gone', hash: 'first' },
+  assert.deepEqual(unloaded(), [
+    { type: 'unload', plugin: 'changed', hash: 'first' },
+    { type: 'unload', plugin: 'gone', hash: 'first' },
   ]);
   assert.ok(has('changed'), 'a call of the version before may be on its way');
 
   bridge.retireOthers(() => 'first');
   assert.deepEqual(['kept', 'changed', 'gone'].map(has), [true, false, false]);
-  assert.equal(retired().length, 2);
+  assert.equal(unloaded().length, 2);
 });
 
 test('a second bridge of a document is turned away, whatever it says', () => {

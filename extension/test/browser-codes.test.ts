@@ -7,7 +7,7 @@ import test from 'node:test';
 const root = path.resolve(import.meta.dirname, '../..');
 const browser = path.join(root, 'extension/src/browser');
 const capability = path.join(root, 'extension/src/capabilities/browser');
-const conducting = path.join(root, 'extension/src/worker/calls');
+const calls = path.join(root, 'extension/src/worker/calls');
 
 const rowsOf = (page: string): Set<string> =>
   new Set(Array.from(page.matchAll(/^\| `([A-Z_]+)` \|/gm), ([, code = '']) => code));
@@ -30,7 +30,7 @@ test('the codes of the browser tools are documented, and no others', async () =>
   const workers = ['looking', 'moving', 'picture', 'waiting'].map((name) =>
     path.join(capability, `${name}.ts`),
   );
-  for (const name of ['conductor', 'documents']) workers.push(path.join(conducting, `${name}.ts`));
+  for (const name of ['tool-runner', 'documents']) workers.push(path.join(calls, `${name}.ts`));
   for (const file of workers) await find(file, /Ended\.as\(\s*'([A-Z_]+)'/g);
   thrown.delete('UNKNOWN_REF'); // within the page only
   for (const code of thrown)

@@ -7,7 +7,7 @@ import { isRecord, isText } from '../shared/guards.ts';
 interface Resident {
   hash: string;
   adapter: Adapter;
-  live: boolean; // not once it was retired
+  live: boolean; // not once it was unloaded
   leave(): void;
 }
 
@@ -53,7 +53,7 @@ export class Adapters {
   }
 
   /** Ends an adapter's time in this document. A call of it that is on its way still finds it. */
-  retire(plugin: string, hash: string): void {
+  unload(plugin: string, hash: string): void {
     const found = this.#adapters.get(plugin);
     if (found?.hash === hash) found.leave();
   }

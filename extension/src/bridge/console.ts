@@ -2,7 +2,7 @@
 // while calls are open and for a moment after, so that a burst of calls opens it once; and as long as somebody reads
 // the console as a resource.
 import { consoleEvent } from '../page/channel.ts';
-import { spoken } from '../page/serialise.ts';
+import { consoleText } from '../page/serialise.ts';
 import type { ConsoleLine } from '../shared/bridge-messages.ts';
 import { exactly, isFlag, isNumber, isText, shape } from '../shared/guards.ts';
 import type { Heard, Tail } from './calls.ts';
@@ -69,14 +69,14 @@ export function watchConsole(bridgeLate: boolean, grew: () => void): Watch {
     const original = console[name];
     console[name] = (...values: unknown[]) => {
       if (kind === '') pass(values);
-      else if (open) keep({ at: performance.now(), text: spoken(values, kind) });
+      else if (open) keep({ at: performance.now(), text: consoleText(values, kind) });
       original.apply(console, values);
     };
   }
 
   function pass(values: readonly unknown[]): void {
     if (listeners.size === 0) return;
-    const text = spoken(values);
+    const text = consoleText(values);
     for (const heard of listeners) heard(text, false);
   }
 

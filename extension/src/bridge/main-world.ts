@@ -16,10 +16,10 @@ import type { CallOrder } from '../shared/order.ts';
 export interface MainAdapter {
   name: string;
   hash: string;
-  live: boolean; // not once it was retired
+  live: boolean; // not once it was unloaded
   late: boolean; // injected after scripts of the page ran, so the page may have seen what passes here
   start(order: CallOrder, observer: Observer): Run;
-  retire(): void; // its plugin was removed, disabled or updated; its open calls go on
+  unload(): void; // its plugin was removed, disabled or updated; its open calls go on
 }
 
 function listenTo(
@@ -41,9 +41,9 @@ function listenTo(
         live: true,
         late,
         start,
-        retire() {
+        unload() {
           adapter.live = false;
-          post({ type: 'retire' });
+          post({ type: 'unload' });
         },
       };
       ready(adapter);
@@ -107,7 +107,7 @@ export function watchMainWorld(
 ): {
   get(plugin: string): MainAdapter | undefined;
   live(): MainAdapter[];
-  retire(plugin: string, hash: string): void;
+  unload(plugin: string, hash: string): void;
   retireAll(): void;
   expectLate(plugin: string): void;
 } {
@@ -136,7 +136,7 @@ export function watchMainWorld(
     const take = (adapter: MainAdapter) => {
       // The first wins at document_start; on demand only the plugin that was injected may come in.
       if (late ? !expected.delete(adapter.name) : adapters.has(adapter.name)) return;
-      adapters.get(adapter.name)?.retire();
+      adapters.get(adapter.name)?.unload();
       adapters.set(adapter.name, adapter);
       ready(adapter);
     };
@@ -157,12 +157,12 @@ export function watchMainWorld(
   return {
     get: (plugin) => adapters.get(plugin),
     live: () => Array.from(adapters.values()).filter(({ live }) => live),
-    retire(plugin, hash) {
+    unload(plugin, hash) {
       const adapter = adapters.get(plugin);
-      if (adapter?.hash === hash) adapter.retire();
+      if (adapter?.hash === hash) adapter.unload();
     },
     retireAll() {
-      for (const adapter of adapters.values()) adapter.retire();
+      for (const adapter of adapters.values()) adapter.unload();
     },
     expectLate: (plugin) => expected.add(plugin),
   };

@@ -139,9 +139,9 @@ class Resident {
       case 'ack':
         this.#calls.acknowledge(message.ids);
         return;
-      case 'retire':
-        this.#adapters.retire(message.plugin, message.hash);
-        this.#mainWorld.retire(message.plugin, message.hash);
+      case 'unload':
+        this.#adapters.unload(message.plugin, message.hash);
+        this.#mainWorld.unload(message.plugin, message.hash);
         return;
       case 'late':
         this.#mainWorld.expectLate(message.plugin);

@@ -1,5 +1,5 @@
 // The browser's own tools, one table. Each is called in the document that its arguments mean; the worker puts together
-// what several documents, and Chrome itself, have to say (worker/calls/conductor.ts).
+// what several documents, and Chrome itself, have to say (worker/calls/tool-runner.ts).
 import { defineTool, ToolError } from '@tabrelay/plugin-sdk';
 import * as s from '@tabrelay/plugin-sdk/schema';
 import { actTools } from './act/tools.ts';

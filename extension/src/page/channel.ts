@@ -35,7 +35,7 @@ export type ToAdapter =
   | { type: 'abort'; id: string; reason: 'cancelled' | 'document' }
   | { type: 'sign'; id: string; message: string } // of progress
   | { type: 'fetched'; answer: OutsideAnswer }
-  | { type: 'retire' }; // its plugin was removed, disabled or updated
+  | { type: 'unload' }; // its plugin was removed, disabled or updated
 
 /** Adapter to bridge. */
 export type FromAdapter =
@@ -52,10 +52,10 @@ const isRun = shape({ type: exactly('run'), order: isCallOrder });
 const isAbort = shape({ type: exactly('abort'), id: isText, reason: exactly('cancelled', 'document') });
 const isSign = shape({ type: exactly('sign'), id: isText, message: isText });
 const isFetched = shape({ type: exactly('fetched'), answer: isOutsideAnswer });
-const isRetire = shape({ type: exactly('retire') });
+const isUnload = shape({ type: exactly('unload') });
 
 const isToAdapter: Guard<ToAdapter> = (value): value is ToAdapter =>
-  isRun(value) || isAbort(value) || isSign(value) || isFetched(value) || isRetire(value);
+  isRun(value) || isAbort(value) || isSign(value) || isFetched(value) || isUnload(value);
 
 /** What came over the adapter's port, as a message. */
 export function readToAdapter(value: unknown): ToAdapter | undefined {

@@ -87,7 +87,7 @@ function start(about: unknown, definition: unknown, enter?: unknown): void {
         return mapGet(runs, message.id)?.progressFromConsole(message.message);
       case 'fetched':
         return outside.hear(message.answer);
-      case 'retire':
+      case 'unload':
         return leave();
     }
   });

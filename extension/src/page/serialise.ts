@@ -230,7 +230,7 @@ function textOf(value: unknown): string {
 }
 
 /** The values as a console shows them, cut to what is kept of one line. */
-export function spoken(values: readonly unknown[], kind = ''): string {
+export function consoleText(values: readonly unknown[], kind = ''): string {
   const parts: string[] = [];
   for (let i = 0; i < values.length; i++)
     defineProperty(parts, i, { value: textOf(values[i]), enumerable: true });

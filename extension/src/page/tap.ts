@@ -19,7 +19,7 @@ import {
 import { consoleEvent, handOver } from './channel.ts';
 import { tapDialogs } from './dialogs.ts';
 import { tapLinks } from './links.ts';
-import { spoken } from './serialise.ts';
+import { consoleText } from './serialise.ts';
 import { isOurs, isThrownIn } from './trace.ts';
 import { tapWindows } from './windows.ts';
 
@@ -28,10 +28,10 @@ const port = channel.port1;
 
 // own: an error that a file of ours threw, and that whoever works on its plugin is told of elsewhere.
 const write = (kind: string, values: readonly unknown[], own = false) =>
-  portPost(port, { type: 'entry', at: now(), text: spoken(values, `${kind}: `), own });
+  portPost(port, { type: 'entry', at: now(), text: consoleText(values, `${kind}: `), own });
 
 // What a call may take for progress; it is no part of a console's tail.
-const pass = (values: readonly unknown[]) => portPost(port, { type: 'line', text: spoken(values) });
+const pass = (values: readonly unknown[]) => portPost(port, { type: 'line', text: consoleText(values) });
 
 // Puts a function in front of console[name]; what it returns puts the old one back, unless the page changed it since.
 function tapConsole(name: 'error' | 'warn' | 'log' | 'info', heard: (values: unknown[]) => void): () => void {

@@ -19,7 +19,7 @@
 //     consoleGrew                        -->          at most twice a second
 //                                        <--  look    at the tools that the page registers
 //     tools {text}                       -->          now, on every connect, and whenever they are others
-//                                        <--  retire  an adapter: its plugin was removed, disabled or updated
+//                                        <--  unload  an adapter: its plugin was removed, disabled or updated
 //                                        <--  record  the person records the tab, or does not any more
 //     recorded {told}                    -->          what they did, and what the page was answered
 //     followed {text}                    -->          what a call brought besides its outcome
@@ -94,7 +94,7 @@ export const isToBridge = either(
   shape({ type: exactly('ack'), ids: listOf(isText) }),
   shape({ type: exactly('cancel', 'query', 'go'), id: isText }),
   shape({ type: exactly('late'), plugin: isText }),
-  shape({ type: exactly('retire'), plugin: isText, hash: isText }),
+  shape({ type: exactly('unload'), plugin: isText, hash: isText }),
   shape({ type: exactly('epoch'), epoch: isText, reached: isFlag }),
   shape({ type: exactly('console'), id: isText, holdMs: isNumber }),
   shape({ type: exactly('look') }), // at the tools that the page registers

@@ -7,7 +7,6 @@
 import { inWorker } from '../capabilities/worker.ts';
 import type { FromExtension } from '../protocol/frames.generated.ts';
 import { bundleHash } from './bundle.ts';
-import { Conductor, type Parts as ConductorParts } from './calls/conductor.ts';
 import { letGo } from './calls/debugger.ts';
 import { Documents } from './calls/documents.ts';
 import { showAgain } from './calls/hiding.ts';
@@ -16,6 +15,7 @@ import { Invocations } from './calls/invoke.ts';
 import { Outcomes, Records } from './calls/records.ts';
 import { Recovery } from './calls/recover.ts';
 import { needAwake, standstillOf } from './calls/standstill.ts';
+import { type Parts as ConductorParts, ToolRunner } from './calls/tool-runner.ts';
 import { Capabilities } from './core/capability.ts';
 import { commandsOf, type Reply, runCommand } from './core/commands.ts';
 import { Bridges } from './documents/bridges.ts';
@@ -116,7 +116,7 @@ const conducting: ConductorParts = {
   touched: (tabId) => capabilities.called(tabId),
   send,
 };
-const conductor = new Conductor(conducting, capabilities.performers, capabilities.standard);
+const toolRunner = new ToolRunner(conducting, capabilities.handlers, capabilities.standard);
 const invocations = new Invocations({
   tabs,
   plugins,
@@ -125,7 +125,7 @@ const invocations = new Invocations({
   records,
   inflight,
   departures,
-  conductor,
+  toolRunner,
   standstill,
   acting: (frame) => marks.acting(frame),
   send,
@@ -228,7 +228,7 @@ bridges.listen({
     keepalive.changed();
   },
   gone: (bridge) => {
-    conductor.gone(bridge);
+    toolRunner.gone(bridge);
     departures.bridgeGone(bridge);
     if (bridge.frameId === 0) tabs.look(bridge.tabId);
     capabilities.gone(bridge);
@@ -297,7 +297,7 @@ function installPlugins(list: FrameOf<'plugins'>['plugins']): Promise<void> {
 async function greet(welcome: FrameOf<'welcome'>): Promise<void> {
   capabilities.welcomed(welcome);
   invocations.startMs = welcome.startMs ?? invocations.startMs; // older relays do not say
-  conductor.startMs = invocations.startMs;
+  toolRunner.startMs = invocations.startMs;
   injector.patienceMs = invocations.startMs / 2; // what a call prepares has to be ready before
   await tabs.loaded;
   outcomes.sendAgain();

@@ -1,7 +1,7 @@
 // Looks at pages: the parts of all frames of a tab, put together.
 import { isFlag, isNumber, isText, listOf, optional, shape } from '../../shared/guards.ts';
-import { type Content, type Performer, type Stage, text } from '../../worker/calls/conductor.ts';
 import { type Documents, mostFrames, type Spot, spotOf } from '../../worker/calls/documents.ts';
+import { type Content, type ToolHandler, type ToolRun, text } from '../../worker/calls/tool-runner.ts';
 import type { Bridge } from '../../worker/documents/bridges.ts';
 import { type Closed, howToAsk, notReadable } from '../../worker/tabs/sites.ts';
 import { KnownPages } from './knownpages.ts';
@@ -31,7 +31,7 @@ const nearFirst = <Frame extends { near: boolean }>(frames: readonly Frame[]): F
   frames.toSorted((a, b) => Number(b.near) - Number(a.near));
 
 interface Walk {
-  stage: Stage;
+  run: ToolRun;
   spots: Spot[] | undefined;
   args: Record<string, unknown>;
   characters: number; // left
@@ -40,7 +40,7 @@ interface Walk {
 
 export function lookingAt(
   documents: Documents,
-): (stage: Stage, given?: Record<string, unknown>) => Promise<{ content: Content[] }> {
+): (run: ToolRun, given?: Record<string, unknown>) => Promise<{ content: Content[] }> {
   const pages = new KnownPages();
   const ask = async (
     walk: Walk,
@@ -48,7 +48,7 @@ export function lookingAt(
     args: Record<string, unknown>,
     more: { part?: unknown; before?: readonly string[] | undefined } = {},
   ): Promise<unknown> =>
-    walk.stage.part(bridge, 'snapshot', {
+    walk.run.part(bridge, 'snapshot', {
       ...args,
       _: { characters: Math.max(leastOfFrame, Math.round(walk.characters)), ...more },
     });
@@ -59,7 +59,7 @@ export function lookingAt(
     const { look } = answer;
     walk.characters -= look.lines.reduce((sum, line) => sum + line.length + 1, 0);
     if (look.frames.length === 0 || depth >= deepest) return look;
-    walk.spots ??= await documents.spots(walk.stage);
+    walk.spots ??= await documents.spots(walk.run);
     const inserted: { at: number; lines: string[] }[] = [];
     let unplaced = 0;
     const placed = look.frames.map((frame) => ({ ...frame, nth: frame.index < 0 ? unplaced++ : 0 }));
@@ -87,7 +87,7 @@ export function lookingAt(
 
   async function inside(walk: Walk, spot: Spot, ref: string, depth: number): Promise<string[]> {
     try {
-      const bridge = await documents.inFrame(walk.stage, spot);
+      const bridge = await documents.inFrame(walk.run, spot);
       if (bridge === undefined) return ['(could not be read)'];
       const { interactive, full } = walk.args;
       const look = await whole(walk, bridge, await ask(walk, bridge, { interactive, full }), depth);
@@ -95,29 +95,26 @@ export function lookingAt(
       const more = look.next === undefined ? [] : [`… ${look.total - look.next} more lines: ref ${ref}`];
       return [...look.lines, ...more];
     } catch (why) {
-      if (walk.stage.signal.aborted) throw why;
+      if (walk.run.signal.aborted) throw why;
       return ['(could not be read)']; // a frame of an error, or one that just went away or elsewhere
     }
   }
 
-  return async (stage, given = stage.args) => {
+  return async (run, given = run.args) => {
     const { ref, maxTokens, ...args } = given;
     const tokens = isNumber(maxTokens) ? maxTokens : standardTokens;
-    const characters = Math.min(
-      tokens * charactersPerToken,
-      stage.frame.maxBytes ?? Number.POSITIVE_INFINITY,
-    );
-    const walk: Walk = { stage, spots: undefined, args, characters, frames: 0 };
-    let bridge = await documents.of(stage, isText(ref) ? ref : undefined);
-    const asksForAll = stage.frame.tool === 'snapshot' && args.full === true;
-    const before = asksForAll ? undefined : pages.before(stage, bridge);
+    const characters = Math.min(tokens * charactersPerToken, run.frame.maxBytes ?? Number.POSITIVE_INFINITY);
+    const walk: Walk = { run, spots: undefined, args, characters, frames: 0 };
+    let bridge = await documents.of(run, isText(ref) ? ref : undefined);
+    const asksForAll = run.frame.tool === 'snapshot' && args.full === true;
+    const before = asksForAll ? undefined : pages.before(run, bridge);
     let answer = await ask(walk, bridge, { ...args, ...(isText(ref) && { ref }) }, { before });
-    if (isLooked(answer)) pages.told(stage, bridge, answer.look.known);
+    if (isLooked(answer)) pages.told(run, bridge, answer.look.known);
     if (isFrameOnly(answer)) {
-      bridge = await documents.shownBy(stage, bridge, answer.frame.index);
+      bridge = await documents.shownBy(run, bridge, answer.frame.index);
       answer = await ask(walk, bridge, args, { part: ref });
     }
-    if (isText(ref)) stage.isFor(bridge);
+    if (isText(ref)) run.isFor(bridge);
     return text(headed(await whole(walk, bridge, answer, 0)));
   };
 }
@@ -132,22 +129,22 @@ function tellClosed(look: Look, { at, ref }: { at: number; ref: string }, closed
 }
 
 /** Reads the page, or the frame that a reference names or is in. */
-export function reading(documents: Documents): Performer {
-  return async (stage) => {
-    const { ref, ...args } = stage.args;
-    const bridge = await documents.of(stage, isText(ref) ? ref : undefined);
-    const answer = await stage.part(bridge, 'read', stage.args);
-    stage.isFor(bridge);
-    if (!isFrameOnly(answer)) return withFrames(stage, bridge, answer);
-    const inner = await documents.shownBy(stage, bridge, answer.frame.index);
-    stage.isFor(inner);
-    return withFrames(stage, inner, await stage.part(inner, 'read', args));
+export function reading(documents: Documents): ToolHandler {
+  return async (run) => {
+    const { ref, ...args } = run.args;
+    const bridge = await documents.of(run, isText(ref) ? ref : undefined);
+    const answer = await run.part(bridge, 'read', run.args);
+    run.isFor(bridge);
+    if (!isFrameOnly(answer)) return withFrames(run, bridge, answer);
+    const inner = await documents.shownBy(run, bridge, answer.frame.index);
+    run.isFor(inner);
+    return withFrames(run, inner, await run.part(inner, 'read', args));
   };
 
   // Of frames that may not be read no more than the site is told.
-  async function withFrames(stage: Stage, bridge: Bridge, answer: unknown): Promise<unknown> {
+  async function withFrames(run: ToolRun, bridge: Bridge, answer: unknown): Promise<unknown> {
     if (!isFraming(answer)) return answer;
-    const spots = await documents.spots(stage);
+    const spots = await documents.spots(run);
     let unplaced = 0;
     const frames = answer.frames.map(({ index, ...frame }) => {
       const closed = spotOf(spots, bridge.frameId, index, index < 0 ? unplaced++ : 0)?.closed;
@@ -167,8 +164,8 @@ const isFound = shape({
 });
 
 /** Finds in all frames of a tab. */
-export function findingIn(documents: Documents): Performer {
-  return async (stage) => {
+export function findingIn(documents: Documents): ToolHandler {
+  return async (run) => {
     let spots: Spot[] | undefined;
     let total = 0;
     let partial = false;
@@ -176,7 +173,7 @@ export function findingIn(documents: Documents): Performer {
     const closed: string[] = [];
     const lines: string[] = [];
     const visit = async (bridge: Bridge, depth: number): Promise<void> => {
-      const found = await stage.part(bridge, 'find', stage.args);
+      const found = await run.part(bridge, 'find', run.args);
       if (!isFound(found)) throw new Error('The page returned no search result');
       total += found.total;
       partial ||= found.partial;
@@ -186,19 +183,19 @@ export function findingIn(documents: Documents): Performer {
       const frames = depth < deepest ? nearFirst(placed).slice(0, mostFrames) : [];
       unseen += placed.length - frames.length;
       for (const { index, nth, ref } of frames) {
-        spots ??= await documents.spots(stage);
+        spots ??= await documents.spots(run);
         const spot = spotOf(spots, bridge.frameId, index, nth);
         if (spot?.closed !== undefined) {
           const more = spot.closed.state === 'ask' ? ` ${howToAsk}` : '';
           closed.push(`frame ${notReadable(spot.closed)} [${ref}]${more}`);
           continue;
         }
-        const inner = spot && (await documents.inFrame(stage, spot).catch(() => undefined));
+        const inner = spot && (await documents.inFrame(run, spot).catch(() => undefined));
         if (inner === undefined) unseen++;
         else await visit(inner, depth + 1);
       }
     };
-    await visit(await stage.top(), 0);
+    await visit(await run.top(), 0);
     const more = total > lines.length ? [`… ${total - lines.length} more`] : [];
     if (total === 0) more.push(partial ? 'nothing found so far' : 'nothing found');
     if (partial) more.push('(not all of the page: it is so large that looking through it took too long)');

@@ -1,6 +1,6 @@
 // Moves tabs: to another page, back and forward, away. Nothing comes to the front by it.
 import { isText } from '../../shared/guards.ts';
-import { Ended, type Performer, type Stage } from '../../worker/calls/conductor.ts';
+import { Ended, type ToolHandler, type ToolRun } from '../../worker/calls/tool-runner.ts';
 import { isBounded, keepOut, type Way } from '../../worker/tabs/border.ts';
 import { type Fate, follow, leftIn, statusOf } from '../../worker/tabs/following.ts';
 import { type Judge, judgeOf, type Told, toldAddress, toldPage } from '../../worker/tabs/leading.ts';
@@ -39,13 +39,13 @@ async function shownIn(tabs: Pick<Tabs, 'shown'>, tabId: number, fate: Fate, jud
   };
 }
 
-export function navigating(tabs: Pick<Tabs, 'shown'>): Performer {
-  return async (stage) => {
-    const { tabId, args } = stage;
+export function navigating(tabs: Pick<Tabs, 'shown'>): ToolHandler {
+  return async (run) => {
+    const { tabId, args } = run;
     const to = isText(args.to) ? args.to : '';
-    const judge = judgeOf(stage.border);
+    const judge = judgeOf(run.border);
     if (originOf(to) !== '' && judge(to) === 'off') throw stoppedBy(originOf(to), 'not_executed');
-    const { fate, stopped } = await lead(stage, to, judge);
+    const { fate, stopped } = await lead(run, to, judge);
     if (stopped !== undefined) throw stoppedBy(stopped, 'executed');
     if (fate.failed !== undefined) {
       const more = {
@@ -70,21 +70,21 @@ export function navigating(tabs: Pick<Tabs, 'shown'>): Performer {
 }
 
 // Takes the tab there, and to nothing that is off on the way.
-async function lead(stage: Stage, to: string, judge: Judge): Promise<{ fate: Fate; stopped?: string }> {
-  const { tabId, frame, plugin } = stage;
+async function lead(run: ToolRun, to: string, judge: Judge): Promise<{ fate: Fate; stopped?: string }> {
+  const { tabId, frame, plugin } = run;
   const bounds = { sites: frame.sites ?? { rest: 'ask', origins: {} }, excludes: plugin.excludes };
   let way: Way | undefined;
   try {
     const left = await leftIn(tabId);
     if (isBounded(bounds)) way = await keepOut(tabId, bounds, judge);
     const start = async () => {
-      stage.begins();
+      run.begins();
       await go(tabId, to);
       return { tabId };
     };
     const patience = {
-      beginMs: steps.has(to) ? historyMs : Math.min(stage.leftMs - 1000, 15_000),
-      completeMs: Math.min(stage.leftMs / 3, 5000),
+      beginMs: steps.has(to) ? historyMs : Math.min(run.leftMs - 1000, 15_000),
+      completeMs: Math.min(run.leftMs / 3, 5000),
     };
     const { fate } = await follow(start, patience, left);
     if (fate.begun && fate.failed === undefined) await way?.settled();
@@ -158,8 +158,8 @@ function notLoaded(to: string, reason: string): string {
 
 const closingMs = 3000;
 
-export const closing: Performer = async (stage) => {
-  const { tabId } = stage;
+export const closing: ToolHandler = async (run) => {
+  const { tabId } = run;
   let heard = (_: number) => {};
   const gone = new Promise<boolean>((resolve) => {
     heard = (removed) => {
@@ -169,7 +169,7 @@ export const closing: Performer = async (stage) => {
   });
   chrome.tabs.onRemoved.addListener(heard);
   try {
-    stage.begins();
+    run.begins();
     const failed = chrome.tabs.remove(tabId).then(() => gone); // a page that hangs keeps Chrome waiting
     if (await Promise.race([failed, gone])) return { closed: tabId };
     const hint = 'Ask the person: the page hangs, or asks whether it may be left, and only they can answer.';

@@ -1,8 +1,8 @@
 // Acts in a page: done in the document that their references are of, and followed to the page they lead to.
 
 import { isRecord, isText } from '../../shared/guards.ts';
-import { Ended, type Performer, type Stage } from '../../worker/calls/conductor.ts';
 import type { Documents } from '../../worker/calls/documents.ts';
+import { Ended, type ToolHandler, type ToolRun } from '../../worker/calls/tool-runner.ts';
 import type { Bridge } from '../../worker/documents/bridges.ts';
 import { judgeOf, toldAddress, toldPage } from '../../worker/tabs/leading.ts';
 import type { Acts } from './acts.ts';
@@ -17,7 +17,7 @@ const goneMs = 300; // for a page to have begun, where the document of an act is
 // What is done at one go: once begun, all of it is done.
 const atOnce = ['click', 'pointer', 'upload'];
 
-function isAtOnce({ frame, args }: Stage): boolean {
+function isAtOnce({ frame, args }: ToolRun): boolean {
   const oneKey = frame.tool === 'press' && isText(args.keys) && !/\S\s+\S/.test(args.keys);
   return oneKey || atOnce.includes(frame.tool);
 }
@@ -113,12 +113,12 @@ function references(args: Record<string, unknown>): string[] {
 }
 
 // What the act would do is only told.
-const isPreview = ({ args }: Stage): boolean => isRecord(args._) && args._.preview === true;
+const isPreview = ({ args }: ToolRun): boolean => isRecord(args._) && args._.preview === true;
 
-async function documentOf(stage: Stage, documents: Documents): Promise<Bridge> {
+async function documentOf(run: ToolRun, documents: Documents): Promise<Bridge> {
   let found: Bridge | undefined;
-  for (const ref of references(stage.args)) {
-    const bridge = await documents.of(stage, ref);
+  for (const ref of references(run.args)) {
+    const bridge = await documents.of(run, ref);
     found ??= bridge;
     if (found !== bridge) {
       const hint = 'Make a call for each frame.';
@@ -128,17 +128,17 @@ async function documentOf(stage: Stage, documents: Documents): Promise<Bridge> {
       });
     }
   }
-  return found ?? documents.of(stage, undefined);
+  return found ?? documents.of(run, undefined);
 }
 
 /** What acts of a page need from those who look at it. */
 export interface Lookers {
-  look(stage: Stage): Promise<string>;
-  wait(stage: Stage, condition: Record<string, unknown>): Promise<unknown>;
+  look(run: ToolRun): Promise<string>;
+  wait(run: ToolRun, condition: Record<string, unknown>): Promise<unknown>;
 }
 
 /** The words that are to come of the last step that was done. */
-function untilOf({ args }: Stage, effect: Record<string, unknown>): string | undefined {
+function untilOf({ args }: ToolRun, effect: Record<string, unknown>): string | undefined {
   const asked: unknown =
     Array.isArray(args.steps) && Array.isArray(effect.steps) && args.steps[effect.steps.length - 1];
   return isRecord(asked) && isText(asked.until) ? asked.until : undefined;
@@ -149,25 +149,25 @@ export function performing(
   documents: Documents,
   { look, wait }: Lookers,
   acts: Pick<Acts, 'expect' | 'actedOn'>,
-): Performer {
-  return async (stage) => {
-    const bridge = await documentOf(stage, documents);
-    if (isPreview(stage)) return stage.part(bridge, stage.frame.tool, stage.args);
-    stage.isFor(bridge);
+): ToolHandler {
+  return async (run) => {
+    const bridge = await documentOf(run, documents);
+    if (isPreview(run)) return run.part(bridge, run.frame.tool, run.args);
+    run.isFor(bridge);
     const journey = follow(bridge);
     const around = bridge.frameId === 0 ? journey : follow({ ...bridge, frameId: 0, documentId: '' });
-    const judge = judgeOf(stage.border);
+    const judge = judgeOf(run.border);
     acts.expect(bridge, judge); // what an earlier act did there says nothing of this one
     try {
-      const effect = await stage.part(bridge, stage.frame.tool, stage.args).catch((why: unknown) => {
+      const effect = await run.part(bridge, run.frame.tool, run.args).catch((why: unknown) => {
         const on = acts.actedOn(bridge);
-        if (!isGoneMeanwhile(why) || !isAtOnce(stage) || on === undefined) throw why;
-        return withoutDocument(stage, on);
+        if (!isGoneMeanwhile(why) || !isAtOnce(run) || on === undefined) throw why;
+        return withoutDocument(run, on);
       });
       if (!isRecord(effect)) return effect;
       const last = Array.isArray(effect.steps) ? effect.steps.at(-1) : effect;
       if (!isRecord(last) || !isText(last.leaving)) return effect;
-      Object.assign(last, await outcomeOf(stage, bridge, last.leaving, untilOf(stage, effect)));
+      Object.assign(last, await outcomeOf(run, bridge, last.leaving, untilOf(run, effect)));
       if (last.stayed === true && 'notDone' in effect)
         effect.note = [effect.note, stays].filter(isText).join('. ');
       delete last.stayed;
@@ -178,12 +178,12 @@ export function performing(
     }
 
     // The act was done, and took its document away before it could say so: a window closes itself, a frame goes.
-    async function withoutDocument(stage: Stage, on: string): Promise<Record<string, unknown>> {
-      const arrival = await around.arrival(Math.min(goneMs, stage.leftMs));
+    async function withoutDocument(run: ToolRun, on: string): Promise<Record<string, unknown>> {
+      const arrival = await around.arrival(Math.min(goneMs, run.leftMs));
       const said = { outcome: 'executed', ...(on !== '' && { on }) };
       if (arrival.kind === 'closed') return { ...said, ...closed };
-      if (arrival.kind === 'arrived') await around.loaded(Math.min(loadMs, stage.leftMs));
-      const tab = await chrome.tabs.get(stage.tabId);
+      if (arrival.kind === 'arrived') await around.loaded(Math.min(loadMs, run.leftMs));
+      const tab = await chrome.tabs.get(run.tabId);
       const page = await firstLook(tab);
       const arrived = arrival.kind === 'arrived';
       const went = arrived ? 'The tab went to another page' : 'Its frame went away, or to another page';
@@ -199,38 +199,38 @@ export function performing(
 
     // Where the agent is not allowed, it is told of the page and does not look at it.
     async function firstLook(tab: chrome.tabs.Tab): Promise<string | undefined> {
-      return judge(tab.url ?? '') === 'open' ? look(stage).catch(() => undefined) : undefined;
+      return judge(tab.url ?? '') === 'open' ? look(run).catch(() => undefined) : undefined;
     }
 
     // Words that were to come, and did not.
     async function notCome(words: string, { url = '' }: chrome.tabs.Tab): Promise<string | undefined> {
       if (judge(url) !== 'open') return undefined; // nobody may look there
-      const timeoutMs = Math.min(comesMs, stage.leftMs - lookMs);
-      return wait(stage, { text: words, timeoutMs }).then(
+      const timeoutMs = Math.min(comesMs, run.leftMs - lookMs);
+      return wait(run, { text: words, timeoutMs }).then(
         () => undefined,
         () => words,
       );
     }
 
     async function outcomeOf(
-      stage: Stage,
+      run: ToolRun,
       from: Bridge,
       address: string,
       until: string | undefined,
     ): Promise<Record<string, unknown>> {
       const to = toldAddress(judge, address);
-      const arrival = await journey.arrival(Math.min(arriveMs, stage.leftMs));
+      const arrival = await journey.arrival(Math.min(arriveMs, run.leftMs));
       if (arrival.kind === 'failed')
         return { leaving: undefined, note: `The page at ${to} could not be loaded: ${arrival.error}` };
       if (arrival.kind === 'closed') return { leaving: undefined, ...closed };
       if (arrival.kind === 'late') return { note: `The page at ${to} has not begun yet: look again later` };
       if (arrival.kind === 'stayed') {
-        const settled = await stage.part(from, stage.frame.tool, { _: { settle: true } });
+        const settled = await run.part(from, run.frame.tool, { _: { settle: true } });
         return { leaving: undefined, ...(isRecord(settled) && settled), stayed: true };
       }
-      await journey.loaded(Math.min(loadMs, stage.leftMs));
-      const missing = until && (await notCome(until, await chrome.tabs.get(stage.tabId)));
-      const tab = await chrome.tabs.get(stage.tabId);
+      await journey.loaded(Math.min(loadMs, run.leftMs));
+      const missing = until && (await notCome(until, await chrome.tabs.get(run.tabId)));
+      const tab = await chrome.tabs.get(run.tabId);
       const page = await firstLook(tab);
       const seen = { leaving: undefined, ...(missing && { missing }), ...(page !== undefined && { page }) };
       if (from.frameId !== 0) return { ...seen, note: `The frame went to ${to}` };

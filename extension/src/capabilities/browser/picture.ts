@@ -1,9 +1,9 @@
 // Pictures of pages. Chrome draws the tab in front of each window only; without the debugger there is none of another.
 
 import { isFlag, isNumber, isText, listOf, optional, shape } from '../../shared/guards.ts';
-import { type Content, Ended, type Performer, type Stage } from '../../worker/calls/conductor.ts';
 import type { Documents, Spot } from '../../worker/calls/documents.ts';
 import { Hidden } from '../../worker/calls/hiding.ts';
+import { type Content, Ended, type ToolHandler, type ToolRun } from '../../worker/calls/tool-runner.ts';
 import type { Bridge } from '../../worker/documents/bridges.ts';
 import { sayClosed } from './looking.ts';
 
@@ -34,41 +34,41 @@ const padding = 2; // around a secret
 
 /** One picture, or several that become one. */
 interface Taking {
-  stage: Stage;
+  run: ToolRun;
   top: Bridge;
   windowId: number;
   hidden: Hidden;
 }
 
-export function picturing(documents: Documents): Performer {
-  return async (stage) => {
-    const { ref, full } = stage.args;
-    const tab = await chrome.tabs.get(stage.tabId);
+export function picturing(documents: Documents): ToolHandler {
+  return async (run) => {
+    const { ref, full } = run.args;
+    const tab = await chrome.tabs.get(run.tabId);
     const { state } = await chrome.windows.get(tab.windowId);
-    if (!tab.active || state === 'minimized') throw notDrawn(stage.tabId, tab.active);
-    const top = await stage.top();
-    const target = await documents.of(stage, isText(ref) ? ref : undefined);
-    const first = await look(stage, top, {});
-    const taking = { stage, top, windowId: tab.windowId, hidden: new Hidden(stage, documents) };
+    if (!tab.active || state === 'minimized') throw notDrawn(run.tabId, tab.active);
+    const top = await run.top();
+    const target = await documents.of(run, isText(ref) ? ref : undefined);
+    const first = await look(run, top, {});
+    const taking = { run, top, windowId: tab.windowId, hidden: new Hidden(run, documents) };
     try {
       if (isText(ref)) return await ofElement(taking, target, ref);
       if (full === true) return await ofPage(taking);
       const shot = await capture(taking, {});
-      return answer(await pressed(shot.canvas, mostPixels, mostPixels), await leftOut(stage));
+      return answer(await pressed(shot.canvas, mostPixels, mostPixels), await leftOut(run));
     } finally {
       await taking.hidden.end();
-      await look(stage, top, { x: first.scroll.x, y: first.scroll.y }).catch(() => {});
+      await look(run, top, { x: first.scroll.x, y: first.scroll.y }).catch(() => {});
     }
   };
 
   // What is black, and why.
-  async function leftOut(stage: Stage): Promise<string> {
-    const spots = await documents.spots(stage);
+  async function leftOut(run: ToolRun): Promise<string> {
+    const spots = await documents.spots(run);
     return sayClosed(spots.flatMap(({ closed }) => closed ?? [])).join('\n');
   }
 
-  async function look(stage: Stage, bridge: Bridge, scrollTo: Partial<Box>, ref?: string) {
-    const answered = await stage.part(bridge, 'screenshot', {
+  async function look(run: ToolRun, bridge: Bridge, scrollTo: Partial<Box>, ref?: string) {
+    const answered = await run.part(bridge, 'screenshot', {
       ...(ref !== undefined && { ref }),
       _: { scrollTo },
     });
@@ -84,17 +84,16 @@ export function picturing(documents: Documents): Performer {
     seen: Map<Bridge, Box>,
     depth = 0,
   ): Promise<Box[]> {
-    const { stage, hidden } = taking;
+    const { run, hidden } = taking;
     seen.set(bridge, at);
-    const { masks, frames } = await look(stage, bridge, {});
+    const { masks, frames } = await look(run, bridge, {});
     const moved = masks.map((box) => placed(box, at));
     if (frames.length === 0 || depth > 4) return moved;
-    const spots = (await documents.everySpot(stage)).filter((one) => one.parentFrameId === bridge.frameId);
+    const spots = (await documents.everySpot(run)).filter((one) => one.parentFrameId === bridge.frameId);
     for (const { index, box, outer, warped } of frames) {
       const spot = spotAt(spots, index);
       if (spot === 'open' || (spot !== 'closed' && hidden.has(spot.documentId))) continue;
-      const inner =
-        spot === 'closed' ? undefined : await documents.inFrame(stage, spot).catch(() => undefined);
+      const inner = spot === 'closed' ? undefined : await documents.inFrame(run, spot).catch(() => undefined);
       // What nobody can, or may, look into is not shown.
       const inside = inner && (await secrets(taking, inner, placed(box, at), seen, depth + 1));
       if (inside === undefined || (warped && inside.length > 0)) moved.push(placed(outer, at));
@@ -104,8 +103,8 @@ export function picturing(documents: Documents): Performer {
   }
 
   async function capture(taking: Taking, scrollTo: Partial<Box>) {
-    const { stage, top, windowId, hidden } = taking;
-    const scene = await look(stage, top, scrollTo);
+    const { run, top, windowId, hidden } = taking;
+    const scene = await look(run, top, scrollTo);
     const taken = await hidden.during(async () => {
       const seen = new Map<Bridge, Box>();
       const masks = await secrets(taking, top, { x: 0, y: 0, width: 0, height: 0 }, seen);
@@ -134,9 +133,9 @@ export function picturing(documents: Documents): Performer {
   }
 
   async function ofElement(taking: Taking, target: Bridge, ref: string) {
-    const { stage } = taking;
-    const { box, frame } = await look(stage, target, {}, ref);
-    if (frame !== undefined) await documents.shownBy(stage, target, frame); // which may be closed
+    const { run } = taking;
+    const { box, frame } = await look(run, target, {}, ref);
+    if (frame !== undefined) await documents.shownBy(run, target, frame); // which may be closed
     const { canvas, scale, seen } = await capture(taking, {});
     const at = seen.get(target);
     if (at === undefined)
@@ -152,7 +151,7 @@ export function picturing(documents: Documents): Performer {
   }
 
   async function ofPage(taking: Taking) {
-    const { stage } = taking;
+    const { run } = taking;
     let { canvas, scene, scale } = await capture(taking, { x: 0, y: 0 });
     const screens = Math.min(Math.ceil(scene.page.height / scene.window.height), mostScreens);
     const height = Math.min(scene.page.height, screens * scene.window.height);
@@ -160,12 +159,12 @@ export function picturing(documents: Documents): Performer {
     const pen = penOf(whole);
     pen.drawImage(canvas, 0, 0);
     for (let screen = 1; screen < screens; screen++) {
-      if (stage.signal.aborted) break;
+      if (run.signal.aborted) break;
       ({ canvas, scene, scale } = await capture(taking, { y: screen * scene.window.height }));
       pen.drawImage(canvas, 0, Math.round(scene.scroll.y * scale));
     }
     const cut = height < scene.page.height ? `The first ${height} of ${scene.page.height} pixels.` : '';
-    const notes = [cut, await leftOut(stage)].filter((note) => note !== '');
+    const notes = [cut, await leftOut(run)].filter((note) => note !== '');
     return answer(await pressed(whole, mostPixels, mostPixels * 4), notes.join('\n'));
   }
 }

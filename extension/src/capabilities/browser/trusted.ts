@@ -1,9 +1,9 @@
 // Clicks that count as a person's. The page finds the place and sees that nothing covers it; Chrome does the rest.
 
 import { isFlag, isNumber, isRecord, isText, listOf, shape } from '../../shared/guards.ts';
-import { Ended, type Performer, type Stage } from '../../worker/calls/conductor.ts';
 import { debugging, hasDebugger, needsDebugger } from '../../worker/calls/debugger.ts';
 import type { Documents } from '../../worker/calls/documents.ts';
+import { Ended, type ToolHandler, type ToolRun } from '../../worker/calls/tool-runner.ts';
 
 const isPlace = shape({
   x: isNumber,
@@ -35,12 +35,12 @@ const untilThen = (why: unknown): Ended =>
 
 /** Fails where a click would reach a frame that the call may not touch, or that has come over what was to be clicked. */
 async function admitPoint(
-  stage: Stage,
+  run: ToolRun,
   documents: Documents,
   { x, y, inFrame: wanted }: { x: number; y: number; inFrame: boolean },
 ): Promise<void> {
   const [said] = await chrome.scripting.executeScript({
-    target: { tabId: stage.tabId },
+    target: { tabId: run.tabId },
     injectImmediately: true,
     args: [x, y],
     func: (left: number, top: number) => {
@@ -64,13 +64,13 @@ async function admitPoint(
       category: 'validation',
       hint: 'Close or move what covers it first',
     });
-  const inside = (await documents.everySpot(stage)).filter((one) => one.parentFrameId === 0);
+  const inside = (await documents.everySpot(run)).filter((one) => one.parentFrameId === 0);
   const hit = inside.filter((one) => (index < 0 ? one.index < 0 : one.index === index || one.index === -2));
-  for (const { closed } of hit) if (closed !== undefined) throw stage.closedBy(closed);
+  for (const { closed } of hit) if (closed !== undefined) throw run.closedBy(closed);
 }
 
 async function clickAt(
-  stage: Stage,
+  run: ToolRun,
   documents: Documents,
   documentId: string,
   place: unknown,
@@ -78,13 +78,13 @@ async function clickAt(
   if (!isPlace(place)) return;
   const { x, y, button, count, inFrame: wanted } = place;
   const modifiers = place.modifiers.reduce((sum, name) => sum + (bits.get(name) ?? 0), 0);
-  await debugging(stage, 'A trusted click', async (send) => {
+  await debugging(run, 'A trusted click', async (send) => {
     const at = { x, y, modifiers };
     await send('Input.dispatchMouseEvent', { type: 'mouseMoved', ...at });
-    const now = await chrome.webNavigation.getFrame({ tabId: stage.tabId, frameId: 0 });
+    const now = await chrome.webNavigation.getFrame({ tabId: run.tabId, frameId: 0 });
     if (now?.documentId !== documentId)
       throw Ended.before('TAB_CHANGED', 'The tab went to another page before the click');
-    await admitPoint(stage, documents, { x, y, inFrame: wanted });
+    await admitPoint(run, documents, { x, y, inFrame: wanted });
     try {
       for (let clickCount = 1; clickCount <= count; clickCount++) {
         await send('Input.dispatchMouseEvent', { type: 'mousePressed', ...at, button, clickCount });
@@ -97,12 +97,12 @@ async function clickAt(
 }
 
 /** A click as the page does it, but for one that is to be trusted: that one is done once, by Chrome. */
-export function clicking(perform: Performer, documents: Documents): Performer {
-  return async (stage) => {
-    if (stage.args.trusted !== true) return perform(stage);
+export function clicking(perform: ToolHandler, documents: Documents): ToolHandler {
+  return async (run) => {
+    if (run.args.trusted !== true) return perform(run);
     if (!hasDebugger()) throw needsDebugger('A trusted click');
-    const top = await stage.top();
-    if (isText(stage.args.ref) && inFrame.test(stage.args.ref))
+    const top = await run.top();
+    if (isText(run.args.ref) && inFrame.test(run.args.ref))
       throw Ended.as(
         'NEEDS_TRUSTED_INPUT',
         'A trusted click reaches the page itself only, none of its frames',
@@ -112,14 +112,14 @@ export function clicking(perform: Performer, documents: Documents): Performer {
       );
     let refused: unknown;
     let done = false;
-    stage.lend(top, (line) => {
+    run.lend(top, (line) => {
       if (done || line.message !== 'trusted' || !isRecord(line.data)) return;
       done = true; // once, whatever the page says
-      clickAt(stage, documents, top.documentId, line.data).catch((why: unknown) => {
+      clickAt(run, documents, top.documentId, line.data).catch((why: unknown) => {
         refused = why;
       });
     });
-    const effect = await perform(stage);
+    const effect = await perform(run);
     if (refused !== undefined) throw refused;
     return effect;
   };

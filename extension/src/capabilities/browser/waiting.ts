@@ -1,8 +1,8 @@
 // Waits until something is so in a tab, over as many of its pages as come meanwhile.
 
 import { isNumber, isText } from '../../shared/guards.ts';
-import { Ended, type Performer, type Stage, text } from '../../worker/calls/conductor.ts';
 import type { Documents } from '../../worker/calls/documents.ts';
+import { Ended, type ToolHandler, type ToolRun, text } from '../../worker/calls/tool-runner.ts';
 import { elapsedMs } from '../../worker/util/clock.ts';
 import { sayClosed, sayUnseen } from './looking.ts';
 
@@ -13,11 +13,11 @@ const roundMs = 400; // then frames that came meanwhile are asked, too
 
 export function waitingIn(
   documents: Documents,
-): (stage: Stage, args?: Record<string, unknown>) => ReturnType<Performer> {
-  return async (stage, args = stage.args) => {
+): (run: ToolRun, args?: Record<string, unknown>) => ReturnType<ToolHandler> {
+  return async (run, args = run.args) => {
     const { timeoutMs, ...condition } = args;
     const began = elapsedMs();
-    const until = began + Math.min(isNumber(timeoutMs) ? timeoutMs : standardMs, stage.leftMs - 1000);
+    const until = began + Math.min(isNumber(timeoutMs) ? timeoutMs : standardMs, run.leftMs - 1000);
     const ref = [condition.ref, condition.gone].filter(isText).find((one) => /^(?:f\d+)?e\d+$/.test(one));
     let leftOut: string[] = [];
     for (;;) {
@@ -28,25 +28,25 @@ export function waitingIn(
           closed,
           unseen,
         } = words
-          ? await documents.all(stage)
-          : { bridges: [await documents.of(stage, ref)], closed: [], unseen: 0 };
+          ? await documents.all(run)
+          : { bridges: [await documents.of(run, ref)], closed: [], unseen: 0 };
         leftOut = sayClosed(closed);
         const left = Math.max(leastMs, until - elapsedMs());
         const ms = all.length > 1 ? Math.min(left, roundMs) : left;
         const _ = { waitedMs: elapsedMs() + ms - began };
-        const asked = all.map((one) => stage.part(one, 'wait', { ...condition, timeoutMs: ms, _ }));
+        const asked = all.map((one) => run.part(one, 'wait', { ...condition, timeoutMs: ms, _ }));
         // A text is there in one of the documents, or gone from all.
         const seen = await (isText(condition.gone) ? everyOne(asked) : firstOf(asked));
         const more = isText(condition.gone) ? [...sayUnseen(unseen), ...leftOut] : [];
         return text([isText(seen) ? seen : 'it is so', ...more].join('\n'));
       } catch (why) {
         if (!(why instanceof Ended)) throw why;
-        if (why.code === 'WAIT_TIMEOUT' && elapsedMs() < until && !stage.signal.aborted) continue;
+        if (why.code === 'WAIT_TIMEOUT' && elapsedMs() < until && !run.signal.aborted) continue;
         const left = ['DOCUMENT_CHANGED', 'FRAME_GONE', 'TAB_CHANGED'].includes(why.code);
         if (left && condition.gone !== undefined && ref !== undefined) return text(`${ref} is gone`);
         // Another page is coming: the condition may hold there.
         const coming = ['TAB_CHANGED', 'INJECTION_FAILED', 'ADAPTER_NOT_READY'].includes(why.code);
-        if (!coming || ref !== undefined || elapsedMs() >= until || stage.signal.aborted)
+        if (!coming || ref !== undefined || elapsedMs() >= until || run.signal.aborted)
           throw tellLeftOut(why, leftOut);
         await new Promise((resolve) => setTimeout(resolve, againMs));
       }

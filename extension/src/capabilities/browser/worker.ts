@@ -1,5 +1,5 @@
 // The browser's own tools: looks at pages, acts in them, ways to others.
-import type { Stage } from '../../worker/calls/conductor.ts';
+import type { ToolRun } from '../../worker/calls/tool-runner.ts';
 import type { Attach } from '../../worker/core/capability.ts';
 import { Acts } from './acts.ts';
 import { findingIn, lookingAt, reading } from './looking.ts';
@@ -13,18 +13,18 @@ export const browser: Attach = ({ tabs, bridges, documents }) => {
   const acts = new Acts(bridges);
   const lookAt = lookingAt(documents);
   const wait = waitingIn(documents);
-  const look = async (stage: Stage): Promise<string> => {
-    const [whole] = (await lookAt(stage, { full: true })).content;
+  const look = async (run: ToolRun): Promise<string> => {
+    const [whole] = (await lookAt(run, { full: true })).content;
     return whole?.type === 'text' ? whole.text : '';
   };
   const act = performing(documents, { look, wait }, acts);
   return {
-    performers: {
-      snapshot: (stage) => lookAt(stage),
+    handlers: {
+      snapshot: (run) => lookAt(run),
       find: findingIn(documents),
       read: reading(documents),
       screenshot: picturing(documents),
-      wait: (stage) => wait(stage),
+      wait: (run) => wait(run),
       navigate: navigating(tabs),
       close_tab: closing,
       click: clicking(act, documents),

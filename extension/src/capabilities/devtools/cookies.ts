@@ -2,7 +2,7 @@
 
 import { isSecretName, masked } from '../../browser/dev/redact.ts';
 import { isFlag, isNumber, isText } from '../../shared/guards.ts';
-import { Ended, type Performer, type Stage } from '../../worker/calls/conductor.ts';
+import { Ended, type ToolHandler, type ToolRun } from '../../worker/calls/tool-runner.ts';
 import { permitted } from './needed.ts';
 import { shownBy } from './site.ts';
 
@@ -49,8 +49,8 @@ function kept(url: string, path: string): string {
   return at.href;
 }
 
-async function set(stage: Stage, url: string, storeId: string): Promise<unknown> {
-  const { name, value, path = '/', seconds, sameSite, secure } = stage.args;
+async function set(run: ToolRun, url: string, storeId: string): Promise<unknown> {
+  const { name, value, path = '/', seconds, sameSite, secure } = run.args;
   if (!isText(name) || !isText(value) || !isText(path)) throw needs('set', 'name and value');
   const at = kept(url, path);
   const before = (await chrome.cookies.getAll({ url: at, storeId, name })).find((one) => one.path === path);
@@ -64,7 +64,7 @@ async function set(stage: Stage, url: string, storeId: string): Promise<unknown>
   const words = { lax: 'lax', strict: 'strict', none: 'no_restriction' } as const;
   const same =
     sameSite === 'lax' || sameSite === 'strict' || sameSite === 'none' ? words[sameSite] : undefined;
-  stage.begins();
+  run.begins();
   try {
     const cookie = await chrome.cookies.set({
       url: at,
@@ -84,12 +84,12 @@ async function set(stage: Stage, url: string, storeId: string): Promise<unknown>
   }
 }
 
-export const cookies: Performer = async (stage) => {
+export const cookies: ToolHandler = async (run) => {
   await permitted('cookies', 'cookies');
-  const { action, name, path } = stage.args;
-  const { href: url, origin: site } = await shownBy(stage);
+  const { action, name, path } = run.args;
+  const { href: url, origin: site } = await shownBy(run);
   const stores = await chrome.cookies.getAllCookieStores();
-  const storeId = stores.find(({ tabIds }) => tabIds.includes(stage.tabId))?.id ?? '0';
+  const storeId = stores.find(({ tabIds }) => tabIds.includes(run.tabId))?.id ?? '0';
   if (action === 'list') {
     const all = await chrome.cookies.getAll({ url, storeId });
     const listed = all.slice(0, mostListed).map((cookie) => ({
@@ -99,11 +99,11 @@ export const cookies: Performer = async (stage) => {
     }));
     return { site, cookies: listed, total: all.length };
   }
-  if (action === 'set') return set(stage, url, storeId);
+  if (action === 'set') return set(run, url, storeId);
   if (!isText(name)) throw needs(String(action), 'name');
   const cookie = await found(url, storeId, name, path);
   if (action === 'get') return { ...about(cookie), value: cookie.httpOnly ? never : cookie.value };
-  stage.begins();
+  run.begins();
   await chrome.cookies.remove({ url: kept(url, cookie.path), storeId, name });
   const left = await chrome.cookies.getAll({ url: kept(url, cookie.path), storeId, name });
   if (left.some((one) => one.path === cookie.path && one.domain === cookie.domain))

@@ -2,7 +2,7 @@
 
 import { redact } from '../../browser/dev/redact.ts';
 import { isNumber, isText } from '../../shared/guards.ts';
-import type { Performer } from '../../worker/calls/conductor.ts';
+import type { ToolHandler } from '../../worker/calls/tool-runner.ts';
 import { permitted } from './needed.ts';
 import { shownBy } from './site.ts';
 
@@ -13,16 +13,16 @@ const originOf = (url: string): string => {
   return URL.canParse(bare) ? new URL(bare).origin : '';
 };
 
-export const downloads: Performer = async (stage) => {
+export const downloads: ToolHandler = async (run) => {
   await permitted('downloads', 'downloads');
-  const { state, contains, limit } = stage.args;
-  const { origin: site } = await shownBy(stage);
+  const { state, contains, limit } = run.args;
+  const { origin: site } = await shownBy(run);
   const words = isText(contains) ? contains.toLowerCase() : '';
   const all = await chrome.downloads.search({ orderBy: ['-startTime'], limit: mostSearched });
   const found = all.filter(
     (item) =>
       [item.url, item.finalUrl, item.referrer].some((address) => originOf(address) === site) &&
-      [item.url, item.finalUrl].every((address) => stage.border.state(originOf(address)) === 'open') &&
+      [item.url, item.finalUrl].every((address) => run.border.state(originOf(address)) === 'open') &&
       (state === undefined || item.state === state) &&
       `${item.filename} ${item.url}`.toLowerCase().includes(words),
   );

@@ -1,7 +1,7 @@
 // Permissions that Chrome gives only when the person clicks in the panel: asked for there once a call needed them.
 import { isText, listOf } from '../../shared/guards.ts';
 import { neededKey } from '../../shared/needed.ts';
-import { Ended } from '../../worker/calls/conductor.ts';
+import { Ended } from '../../worker/calls/tool-runner.ts';
 
 /** What the tools for developers can need. */
 export type Needed = 'cookies' | 'downloads';

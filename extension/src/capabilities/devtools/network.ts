@@ -2,7 +2,7 @@
 
 import { redact, redactHeader } from '../../browser/dev/redact.ts';
 import { isFlag, isNumber, isText, listOf, shape } from '../../shared/guards.ts';
-import { Ended, type Performer, type Stage } from '../../worker/calls/conductor.ts';
+import { Ended, type ToolHandler, type ToolRun } from '../../worker/calls/tool-runner.ts';
 import type { Around } from '../../worker/tabs/sites.ts';
 import { type Archived, harOf } from './har.ts';
 import type { DevPages } from './pages.ts';
@@ -236,13 +236,13 @@ const isBody = shape({
 const isBodies = shape({ bodies: listOf(isBody) });
 
 /** Gives requests the bodies that the page's own functions got: the one of the same address that ended last before. */
-async function withBodies(stage: Stage, pages: DevPages, capture: Capture, all: Seen[]): Promise<void> {
-  const { bodies } = stage.args;
+async function withBodies(run: ToolRun, pages: DevPages, capture: Capture, all: Seen[]): Promise<void> {
+  const { bodies } = run.args;
   if (typeof bodies === 'boolean') capture.bodies = bodies;
   if (!capture.bodies && bodies !== false) return;
-  const bridge = await stage.top();
-  await pages.prepare(stage, bridge);
-  const told = await stage.part(bridge, 'network', { _: { bodies: capture.bodies } });
+  const bridge = await run.top();
+  await pages.prepare(run, bridge);
+  const told = await run.part(bridge, 'network', { _: { bodies: capture.bodies } });
   if (!isBodies(told)) return;
   for (const { url, method, at, text, cut } of told.bodies) {
     const shown = redact(url.slice(0, mostUrl));
@@ -271,7 +271,7 @@ function briefly({
 
 // Requests of other sites that the tab showed are not what this call was permitted for, nor are those of frames that
 // may not be read.
-function readable(origin: string, { border }: Stage, { all }: Capture): Seen[] {
+function readable(origin: string, { border }: ToolRun, { all }: Capture): Seen[] {
   const open = (chain: readonly Around[]) => chain.length === 0 || border.closed(chain) === undefined;
   const told = all.filter(({ page, chain }) => page === origin && open(chain));
   for (const seen of told) {
@@ -292,23 +292,23 @@ function chosen(readable: Seen[], { contains, type, failed, limit }: Record<stri
   return all.slice(-(isNumber(limit) ? limit : 100));
 }
 
-export function watchingNetwork(network: DevNetwork, pages: DevPages): Performer {
-  return async (stage) => {
-    const { tabId, args } = stage;
+export function watchingNetwork(network: DevNetwork, pages: DevPages): ToolHandler {
+  return async (run) => {
+    const { tabId, args } = run;
     const { action = 'read', id } = args;
     if (action === 'stop') {
       network.stop(tabId);
       return { capturing: false };
     }
     const captured = network.has(tabId);
-    const { origin } = await shownBy(stage);
+    const { origin } = await shownBy(run);
     const capture = network.of(tabId, origin);
-    if (!captured) for (const frame of await stage.standing()) capture.committed(frame);
-    await withBodies(stage, pages, capture, readable(origin, stage, capture));
+    if (!captured) for (const frame of await run.standing()) capture.committed(frame);
+    await withBodies(run, pages, capture, readable(origin, run, capture));
     if (action === 'clear') capture.clear();
     const { since, dropped } = capture;
-    const all = readable(origin, stage, capture);
-    if (action === 'har') return archive(stage, { all, since, dropped });
+    const all = readable(origin, run, capture);
+    if (action === 'har') return archive(run, { all, since, dropped });
     if (action === 'get') {
       const found = all.find((seen) => seen.id === id);
       if (found === undefined)
@@ -329,17 +329,17 @@ export function watchingNetwork(network: DevNetwork, pages: DevPages): Performer
 }
 
 async function archive(
-  stage: Stage,
+  run: ToolRun,
   { all, since, dropped }: Pick<Capture, 'all' | 'since' | 'dropped'>,
 ): Promise<unknown> {
-  const { title = '' } = await chrome.tabs.get(stage.tabId);
+  const { title = '' } = await chrome.tabs.get(run.tabId);
   const har = harOf(all, { title, since, version: chrome.runtime.getManifest().version });
   const text = JSON.stringify(har);
   const missing = dropped > 0 ? ` ${dropped} older ones are not kept.` : '';
   return {
     content: [
       { type: 'text', text: `HAR 1.2 with ${all.length} requests, without credentials.${missing}` },
-      { type: 'resource', text, mimeType: 'application/json', name: `requests-${stage.tabId}.har` },
+      { type: 'resource', text, mimeType: 'application/json', name: `requests-${run.tabId}.har` },
     ],
   };
 }

@@ -1,9 +1,9 @@
 // The tools for developers: which document does its part, and what has to be put into the page before.
 
 import { isText } from '../../shared/guards.ts';
-import { Ended, type Performer, type Stage } from '../../worker/calls/conductor.ts';
 import { hasDebugger } from '../../worker/calls/debugger.ts';
 import type { Documents } from '../../worker/calls/documents.ts';
+import { Ended, type ToolHandler, type ToolRun } from '../../worker/calls/tool-runner.ts';
 import type { Bridge } from '../../worker/documents/bridges.ts';
 import { evaluateAnyway } from './trusted.ts';
 
@@ -27,14 +27,14 @@ export class DevPages {
   }
 
   /** The document that a call is for. */
-  of(stage: Stage): Promise<Bridge> {
-    const { frame } = stage.args;
-    return isText(frame) ? this.#documents.frame(stage, frame) : stage.top();
+  of(run: ToolRun): Promise<Bridge> {
+    const { frame } = run.args;
+    return isText(frame) ? this.#documents.frame(run, frame) : run.top();
   }
 
   /** Puts the script among the page's own, where it is not yet, and may be. */
-  async prepare(stage: Stage, bridge: Bridge): Promise<void> {
-    await stage.admit(bridge);
+  async prepare(run: ToolRun, bridge: Bridge): Promise<void> {
+    await run.admit(bridge);
     // A document that a javascript: address replaced has the id of the one before it, and another bridge.
     if (this.#has.has(bridge.documentId) && this.#has.get(bridge.documentId)?.gone !== true) {
       this.#has.set(bridge.documentId, bridge);
@@ -73,34 +73,34 @@ export class DevPages {
 }
 
 /** A tool whose work a document does. */
-export function inDocument(pages: DevPages, amongPage: boolean): Performer {
-  return async (stage) => {
-    const bridge = await pages.of(stage);
-    stage.isFor(bridge);
-    if (amongPage) await pages.prepare(stage, bridge);
-    return stage.part(bridge, stage.frame.tool, stage.args);
+export function inDocument(pages: DevPages, amongPage: boolean): ToolHandler {
+  return async (run) => {
+    const bridge = await pages.of(run);
+    run.isFor(bridge);
+    if (amongPage) await pages.prepare(run, bridge);
+    return run.part(bridge, run.frame.tool, run.args);
   };
 }
 
-export function readingConsole(pages: DevPages): Performer {
+export function readingConsole(pages: DevPages): ToolHandler {
   const read = inDocument(pages, true);
-  return async (stage) => {
-    const answer = await read(stage);
-    if (stage.args.frame === undefined) pages.follow(stage.tabId, stage.args.action !== 'stop');
+  return async (run) => {
+    const answer = await read(run);
+    if (run.args.frame === undefined) pages.follow(run.tabId, run.args.action !== 'stop');
     return answer;
   };
 }
 
 /** Runs code as the page does; where the page forbids that, with the debugger, if there is one. */
-export function evaluating(pages: DevPages): Performer {
-  const run = inDocument(pages, true);
-  return async (stage) => {
+export function evaluating(pages: DevPages): ToolHandler {
+  const act = inDocument(pages, true);
+  return async (run) => {
     try {
-      return await run(stage);
+      return await act(run);
     } catch (why) {
       const forbidden = why instanceof Ended && why.code === 'EVALUATION_FORBIDDEN';
-      if (!forbidden || !hasDebugger() || stage.args.frame !== undefined) throw why;
-      return evaluateAnyway(stage);
+      if (!forbidden || !hasDebugger() || run.args.frame !== undefined) throw why;
+      return evaluateAnyway(run);
     }
   };
 }

@@ -2,7 +2,6 @@
 
 import { redactValue } from '../../browser/dev/redact.ts';
 import { isNumber, isRecord, isText } from '../../shared/guards.ts';
-import { Ended, type Performer, type Stage } from '../../worker/calls/conductor.ts';
 import {
   type Command,
   debugging,
@@ -14,6 +13,7 @@ import {
 } from '../../worker/calls/debugger.ts';
 import type { Documents } from '../../worker/calls/documents.ts';
 import { Hidden } from '../../worker/calls/hiding.ts';
+import { Ended, type ToolHandler, type ToolRun } from '../../worker/calls/tool-runner.ts';
 import { shownBy } from './site.ts';
 import { describe } from './value.ts';
 
@@ -21,18 +21,18 @@ const mostPdf = 6 * 1024 * 1024; // of its Base64: a result has 10 MiB at the mo
 
 /** A PDF of the page, in which documents that may not be read are black. */
 export const printing =
-  (documents: Documents): Performer =>
-  async (stage) => {
-    const hidden = new Hidden(stage, documents);
+  (documents: Documents): ToolHandler =>
+  async (run) => {
+    const hidden = new Hidden(run, documents);
     try {
-      return await debugging(stage, 'A PDF of the page', (send) => print(stage, hidden, send));
+      return await debugging(run, 'A PDF of the page', (send) => print(run, hidden, send));
     } finally {
       await hidden.end();
     }
   };
 
-async function print(stage: Stage, hidden: Hidden, send: Command): Promise<unknown> {
-  const { landscape = false, background = true, pages } = stage.args;
+async function print(run: ToolRun, hidden: Hidden, send: Command): Promise<unknown> {
+  const { landscape = false, background = true, pages } = run.args;
   const printed = await hidden
     .during(() =>
       send('Page.printToPDF', {
@@ -58,7 +58,7 @@ async function print(stage: Stage, hidden: Hidden, send: Command): Promise<unkno
   return {
     content: [
       { type: 'text', text: `A PDF of the page, ${bytes} bytes.` },
-      { type: 'resource', data, mimeType: 'application/pdf', name: `page-${stage.tabId}.pdf` },
+      { type: 'resource', data, mimeType: 'application/pdf', name: `page-${run.tabId}.pdf` },
     ],
   };
 }
@@ -98,11 +98,11 @@ async function apply(send: Command, args: Record<string, unknown>): Promise<void
   if (isNumber(cpu)) await send('Emulation.setCPUThrottlingRate', { rate: cpu });
 }
 
-export const emulating: Performer = async (stage) => {
-  const { tabId, args } = stage;
+export const emulating: ToolHandler = async (run) => {
+  const { tabId, args } = run;
   if (!hasDebugger()) throw needsDebugger('Emulation');
   const { reset = false, ...wanted } = args;
-  stage.begins();
+  run.begins();
   if (reset === true) {
     await release(tabId);
     return { emulating: false };
@@ -111,7 +111,7 @@ export const emulating: Performer = async (stage) => {
   const before = holds(tabId);
   await hold(tabId);
   try {
-    await debugging(stage, 'Emulation', (send) => apply(send, wanted));
+    await debugging(run, 'Emulation', (send) => apply(send, wanted));
   } catch (why) {
     if (!before) await release(tabId);
     if (why instanceof Ended) throw why;
@@ -171,15 +171,15 @@ async function toldOf(send: Command, result: unknown): Promise<Record<string, un
 }
 
 /** Runs code where the page forbids that text becomes code; nothing of it has run before. */
-export async function evaluateAnyway(stage: Stage): Promise<unknown> {
-  const code = isText(stage.args.code) ? stage.args.code : '';
-  return debugging(stage, 'Code in this page', async (send) => {
-    const { origin } = await shownBy(stage);
-    if (stage.signal.aborted) throw Ended.before('CANCELLED', 'The call was cancelled');
+export async function evaluateAnyway(run: ToolRun): Promise<unknown> {
+  const code = isText(run.args.code) ? run.args.code : '';
+  return debugging(run, 'Code in this page', async (send) => {
+    const { origin } = await shownBy(run);
+    if (run.signal.aborted) throw Ended.before('CANCELLED', 'The call was cancelled');
     const elsewhere = `elsewhere ${crypto.randomUUID()}`;
     // Asked in the very step in which the code begins: the tab may go to another site at any moment before.
-    const here = (run: string) =>
-      `location.origin === ${JSON.stringify(origin)} ? ${run} : ${JSON.stringify(elsewhere)}`;
+    const here = (script: string) =>
+      `location.origin === ${JSON.stringify(origin)} ? ${script} : ${JSON.stringify(elsewhere)}`;
     const bare = code.replace(/[;\s]+$/, '');
     const call = "return typeof made === 'function' ? made() : made";
     const expression = here(`(async () => {const made = (${bare}\n); ${call}})()`);
@@ -188,7 +188,7 @@ export async function evaluateAnyway(stage: Stage): Promise<unknown> {
     const answer = await send('Runtime.evaluate', {
       expression: isSyntax(compiled) ? here(`(async () => {${code}\n})()`) : expression,
       awaitPromise: true,
-      timeout: stage.leftMs,
+      timeout: run.leftMs,
     }).catch((why: unknown) => {
       throw unknown(why);
     });

@@ -9,7 +9,7 @@ import { emulating, printing } from './trusted.ts';
 export const devtools: Attach = ({ documents }) => {
   const pages = new DevPages(documents);
   return {
-    performers: {
+    handlers: {
       console: readingConsole(pages),
       network: watchingNetwork(new DevNetwork(), pages),
       evaluate: evaluating(pages),

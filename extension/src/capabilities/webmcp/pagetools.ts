@@ -5,7 +5,7 @@ import { faultCodes } from '../../protocol/faults.generated.ts';
 import type { PluginInfo } from '../../protocol/frames.generated.ts';
 import { isFlag, isNumber, isRecord, isText, shape } from '../../shared/guards.ts';
 import { urlAllowed } from '../../shared/patterns.ts';
-import { Ended, type Performer, type Stage } from '../../worker/calls/conductor.ts';
+import { Ended, type ToolHandler, type ToolRun } from '../../worker/calls/tool-runner.ts';
 import type { Bridge, Bridges } from '../../worker/documents/bridges.ts';
 import { isCovered } from '../../worker/documents/document.ts';
 import type { Injector } from '../../worker/documents/inject.ts';
@@ -181,19 +181,19 @@ export class PageTools {
   }
 
   /** Has a page do what one of its tools does. */
-  readonly perform: Performer = async (stage) => {
-    if (!isAsked(stage.args)) throw Ended.as('VALIDATION_ERROR', 'name, key, origin and input are needed');
-    const { name, key, origin, input } = stage.args;
-    const bridge = this.#of(stage.tabId).find(
+  readonly perform: ToolHandler = async (run) => {
+    if (!isAsked(run.args)) throw Ended.as('VALIDATION_ERROR', 'name, key, origin and input are needed');
+    const { name, key, origin, input } = run.args;
+    const bridge = this.#of(run.tabId).find(
       ([{ origin: of }, text]) => of === origin && has(text, name, key),
     )?.[0];
     if (bridge === undefined) throw gone();
-    stage.origin = origin;
-    return answerOf(await this.#ask(stage, bridge, { name, key, input }));
+    run.origin = origin;
+    return answerOf(await this.#ask(run, bridge, { name, key, input }));
   };
 
-  #ask(stage: Stage, bridge: Bridge, args: Record<string, unknown>): Promise<unknown> {
-    return stage.part(bridge, 'call', args, own);
+  #ask(run: ToolRun, bridge: Bridge, args: Record<string, unknown>): Promise<unknown> {
+    return run.part(bridge, 'call', args, own);
   }
 }
 

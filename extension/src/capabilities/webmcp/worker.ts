@@ -16,7 +16,7 @@ export const webmcp: Attach = ({ tabs, bridges, injector, plugins, send }) => {
     send: (tabId, documents) => send({ type: 'pagetools', tabId }, documents),
   });
   return {
-    performers: { page_tool: pageTools.perform },
+    handlers: { page_tool: pageTools.perform },
     commands: {
       async 'pagetools.follow'(params) {
         if (!isFollow(params)) return bad('pagetools.follow needs tabIds');

@@ -1,5 +1,5 @@
 // Chrome's debugger, which only the trusted flavour of the extension has: attached for one act, and let go after it.
-import { Ended, type Stage } from './conductor.ts';
+import { Ended, type ToolRun } from './tool-runner.ts';
 
 /** Sends one command to the page. */
 export type Command = (method: string, params?: Record<string, unknown>) => Promise<Record<string, unknown>>;
@@ -91,7 +91,7 @@ const commandOf =
 
 /** Does something with the debugger attached, and lets go of the tab at once. */
 export async function debugging<T>(
-  { tabId, signal }: Pick<Stage, 'tabId' | 'signal'>,
+  { tabId, signal }: Pick<ToolRun, 'tabId' | 'signal'>,
   what: string,
   work: (send: Command) => Promise<T>,
 ): Promise<T> {

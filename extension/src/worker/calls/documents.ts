@@ -2,7 +2,7 @@
 import { isFlag, isNumber, shape } from '../../shared/guards.ts';
 import type { Bridge } from '../documents/bridges.ts';
 import type { Closed } from '../tabs/sites.ts';
-import { Ended, type Parts, type Stage } from './conductor.ts';
+import { Ended, type Parts, type ToolRun } from './tool-runner.ts';
 
 const isSpot = shape({ index: isNumber, shown: isFlag });
 
@@ -29,16 +29,14 @@ export class Documents {
   }
 
   /** The document in which a reference was given; the page's for none. */
-  async of(stage: Stage, ref: string | undefined): Promise<Bridge> {
-    const top = await stage.top();
+  async of(run: ToolRun, ref: string | undefined): Promise<Bridge> {
+    const top = await run.top();
     if (ref === undefined || !/^f\d+(?:e\d+)?$/.test(ref)) return top;
-    const given = await this.#parts.references.frame(stage.tabId, ref);
+    const given = await this.#parts.references.frame(run.tabId, ref);
     if (given === undefined)
       throw Ended.as('VALIDATION_ERROR', `${ref} was never given in this tab`, { category: 'validation' });
-    const there = this.#parts.bridges
-      .of(stage.tabId)
-      .find(({ documentId }) => documentId === given.documentId);
-    const bridge = there ?? (await this.#unvisited(stage, given.documentId));
+    const there = this.#parts.bridges.of(run.tabId).find(({ documentId }) => documentId === given.documentId);
+    const bridge = there ?? (await this.#unvisited(run, given.documentId));
     if (bridge !== undefined) return bridge;
     const hint = 'Take a new snapshot, and use a reference of it.';
     if (given.top !== top.documentId) {
@@ -50,38 +48,38 @@ export class Documents {
   }
 
   // A frame that was named to an agent before anybody looked into it.
-  async #unvisited(stage: Stage, documentId: string): Promise<Bridge | undefined> {
-    const spot = (await this.spots(stage)).find((one) => one.documentId === documentId);
-    return spot && this.#enter(stage, spot);
+  async #unvisited(run: ToolRun, documentId: string): Promise<Bridge | undefined> {
+    const spot = (await this.spots(run)).find((one) => one.documentId === documentId);
+    return spot && this.#enter(run, spot);
   }
 
   /**
    * The document of the frame that an agent names: by the reference of the frame's line, by any reference in it, or as
    * f1. What names none is refused, with those there are: the page itself never stands in for a frame.
    */
-  async frame(stage: Stage, name: string): Promise<Bridge> {
+  async frame(run: ToolRun, name: string): Promise<Bridge> {
     try {
       const [, frame = '', ref = ''] = /^(f\d+)?(e\d+)?$/.exec(name) ?? [];
       if (frame === '' && ref === '') throw noFrame(name, 'names no frame');
-      const around = await this.of(stage, name);
+      const around = await this.of(run, name);
       const index = ref === '' ? undefined : await frameOf(around, name);
-      if (index !== undefined) return await this.shownBy(stage, around, index);
+      if (index !== undefined) return await this.shownBy(run, around, index);
       if (frame === '') throw noFrame(name, 'is in no frame of this page');
       return around;
     } catch (why) {
       if (!(why instanceof Ended) || why.ending.status !== 'threw') throw why;
       const { error } = why.ending;
-      const message = `${error.message}. ${await this.#named(stage)}`;
+      const message = `${error.message}. ${await this.#named(run)}`;
       const hint = 'Pass one of these, or a reference in it; leave frame out to mean the page itself.';
       throw new Ended({ ...why.ending, error: { ...error, message, hint } });
     }
   }
 
   // What an agent can pass to mean one of the frames that a tab shows.
-  async #named(stage: Stage): Promise<string> {
-    const { tabId } = stage;
-    const top = await stage.top();
-    const spots = await this.spots(stage).catch(() => []);
+  async #named(run: ToolRun): Promise<string> {
+    const { tabId } = run;
+    const top = await run.top();
+    const spots = await this.spots(run).catch(() => []);
     const all: string[] = [];
     for (const { frameId, documentId, url } of spots.slice(0, mostFrames)) {
       const { prefix } = await this.#parts.references.about({ tabId, frameId, documentId }, top);
@@ -93,16 +91,16 @@ export class Documents {
   }
 
   /** The frames in a tab that are shown, by their places. */
-  async spots(stage: Stage): Promise<Spot[]> {
-    return (await this.everySpot(stage)).filter(({ index, shown }) => shown && index > -2);
+  async spots(run: ToolRun): Promise<Spot[]> {
+    return (await this.everySpot(run)).filter(({ index, shown }) => shown && index > -2);
   }
 
   /** All of them. */
-  async everySpot(stage: Stage): Promise<Spot[]> {
+  async everySpot(run: ToolRun): Promise<Spot[]> {
     const [all, places] = await Promise.all([
-      stage.standing(),
+      run.standing(),
       chrome.scripting.executeScript({
-        target: { tabId: stage.tabId, allFrames: true },
+        target: { tabId: run.tabId, allFrames: true },
         injectImmediately: true,
         func: () => {
           let index = -1;
@@ -115,13 +113,13 @@ export class Documents {
       if (frame.frameId === 0) return [];
       const said: unknown = places.find((one) => one.documentId === frame.documentId)?.result;
       const place = isSpot(said) ? said : { index: -2, shown: true };
-      return [{ ...frame, ...place, closed: stage.border.closed(chain) }];
+      return [{ ...frame, ...place, closed: run.border.closed(chain) }];
     });
   }
 
   /** The document that an element of another one shows. */
-  async shownBy(stage: Stage, around: Bridge, index: number): Promise<Bridge> {
-    const spots = await this.spots(stage);
+  async shownBy(run: ToolRun, around: Bridge, index: number): Promise<Bridge> {
+    const spots = await this.spots(run);
     const alike = spots.filter((one) => one.parentFrameId === around.frameId && one.index < 0);
     if (index < 0 && alike.length > 1)
       // in a shadow root, where Chrome does not tell which is which
@@ -130,34 +128,34 @@ export class Documents {
         hint: 'Take a snapshot of the page, and use a reference in the frame.',
       });
     const spot = spotOf(spots, around.frameId, index, 0);
-    const inner = spot && (await this.#enter(stage, spot));
+    const inner = spot && (await this.#enter(run, spot));
     if (inner === undefined)
       throw Ended.as('FRAME_GONE', 'The frame shows nothing that can be read', { category: 'not_found' });
     return inner;
   }
 
   /** The document of the tab and those of the frames it shows, but for those that may not be looked into. */
-  async all(stage: Stage): Promise<{ bridges: Bridge[]; closed: Closed[]; unseen: number }> {
-    const spots = await this.spots(stage).catch(() => []);
+  async all(run: ToolRun): Promise<{ bridges: Bridge[]; closed: Closed[]; unseen: number }> {
+    const spots = await this.spots(run).catch(() => []);
     const open = spots.filter((spot) => spot.closed === undefined);
-    const tried = open.slice(0, mostFrames).map((spot) => this.inFrame(stage, spot).catch(() => undefined));
+    const tried = open.slice(0, mostFrames).map((spot) => this.inFrame(run, spot).catch(() => undefined));
     const inner = (await Promise.all(tried)).filter((one) => one !== undefined);
     const closed = spots.flatMap((spot) => spot.closed ?? []);
-    return { bridges: [await stage.top(), ...inner], closed, unseen: open.length - inner.length };
+    return { bridges: [await run.top(), ...inner], closed, unseen: open.length - inner.length };
   }
 
   /** The bridge of a frame, put into it when it has none; undefined where nobody may, or can, look. */
-  async inFrame(stage: Stage, spot: Spot): Promise<Bridge | undefined> {
+  async inFrame(run: ToolRun, spot: Spot): Promise<Bridge | undefined> {
     if (spot.closed !== undefined) return undefined;
     const { bridges, injector } = this.#parts;
-    const known = bridges.of(stage.tabId).find(({ documentId }) => documentId === spot.documentId);
-    return known ?? injector.frameBridge(stage.tabId, spot.documentId, connectMs);
+    const known = bridges.of(run.tabId).find(({ documentId }) => documentId === spot.documentId);
+    return known ?? injector.frameBridge(run.tabId, spot.documentId, connectMs);
   }
 
   // The same for a call that is for this very frame.
-  async #enter(stage: Stage, spot: Spot): Promise<Bridge | undefined> {
-    if (spot.closed !== undefined) throw stage.closedBy(spot.closed);
-    return this.inFrame(stage, spot);
+  async #enter(run: ToolRun, spot: Spot): Promise<Bridge | undefined> {
+    if (spot.closed !== undefined) throw run.closedBy(spot.closed);
+    return this.inFrame(run, spot);
   }
 }
 

@@ -2,8 +2,8 @@
 // the documents themselves. So it holds wherever the page around them puts their frames.
 
 import { isRecord, isText, listOf } from '../../shared/guards.ts';
-import type { Stage } from './conductor.ts';
 import type { Documents } from './documents.ts';
+import type { ToolRun } from './tool-runner.ts';
 
 const css = `:root { background: #000 !important; color: #000 !important; filter: brightness(0) !important; }
 :root *, :root *::before, :root *::after, :root::before, :root::after, ::backdrop {
@@ -15,12 +15,12 @@ const tries = 3;
 
 /** The closed documents of a tab, while none of them is to be seen. */
 export class Hidden {
-  readonly #stage: Stage;
+  readonly #run: ToolRun;
   readonly #documents: Documents;
   readonly #black = new Set<string>(); // documents
 
-  constructor(stage: Stage, documents: Documents) {
-    this.#stage = stage;
+  constructor(run: ToolRun, documents: Documents) {
+    this.#run = run;
     this.#documents = documents;
   }
 
@@ -37,8 +37,8 @@ export class Hidden {
     for (let n = 0; n < tries; n++) {
       let came = false;
       const committed = ({ tabId, url }: { tabId: number; url: string }) => {
-        if (tabId !== this.#stage.tabId) return;
-        came ||= this.#stage.border.closed([{ url, origin: undefined }]) !== undefined;
+        if (tabId !== this.#run.tabId) return;
+        came ||= this.#run.border.closed([{ url, origin: undefined }]) !== undefined;
       };
       chrome.webNavigation.onCommitted.addListener(committed);
       try {
@@ -53,7 +53,7 @@ export class Hidden {
   }
 
   async #closed(): Promise<string[]> {
-    const spots = await this.#documents.everySpot(this.#stage);
+    const spots = await this.#documents.everySpot(this.#run);
     return spots.flatMap(({ closed, documentId }) => (closed === undefined ? [] : [documentId]));
   }
 
@@ -65,7 +65,7 @@ export class Hidden {
 
   // Chrome's own documents, and some without an address, let nobody in: these are covered in the picture.
   async #canHide(documentId: string): Promise<boolean> {
-    const target = { tabId: this.#stage.tabId, documentIds: [documentId] };
+    const target = { tabId: this.#run.tabId, documentIds: [documentId] };
     const func = () => true;
     const said = await chrome.scripting
       .executeScript({ target, func, injectImmediately: true })
@@ -74,7 +74,7 @@ export class Hidden {
   }
 
   async #hide(): Promise<void> {
-    const { tabId } = this.#stage;
+    const { tabId } = this.#run;
     const all = (await this.#closed()).filter((documentId) => !this.#black.has(documentId));
     if (all.length === 0) return;
     await chrome.storage.session.set({ [`${key}:${tabId}`]: [...this.#black, ...all] });
@@ -97,7 +97,7 @@ export class Hidden {
 
   /** Shows them again. */
   async end(): Promise<void> {
-    await show(this.#stage.tabId, Array.from(this.#black));
+    await show(this.#run.tabId, Array.from(this.#black));
   }
 }
 

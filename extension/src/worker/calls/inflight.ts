@@ -14,7 +14,7 @@ export interface OpenCall {
   phase: 'preparing' | 'sent' | 'started';
   timer: ReturnType<typeof setTimeout> | undefined; // of whatever it waits for
   tabClosed: boolean;
-  conducted: boolean; // it outlives its documents (conductor.ts)
+  inWorker: boolean; // it outlives its documents (tool-runner.ts)
   readonly beganAt: number;
 }
 
@@ -72,7 +72,7 @@ export class Inflight {
       phase,
       timer: undefined,
       tabClosed: false,
-      conducted: false,
+      inWorker: false,
       beganAt: elapsedMs(),
     };
     this.#open.set(frame.id, call);
@@ -188,13 +188,13 @@ export class Departures {
   /** A new document loads in a tab: calls whose document went away need not wait for more. */
   tabLoading(tabId: number): void {
     for (const call of this.#inflight.all()) {
-      if (call.frame.tabId === tabId && call.bridge?.gone && !call.conducted) this.#end(call);
+      if (call.frame.tabId === tabId && call.bridge?.gone && !call.inWorker) this.#end(call);
     }
   }
 
   /** The document of a call is going away. */
   left(call: OpenCall): void {
-    if (call.conducted) return;
+    if (call.inWorker) return;
     clearTimeout(call.timer);
     if (call.tabClosed && (call.bridge === undefined || call.bridge.gone)) this.#end(call);
     else call.timer = setTimeout(() => this.#end(call), patienceMs);

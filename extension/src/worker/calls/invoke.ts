@@ -8,9 +8,9 @@ import { type Injector, Refused } from '../documents/inject.ts';
 import type { Plugins } from '../documents/plugins.ts';
 import { logFrame, progressFrame, startedFrame } from '../link/frames.ts';
 import type { Tabs } from '../tabs/tabs.ts';
-import type { Conductor } from './conductor.ts';
 import type { Departures, Inflight, OpenCall } from './inflight.ts';
 import type { Records } from './records.ts';
+import type { ToolRunner } from './tool-runner.ts';
 
 interface Parts {
   tabs: Tabs;
@@ -20,7 +20,7 @@ interface Parts {
   records: Records;
   inflight: Inflight;
   departures: Departures;
-  conductor: Conductor;
+  toolRunner: ToolRunner;
   standstill(tabId: number): string | undefined; // why nothing runs in a tab, if that is known
   acting(frame: OpenCall['frame']): Acting | undefined; // what the page is to show meanwhile
   send(frame: FromExtension): void;
@@ -33,7 +33,7 @@ interface Delivery extends Addressee {
   args: string;
 }
 
-const conducted = ['browser', 'browser-dev']; // plugins whose calls are: no others can have these names
+const inWorker = ['browser', 'browser-dev']; // plugins whose calls are: no others can have these names
 const lost = 'The page has no adapter with this tool any more; call again';
 const confirmMs = 250; // for the document to say that it will not start it
 const loadingTimes = 3; // as long for a page that loads: its own scripts come first
@@ -108,7 +108,7 @@ export class Invocations {
   cancel(id: string): void {
     const { inflight } = this.#parts;
     const call = inflight.get(id);
-    if (call === undefined || this.#parts.conductor.cancel(id)) return;
+    if (call === undefined || this.#parts.toolRunner.cancel(id)) return;
     if (call.bridge === undefined) {
       inflight.refuse(call, 'CANCELLED', 'The call was cancelled');
       return;
@@ -121,10 +121,10 @@ export class Invocations {
 
   /** A message about a call from a document; false when that document does not have the call. */
   hear(bridge: Bridge, message: FromBridge & { id: string }): boolean {
-    const { inflight, conductor } = this.#parts;
-    if (conductor.hear(bridge, message)) return true;
+    const { inflight, toolRunner } = this.#parts;
+    if (toolRunner.hear(bridge, message)) return true;
     const call = inflight.get(message.id);
-    if (call?.bridge === bridge && !call.conducted) {
+    if (call?.bridge === bridge && !call.inWorker) {
       this.#follow(call, bridge, message);
       return true;
     }
@@ -196,9 +196,9 @@ export class Invocations {
 
   #send(delivery: Delivery): void {
     const { call, frame, plugin, args } = delivery;
-    if (conducted.includes(plugin.name)) {
-      call.conducted = true;
-      this.#parts.conductor.begin(call, frame, plugin, args);
+    if (inWorker.includes(plugin.name)) {
+      call.inWorker = true;
+      this.#parts.toolRunner.begin(call, frame, plugin, args);
       return;
     }
     this.#watch(delivery.call);
@@ -242,12 +242,12 @@ export class Invocations {
       this.#record(delivery, bridge);
       return;
     }
-    const { conductor, inflight } = this.#parts;
-    conductor.closedFor(frame, plugin, bridge).then(
+    const { toolRunner, inflight } = this.#parts;
+    toolRunner.closedFor(frame, plugin, bridge).then(
       (closed) => {
         if (closed === undefined) this.#record(delivery, bridge);
         else
-          inflight.finish(call, conductor.closedBy(frame, false, closed).ending, {
+          inflight.finish(call, toolRunner.closedBy(frame, false, closed).ending, {
             origin: '',
             durationMs: 0,
           });

@@ -2,8 +2,8 @@
 // nothing else in the worker names it.
 import type { FromExtension } from '../../protocol/frames.generated.ts';
 import type { FromBridge } from '../../shared/bridge-messages.ts';
-import type { Performer } from '../calls/conductor.ts';
 import type { Documents } from '../calls/documents.ts';
+import type { ToolHandler } from '../calls/tool-runner.ts';
 import type { Bridge, Bridges } from '../documents/bridges.ts';
 import type { Injector } from '../documents/inject.ts';
 import type { Plugins } from '../documents/plugins.ts';
@@ -27,9 +27,9 @@ export interface Core {
 /** What a capability may bring. */
 export interface Capability {
   /** Carry out tools of the browser's own plugins, by the tools' names. */
-  performers?: Readonly<Record<string, Performer>>;
+  handlers?: Readonly<Record<string, ToolHandler>>;
   /** Carries out all other tools of theirs. One capability at most has it. */
-  standard?: Performer;
+  standard?: ToolHandler;
   /** Carry out what the relay asks of the browser itself, by the commands' names. */
   commands?: Readonly<Record<string, Command>>;
   /** Adapters of the extension itself, which no list of the relay has. */
@@ -58,16 +58,16 @@ export type Attach = (core: Core) => Capability;
 
 /** The capabilities of this worker: each event goes to all of them. */
 export class Capabilities {
-  readonly performers = new Map<string, Performer>();
-  readonly standard: Performer | undefined;
+  readonly handlers = new Map<string, ToolHandler>();
+  readonly standard: ToolHandler | undefined;
   readonly commands = new Map<string, Command>();
   readonly #all: readonly Capability[];
 
   constructor(list: readonly Attach[], core: Core) {
     this.#all = list.map((attach) => attach(core));
     this.standard = this.#all.find(({ standard }) => standard !== undefined)?.standard;
-    for (const { performers = {}, commands = {}, adapters = [] } of this.#all) {
-      for (const [tool, perform] of Object.entries(performers)) this.performers.set(tool, perform);
+    for (const { handlers = {}, commands = {}, adapters = [] } of this.#all) {
+      for (const [tool, perform] of Object.entries(handlers)) this.handlers.set(tool, perform);
       for (const [name, command] of Object.entries(commands)) this.commands.set(name, command);
       for (const adapter of adapters) core.plugins.keep(adapter);
     }

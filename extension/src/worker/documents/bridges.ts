@@ -9,7 +9,7 @@ import { whenDisconnected } from '../../shared/ports.ts';
 interface Registered {
   hash: string;
   main: boolean;
-  retired?: boolean; // only calls that were on their way may still use it
+  unloaded?: boolean; // only calls that were on their way may still use it
 }
 
 export class Bridge {
@@ -86,11 +86,11 @@ export class Bridge {
   /** Ends the adapters that are not of the installed version of their plugin, which hashOf has. */
   retireOthers(hashOf: (plugin: string) => string | undefined): void {
     for (const [plugin, adapter] of this.plugins) {
-      const { hash, retired = false } = adapter;
+      const { hash, unloaded = false } = adapter;
       if (hashOf(plugin) !== hash) {
-        if (!retired) this.send({ type: 'retire', plugin, hash });
-        adapter.retired = true;
-      } else if (retired) this.plugins.delete(plugin); // it is back: the next call lets it begin anew
+        if (!unloaded) this.send({ type: 'unload', plugin, hash });
+        adapter.unloaded = true;
+      } else if (unloaded) this.plugins.delete(plugin); // it is back: the next call lets it begin anew
     }
   }
 

@@ -90,7 +90,7 @@ export class Acting {
       const { kind, text, preset } = read(typeof said === 'string' ? said : '');
       const answer = this.#answer;
       if (answer === undefined) return tell(true, `${kind} ${JSON.stringify(text.slice(0, 120))}`);
-      this.#told({ kind, text, answered: spoken(kind, answer) });
+      this.#told({ kind, text, answered: answerText(kind, answer) });
       document.dispatchEvent(new MessageEvent(answerEvent, { data: answerTo(kind, preset, answer) }));
     });
     document.addEventListener(resumeEvent, () => tell(false));
@@ -134,7 +134,7 @@ function answerTo(kind: Dialog['kind'], preset: string, answer: DialogAnswer): s
   return kind === 'prompt' ? `yes ${typeof answer === 'object' ? answer.text : preset}` : 'yes';
 }
 
-function spoken(kind: Dialog['kind'], answer: DialogAnswer): string {
+function answerText(kind: Dialog['kind'], answer: DialogAnswer): string {
   if (kind === 'print') return 'not printed';
   if (kind === 'alert') return 'closed';
   if (answer === 'dismiss') return 'dismissed';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { Ended, endingOf } from '../src/worker/calls/conductor.ts';
+import { Ended, endingOf } from '../src/worker/calls/tool-runner.ts';
 
 const outcomeOf = (why: unknown, started: boolean, write: boolean): unknown => {
   const ending = endingOf(why, { started, write });

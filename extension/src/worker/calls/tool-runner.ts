@@ -1,5 +1,5 @@
 // Calls of the browser's own tools. Such a call can need several documents, or Chrome itself: a look at a page joins
-// its frames, a navigation outlives its document. So it is conducted here: each document does its part as it would do
+// its frames, a navigation outlives its document. So it runs here: each document does its part as it would do
 // a call, and this worker makes the answer of them.
 
 import type { CallFrame, FromExtension, PluginInfo } from '../../protocol/frames.generated.ts';
@@ -65,32 +65,32 @@ export type Content = { type: 'text'; text: string } | { type: 'image'; data: st
 export const text = (words: string): { content: Content[] } => ({ content: [{ type: 'text', text: words }] });
 
 /** Carries a tool out; what it returns is the answer. */
-export type Performer = (stage: Stage) => Promise<unknown>;
+export type ToolHandler = (run: ToolRun) => Promise<unknown>;
 
 interface Part {
   bridge: Bridge;
-  stage: Stage;
+  run: ToolRun;
   end(ending: Ending, place?: Place): void;
   started(): void;
 }
 
 /** One call on its way. */
-export class Stage {
+export class ToolRun {
   readonly call: OpenCall;
   readonly frame: CallFrame;
   readonly plugin: PluginInfo;
   readonly args: Record<string, unknown>;
   readonly signal: AbortSignal;
   readonly border: Border;
-  readonly #conductor: Conductor;
+  readonly #runner: ToolRunner;
   readonly #began = elapsedMs();
   origin: string | undefined; // of the document that answers, where that is not the tab's
   parts = 0;
   started = false;
   #lent: { bridge: Bridge; hear(line: Line): void } | undefined;
 
-  constructor(conductor: Conductor, about: Pick<Stage, 'call' | 'frame' | 'plugin' | 'args' | 'signal'>) {
-    this.#conductor = conductor;
+  constructor(toolRunner: ToolRunner, about: Pick<ToolRun, 'call' | 'frame' | 'plugin' | 'args' | 'signal'>) {
+    this.#runner = toolRunner;
     this.call = about.call;
     this.frame = about.frame;
     this.plugin = about.plugin;
@@ -110,12 +110,12 @@ export class Stage {
 
   /** Something happens from here on that cannot be taken back. */
   begins(): void {
-    this.#conductor.begins(this);
+    this.#runner.begins(this);
   }
 
   /** The document of the tab. */
   top(): Promise<Bridge> {
-    return this.#conductor.top(this.tabId);
+    return this.#runner.top(this.tabId);
   }
 
   /** The call is for one document: where that is in a frame, the answer is of its site. */
@@ -125,17 +125,17 @@ export class Stage {
 
   /** The documents in the tab, each with those around it. */
   standing(): Promise<Standing[]> {
-    return this.#conductor.standing(this.tabId);
+    return this.#runner.standing(this.tabId);
   }
 
   /** Fails where the call may not touch a document. Each part asks this by itself. */
   admit(bridge: Bridge): Promise<void> {
-    return this.#conductor.admit(this, bridge);
+    return this.#runner.admit(this, bridge);
   }
 
   /** The end of a call in which a closed document was to be touched. */
   closedBy(closed: Closed): Ended {
-    return this.#conductor.closedBy(this.frame, this.started, closed);
+    return this.#runner.closedBy(this.frame, this.started, closed);
   }
 
   /** Lets a document have the worker do something in its place: it asks for that in a line of its log. */
@@ -150,23 +150,23 @@ export class Stage {
 
   /** Has a document do its part, and returns what it answers. */
   part(bridge: Bridge, tool: string, args: Record<string, unknown>, plugin?: PluginInfo): Promise<unknown> {
-    return this.#conductor.part(this, bridge, tool, args, plugin);
+    return this.#runner.part(this, bridge, tool, args, plugin);
   }
 }
 
-export class Conductor {
+export class ToolRunner {
   readonly #parts: Parts;
-  readonly #performers: ReadonlyMap<string, Performer>;
-  readonly #standard: Performer;
+  readonly #handlers: ReadonlyMap<string, ToolHandler>;
+  readonly #standard: ToolHandler;
   readonly #open = new Map<string, AbortController>(); // calls, by id
   readonly #asked = new Map<string, Part>(); // parts, by id
   /** Without a sign of a part after this long its document is unresponsive. */
   startMs = 4000;
 
-  /** standard carries out every tool that has no performer of its own. */
-  constructor(parts: Parts, performers: ReadonlyMap<string, Performer>, standard: Performer = unknownTool) {
+  /** standard carries out every tool that has no handler of its own. */
+  constructor(parts: Parts, handlers: ReadonlyMap<string, ToolHandler>, standard: ToolHandler = unknownTool) {
     this.#parts = parts;
-    this.#performers = performers;
+    this.#handlers = handlers;
     this.#standard = standard;
   }
 
@@ -177,28 +177,28 @@ export class Conductor {
     const { inflight } = this.#parts;
     const late = setTimeout(() => {
       const message = `The call took longer than ${frame.timeoutMs} ms`;
-      inflight.refuse(call, 'TIMEOUT', message, stage.started ? 'unknown' : 'not_executed');
+      inflight.refuse(call, 'TIMEOUT', message, run.started ? 'unknown' : 'not_executed');
       controller.abort();
     }, frame.timeoutMs + 500); // after the pages' own clocks, which know more
-    const stage = new Stage(this, {
+    const run = new ToolRun(this, {
       call,
       frame,
       plugin,
       args: argumentsOf(args),
       signal: controller.signal,
     });
-    const perform = this.#performers.get(frame.tool) ?? this.#standard;
-    perform(stage)
+    const perform = this.#handlers.get(frame.tool) ?? this.#standard;
+    perform(run)
       .then(
         (value): Ending => ({ status: 'returned', value: JSON.stringify(value ?? null) }),
-        (why: unknown) => endingOf(why, { started: stage.started, write: frame.write }),
+        (why: unknown) => endingOf(why, { started: run.started, write: frame.write }),
       )
       .then((ending) => {
         clearTimeout(late);
         this.#open.delete(frame.id);
         this.#parts.touched(frame.tabId);
         const place = this.#place(call, frame);
-        inflight.finish(call, ending, { ...place, origin: stage.origin ?? place.origin });
+        inflight.finish(call, ending, { ...place, origin: run.origin ?? place.origin });
       });
   }
 
@@ -207,15 +207,15 @@ export class Conductor {
     return { origin: URL.canParse(url) ? new URL(url).origin : '', durationMs: elapsedMs() - call.beganAt };
   }
 
-  /** Ends a call that is conducted here; false for any other. */
+  /** Ends a call that runs here; false for any other. */
   cancel(id: string): boolean {
     const controller = this.#open.get(id);
     if (controller === undefined) return false;
     controller.abort();
-    for (const [part, { bridge, stage }] of this.#asked)
-      if (stage.frame.id === id) bridge.send({ type: 'cancel', id: part });
+    for (const [part, { bridge, run }] of this.#asked)
+      if (run.frame.id === id) bridge.send({ type: 'cancel', id: part });
     const call = this.#parts.inflight.get(id);
-    if (call !== undefined && Array.from(this.#asked.values()).every(({ stage }) => stage.frame.id !== id))
+    if (call !== undefined && Array.from(this.#asked.values()).every(({ run }) => run.frame.id !== id))
       this.#parts.inflight.refuse(call, 'CANCELLED', 'The call was cancelled');
     return true;
   }
@@ -230,9 +230,9 @@ export class Conductor {
     return standing(tabId, (documentId) => known.get(documentId));
   }
 
-  async admit(stage: Stage, bridge: Bridge): Promise<void> {
-    const closed = await this.#closed(stage.border, bridge);
-    if (closed !== undefined) throw this.closedBy(stage.frame, stage.started, closed);
+  async admit(run: ToolRun, bridge: Bridge): Promise<void> {
+    const closed = await this.#closed(run.border, bridge);
+    if (closed !== undefined) throw this.closedBy(run.frame, run.started, closed);
   }
 
   /** What closes a document to a call of a plugin that may run in frames. */
@@ -269,31 +269,31 @@ export class Conductor {
   }
 
   async part(
-    stage: Stage,
+    run: ToolRun,
     bridge: Bridge,
     tool: string,
     args: Record<string, unknown>,
-    plugin: PluginInfo = stage.plugin,
+    plugin: PluginInfo = run.plugin,
   ): Promise<unknown> {
     const { injector, records, references } = this.#parts;
-    const { frame } = stage;
-    if (stage.signal.aborted) throw Ended.before('CANCELLED', 'The call was cancelled');
-    if (stage.parts === 0 && isElsewhere(frame, (this.#parts.bridges.top(stage.tabId) ?? bridge).url))
+    const { frame } = run;
+    if (run.signal.aborted) throw Ended.before('CANCELLED', 'The call was cancelled');
+    if (run.parts === 0 && isElsewhere(frame, (this.#parts.bridges.top(run.tabId) ?? bridge).url))
       throw Ended.before('TAB_CHANGED', 'The tab went to another page before the tool started');
-    await stage.admit(bridge);
+    await run.admit(bridge);
     await injector.adapter(bridge, plugin);
     if (frame.write) await injector.tap(bridge);
-    const first = stage.parts++ === 0;
+    const first = run.parts++ === 0;
     // What a document did for a call that changes something answers for the call when this worker is gone.
-    const id = first && frame.write ? frame.id : `${frame.id}.${stage.parts}`;
+    const id = first && frame.write ? frame.id : `${frame.id}.${run.parts}`;
     const about = await references.about(bridge);
     const more = isRecord(args._) ? args._ : {};
-    const lent = stage.lentTo(bridge) !== undefined && { trusted: true };
+    const lent = run.lentTo(bridge) !== undefined && { trusted: true };
     const text = JSON.stringify({ ...args, _: { ...about, viewer: frame.viewer ?? '', ...more, ...lent } });
     const { tabId, documentId, frameId } = bridge;
     if (frame.write && first) {
       await records.seen(frame.id, { tabId, documentId, frameId });
-      stage.call.bridge = bridge;
+      run.call.bridge = bridge;
     }
     return new Promise((resolve, reject) => {
       const timer = setTimeout(() => {
@@ -316,7 +316,7 @@ export class Conductor {
         else resolve(JSON.parse(ending.value));
         if (id !== frame.id) bridge.acknowledge(id);
       };
-      this.#asked.set(id, { bridge, stage, end, started: () => clearTimeout(timer) });
+      this.#asked.set(id, { bridge, run, end, started: () => clearTimeout(timer) });
       const order = {
         ...orderOf(frame, plugin, text),
         plugin: plugin.name,
@@ -324,8 +324,8 @@ export class Conductor {
         id,
         tool,
         anywhere: true,
-        timeoutMs: stage.leftMs,
-        maxTimeoutMs: Math.max(stage.leftMs, frame.maxTimeoutMs),
+        timeoutMs: run.leftMs,
+        maxTimeoutMs: Math.max(run.leftMs, frame.maxTimeoutMs),
       };
       const tailBytes = first ? frame.consoleTailBytes : 0;
       const acting = first ? this.#parts.acting(frame) : undefined;
@@ -333,24 +333,24 @@ export class Conductor {
     });
   }
 
-  /** A message about a part; false for one about a call that is not conducted. */
+  /** A message about a part; false for one about a call that does not run here. */
   hear(bridge: Bridge, message: FromBridge & { id: string }): boolean {
     const part = this.#asked.get(message.id);
     if (part?.bridge !== bridge) return false;
-    const { stage } = part;
+    const { run } = part;
     switch (message.type) {
       case 'waiting':
         part.started();
         break;
       case 'started':
         part.started();
-        this.#started(stage, bridge, message.origin);
+        this.#started(run, bridge, message.origin);
         break;
       case 'progress':
-        this.#parts.send(progressFrame(stage.frame.id, message));
+        this.#parts.send(progressFrame(run.frame.id, message));
         break;
       case 'log':
-        this.#log(stage, bridge, message.line);
+        this.#log(run, bridge, message.line);
         break;
       case 'stale':
         bridge.send({ type: 'go', id: message.id });
@@ -368,33 +368,33 @@ export class Conductor {
     return true;
   }
 
-  #log(stage: Stage, bridge: Bridge, line: Line): void {
-    const lent = stage.lentTo(bridge);
-    if (lent === undefined) this.#parts.send(logFrame(stage.frame.id, line));
+  #log(run: ToolRun, bridge: Bridge, line: Line): void {
+    const lent = run.lentTo(bridge);
+    if (lent === undefined) this.#parts.send(logFrame(run.frame.id, line));
     else lent(line);
   }
 
-  begins(stage: Stage): void {
-    if (stage.signal.aborted) throw Ended.before('CANCELLED', 'The call was cancelled');
-    const url = this.#parts.tabs.get(stage.tabId)?.url ?? '';
-    if (isElsewhere(stage.frame, url))
+  begins(run: ToolRun): void {
+    if (run.signal.aborted) throw Ended.before('CANCELLED', 'The call was cancelled');
+    const url = this.#parts.tabs.get(run.tabId)?.url ?? '';
+    if (isElsewhere(run.frame, url))
       throw Ended.before('TAB_CHANGED', 'The tab went to another page before the tool started');
-    const documentId = this.#parts.bridges.top(stage.tabId)?.documentId ?? '';
-    this.#started(stage, { documentId }, URL.canParse(url) ? new URL(url).origin : '');
+    const documentId = this.#parts.bridges.top(run.tabId)?.documentId ?? '';
+    this.#started(run, { documentId }, URL.canParse(url) ? new URL(url).origin : '');
   }
 
-  #started(stage: Stage, { documentId }: Pick<Bridge, 'documentId'>, origin: string): void {
-    if (stage.started) return;
-    stage.started = true;
-    stage.call.phase = 'started';
-    this.#parts.send({ type: 'started', id: stage.frame.id, documentId, origin });
+  #started(run: ToolRun, { documentId }: Pick<Bridge, 'documentId'>, origin: string): void {
+    if (run.started) return;
+    run.started = true;
+    run.call.phase = 'started';
+    this.#parts.send({ type: 'started', id: run.frame.id, documentId, origin });
   }
 
   /** A document is gone, and with it what it was asked. */
   gone(bridge: Bridge): void {
     for (const part of Array.from(this.#asked.values())) {
       if (part.bridge !== bridge) continue;
-      const { started } = part.stage;
+      const { started } = part.run;
       const refusal = {
         code: 'TAB_CHANGED',
         message: 'The tab went to another page',
@@ -405,7 +405,7 @@ export class Conductor {
   }
 }
 
-const unknownTool: Performer = async ({ frame }) => {
+const unknownTool: ToolHandler = async ({ frame }) => {
   throw Ended.before('ADAPTER_NOT_READY', `The extension does not have the tool ${frame.tool}`);
 };
 
