@@ -44,7 +44,7 @@ func TestTheCoreNamesNoCapability(t *testing.T) {
 }
 
 // aside are files whose words do not count: documents, tests and what they need, and what is generated.
-var aside = regexp.MustCompile(`(^|/)(docs|test|testdata|e2e|dist|node_modules|\.[^/]+)/|\.md$|_test\.go$|` +
+var aside = regexp.MustCompile(`(^|/)(docs|test(data|-results)?|e2e|dist|node_modules|\.[^/]+)/|\.md$|_test\.go$|` +
 	`\.generated\.[jt]s$|config\.schema\.json$|^(bin|package-lock\.json)`)
 
 func filesNaming(t *testing.T, capability string, word *regexp.Regexp) (names []string) {
