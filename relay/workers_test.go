@@ -218,7 +218,7 @@ func newErrandOf(t *testing.T, r *Relay, c agentconfig.Worker) *errand {
 		ID: "0123456789abcdef0123456789abcdef", AgentID: "tester", Tools: relayTools{r},
 		Asker: call.Session{ID: "stdio:1", Client: "ann", Via: call.ViaStdio},
 		Acts: call.Session{ID: "stdio:1/session:agent-01234567", Client: "ann", Via: call.ViaStdio,
-			Bounds: &call.Bounds{Agent: "tester", Session: "0123456789abcdef0123456789abcdef",
+			Bounds: &call.Bounds{By: delegation.Name, Agent: "tester", Session: "0123456789abcdef0123456789abcdef",
 				Asker: "stdio:1"}},
 	}
 	e := &errand{t: t, program: program, session: s}

@@ -211,10 +211,12 @@ func (f *Front) record(c *call.Call, name string, began time.Time, fail *fault.E
 
 // carryOut has a call run by whoever runs those of its session.
 func (f *Front) carryOut(ctx context.Context, c call.Call, client *Asker) (*call.Result, *fault.Error) {
-	if c.Session.Bounds != nil {
-		if by, there := f.options.Bounded[c.Session.Bounds.By]; there {
-			return by.Do(ctx, c)
+	if bounds := c.Session.Bounds; bounds != nil {
+		by, there := f.options.Bounded[bounds.By]
+		if !there { // nobody would keep it within its bounds
+			return nil, fault.New(fault.PermissionDenied, "Nothing here runs calls of the agent "+bounds.Agent)
 		}
+		return by.Do(ctx, c)
 	}
 	if asking, ok := f.options.Caller.(AskingCaller); ok {
 		return asking.DoAsking(ctx, c, client)
