@@ -60,7 +60,7 @@ test('the page of agents is among the others where there are agents, and Stop go
   await page.keyboard.press('Enter');
   await expect(page.getByRole('status')).toContainText('Stopped reader for claude-code.');
   await expect(page.getByRole('tab', { name: 'Agents' })).toBeFocused();
-  await change(page, 'agents', { agents: [], spentUsd: 0, mostUsd: 0, spent: {} });
+  await change(page, 'agents', { ...data.agents, agents: [], spent: {} });
   await expect(page.getByText('docs/delegation.md says how')).toBeVisible();
   await page.keyboard.press('ArrowRight');
   await expect(page.getByRole('tab', { name: 'Log' })).toBeFocused();
@@ -72,7 +72,10 @@ test('focus stays where it is when a list changes around it', async ({ closing }
   const cancel = page.getByRole('button', { name: 'Cancel Edit a page of codex' });
   await cancel.focus();
   const { calls } = data.running;
-  await change(page, 'running', { calls: [{ ...calls[0], id: 'c9', title: 'Brand new' }, calls[1]] });
+  await change(page, 'running', {
+    ...data.running,
+    calls: [{ ...calls[0], id: 'c9', title: 'Brand new' }, calls[1]],
+  });
   await expect(page.getByText('Brand new')).toBeVisible();
   await expect(page.getByText('Export orders')).toHaveCount(0);
   await expect(cancel).toBeFocused();
