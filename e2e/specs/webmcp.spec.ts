@@ -52,6 +52,10 @@ const echo = register(`
 
 async function calls(agent: Agent, { prefix, url }: ToolSite): Promise<void> {
   await known(agent, [`${prefix}echo`, `${prefix}counted`, `${prefix}dangerous`]);
+  // What the page before had is listed until this one has registered its own, and says TOOL_GONE until then.
+  await expect
+    .poll(async () => (await agent.call(`${prefix}echo`, { text: 'tea' })).code)
+    .not.toBe('TOOL_GONE');
   const answer = await agent.call(`${prefix}echo`, { text: 'tea' });
   expect(answer.value).toEqual({ got: { text: 'tea' } });
   expect(answer.meta['tabrelay/untrusted']).toBe(true);
