@@ -1,4 +1,5 @@
-// The documentation for models: llms.txt is the menu with a sentence for each page, llms-full.txt is every page in one file.
+// The documentation for models: llms.txt is the menu with a sentence for each page, llms-full.txt is every
+// page in one file.
 
 import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';

@@ -1,7 +1,7 @@
 // Every state of the side panel at the widths and in the colours people have, checked with axe. The page is the built
 // one; the worker behind it is a script, because a state such as "loading" lasts a moment in the real one.
-// UPDATE_SCREENSHOTS=1 takes a picture of every state into e2e/.cache/panel, which is not committed, and names those that
-// look different from the last run's. Those that docs/panel.md shows are also taken into docs/panel.
+// UPDATE_SCREENSHOTS=1 takes a picture of every state into e2e/.cache/panel, which is not committed, and names those
+// that look different from the last run's. Those that docs/panel.md shows are also taken into docs/panel.
 
 import { mkdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';

@@ -1,7 +1,7 @@
 // What a person does to windows and profiles by hand while agents work: a profile is closed and opened again while the
-// other one stays, windows are closed and opened, a tab is moved between windows, tabrelay is switched off and on. Chrome
-// has a window and none of the flags of a test driver. The sites count how often each page was loaded: tools work again,
-// and nobody has to reload anything.
+// other one stays, windows are closed and opened, a tab is moved between windows, tabrelay is switched off and on.
+// Chrome has a window and none of the flags of a test driver. The sites count how often each page was loaded: tools
+// work again, and nobody has to reload anything.
 import { z } from 'zod';
 import { type Agent, stdioAgent } from '../stage/agent.ts';
 import { openHands } from '../stage/hand.ts';

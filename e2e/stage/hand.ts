@@ -1,5 +1,5 @@
-// The hand of a person in a Chrome that nobody drives: an extension of its own, beside tabrelay's, that opens and closes
-// windows, moves tabs between them, and switches tabrelay off and on. It asks the test what to do.
+// The hand of a person in a Chrome that nobody drives: an extension of its own, beside tabrelay's, that opens and
+// closes windows, moves tabs between them, and switches tabrelay off and on. It asks the test what to do.
 
 import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
