@@ -2,13 +2,17 @@ package relay
 
 import (
 	"context"
+	"fmt"
 	"iter"
+	"net/http"
 	"slices"
+	"strings"
 
 	"tabrelay/relay/agent/front"
 	"tabrelay/relay/browser/hub"
 	"tabrelay/relay/capability"
 	"tabrelay/relay/capability/delegation"
+	"tabrelay/relay/capability/recording"
 	"tabrelay/relay/capability/webmcp"
 	"tabrelay/relay/program/builtin"
 	"tabrelay/relay/program/doctor"
@@ -27,6 +31,7 @@ import (
 // capabilities are what this program has besides its core. Taking a line out takes a capability out.
 var capabilities = []capability.Capability{
 	delegation.Capability,
+	recording.Capability,
 	webmcp.Capability,
 }
 
@@ -93,16 +98,21 @@ func tables() (list []*store.Tables) {
 type attachments []capability.Running
 
 // attach makes the capabilities that are switched on. Of one that is not, nothing is made, and no other part knows it.
-// The parts that they may ask are there before the first thing happens, and not all of them yet.
-func (r *Relay) attach() {
+// Of the parts that they may ask, the clients and what is served are there before the first thing happens, and not yet.
+func (r *Relay) attach() error {
 	core := capability.Core{
 		Config: r.config, Home: r.Home, Version: Version, Address: r.Address, Log: r.part,
-		Tools: toolsOfAgents{r}, Store: r.store, Ask: r.ask, NoTab: func(id int) bool { return r.hub.NoTab(id) },
-		LendTabs:    func(s call.Session) func() { return r.hub.Lend(s) },
-		LendToken:   func(s call.Session) (string, func()) { return r.clients.Lend(s) }, // who are not there yet
+		Tools: toolsOfAgents{r}, Store: r.store, Ask: r.ask, NoTab: r.hub.NoTab,
+		Browsers: r.hub, Audit: r.audit.Record, LendTabs: r.hub.Lend,
+		OpenTab: func(ctx context.Context, s call.Session, n builtin.NewTab) (builtin.OpenedTab, *fault.Error) {
+			return builtin.TabsOf(r.hub).Open(ctx, call.Call{Session: s}, n)
+		},
+		Confirm: func(w http.ResponseWriter, req *http.Request, c *policy.Change) (string, *httpapi.Refusal) {
+			return r.api.Confirmed(w, req, c)
+		},
+		LendToken:   func(s call.Session) (string, func()) { return r.clients.Lend(s) },
 		SessionLeft: r.sessionLeft, Corrupt: r.meter.Corruption, Events: r.events.Publish,
-		Changed: func(topics ...string) { r.panels.Changed(topics...) }, ToolsChanged: r.listOwnTools, Notice: r.notice,
-		OfferPageTools: func(list []registry.PageTool) { r.tools.SetPageTools(list) },
+		Changed: r.panels.Changed, ToolsChanged: r.listOwnTools, Notice: r.notice, OfferPageTools: r.tools.SetPageTools,
 	}
 	for _, one := range capabilities {
 		if !r.config.Has(one.Name) {
@@ -113,6 +123,26 @@ func (r *Relay) attach() {
 		r.meter.Add(made.Meters...)
 		r.attached = append(r.attached, made)
 	}
+	return r.attached.checkSole(r.switchedOn)
+}
+
+// checkSole fails where two capabilities bring what a relay can have one of.
+func (a attachments) checkSole(of []capability.Capability) error {
+	for what, brings := range map[string]func(capability.Running) bool{
+		"know the tools of pages": func(one capability.Running) bool { return one.PageTools != nil },
+	} {
+		var names []string
+		for i, one := range a {
+			if brings(one) {
+				names = append(names, of[i].Name)
+			}
+		}
+		if len(names) > 1 {
+			return fmt.Errorf("the capabilities %s all %s, which one can at most: switch the others off",
+				strings.Join(names, ", "), what)
+		}
+	}
+	return nil
 }
 
 // configure tells the capabilities of a configuration, and lists their tools from the first one on.
@@ -176,7 +206,7 @@ func (a attachments) health() (sum builtin.AgentHealth) {
 	return sum
 }
 
-// pageTools knows which tools pages register; nil: nobody wants to.
+// pageTools knows which tools pages register; nil: nobody does.
 func (a attachments) pageTools() hub.PageTools {
 	for _, one := range a {
 		if one.PageTools != nil {
@@ -184,6 +214,14 @@ func (a attachments) pageTools() hub.PageTools {
 		}
 	}
 	return nil
+}
+
+func (a attachments) paused() {
+	for _, one := range a {
+		if one.Paused != nil {
+			one.Paused()
+		}
+	}
 }
 
 func (a attachments) tabGone(profileID string, tabID int) {

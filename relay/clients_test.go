@@ -334,7 +334,7 @@ func TestScopeThatCannotBeRead(t *testing.T) {
 	}
 }
 
-const nothingRuns = `{"calls":[],"recordings":[]}`
+const nothingRuns = `{"calls":[]}`
 
 // The person sees what runs, and ends it: the page is told to stop, the agent that they did it.
 func TestCancelRunningCall(t *testing.T) {

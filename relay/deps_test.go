@@ -49,7 +49,8 @@ var rooms = []room{
 	{name: "relay/capability/delegation",
 		packages: []string{"codes", "picture", "provider", "worker", "agentconfig", ""},
 		imports:  ports, why: "a capability may be taken out"},
-	{name: "relay/capability/recording", packages: []string{""}, imports: ports, why: "a capability may be taken out"},
+	{name: "relay/capability/recording", packages: []string{"draft", ""}, imports: ports,
+		why: "a capability may be taken out"},
 	{name: "relay/capability/resource", packages: []string{""}, imports: ports, why: "a capability may be taken out"},
 	{name: "relay/capability/webmcp", packages: []string{""}, imports: ports, why: "a capability may be taken out"},
 	{name: "relay", packages: []string{"", "generate"}, imports: []string{"*"}}, // where everything meets
@@ -91,7 +92,9 @@ var only = map[string][]string{
 	"github.com/prometheus/client_golang": {
 		"relay/state/metrics", "relay/capability", "relay/capability/delegation/meters.go",
 	},
-	"github.com/spf13/cobra":  {"cmd/tabrelay", "relay/capability", "relay/capability/delegation"},
+	"github.com/spf13/cobra": {
+		"cmd/tabrelay", "relay/capability", "relay/capability/delegation", "relay/capability/recording",
+	},
 	"go.yaml.in/yaml":         {"relay/plugin/build/promptfile.go"},
 	"github.com/itchyny/gojq": {"relay/road/result"},
 	"github.com/gofrs/flock": {

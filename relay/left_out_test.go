@@ -22,8 +22,11 @@ var everything = flag.Bool("everything", false, "run all tests of the core witho
 // wiring is the file that names capabilities.
 const wiring = "relay/capabilities.go"
 
-// spellings are how a capability is called besides its name.
-var spellings = map[string]string{"delegation": "delegat"}
+// spellings are how a capability is called besides its name, or where that means other things, too: rules of Prometheus
+// and tapes of test pages are recordings.
+var spellings = map[string]string{
+	"delegation": "delegat", "recording": `recordings|plugin.?record|record\.(start|read|stop)`,
+}
 
 // TestTheCoreNamesNoCapability: outside a capability's own folders, tests, documents, generated files and the wiring,
 // at most three files name it.

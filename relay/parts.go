@@ -63,7 +63,6 @@ func (r *Relay) makeParts(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	r.attach()
 	r.hub = hub.New(hub.Config{
 		Secret: r.secrets.Pairing, Pairings: &r.pairings, ExtensionIDs: append([]string{extension.ID},
 			c.ExtensionIDs...), RelayVersion: Version, BundleHash: extension.FlavourOf(c.TrustedInput).Hash,
@@ -74,7 +73,7 @@ func (r *Relay) makeParts(ctx context.Context) error {
 		Ownership: c.Tabs.Ownership, OwnedBy: c.Tabs.OwnedBy, OwnershipIdle: c.Tabs.OwnershipIdle,
 		Groups: c.Tabs.Groups, Owned: func() { r.panels.Changed(event.TopicTabs) },
 		LastTabs: tabs, Moved: r.store.KeepLastTab,
-		Followed: r.tellFollowers, PageTools: r.attached.pageTools(),
+		Followed: r.tellFollowers,
 	})
 	r.hub.Events(r.linkChanged)
 	r.hub.OnTabs(r.tabsChanged)
@@ -99,6 +98,10 @@ func (r *Relay) makeParts(ctx context.Context) error {
 	})
 	r.own.Tools, r.own.Calls, r.own.Catalog = r.tools, r.calls, r.catalog
 	letters.Tools, letters.Calls = r.tools, r.calls
+	if err := r.attach(); err != nil {
+		return err
+	}
+	r.hub.ServePageTools(r.attached.pageTools())
 	return nil
 }
 

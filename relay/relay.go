@@ -190,7 +190,7 @@ func (r *Relay) serveAll(context.Context) (err error) {
 	r.api = httpapi.New(httpapi.Options{
 		Config: r.config, Home: r.Home, Version: Version, Began: r.began, Address: r.Address(), Tokens: r.clients,
 		Limiter: r.limiter, Log: r.part("http"), Secrets: r.secrets, Clients: r.clients, Policy: r.policy,
-		Catalog: r.catalog, Routes: r.attached.routes(), Lacks: r.attached.lacks,
+		Catalog: r.catalog, Routes: r.attached.routes(), Lacks: r.attached.lacks, Paused: r.attached.paused,
 		Tools: r.tools, Calls: r.calls, Letters: r.own.Letters, Hub: r.hub, Front: r.front, Store: r.store,
 		Audit: r.audit,
 		Meter: r.meter, Events: &r.events, Trail: &r.trail, Notices: &r.notices, Pairings: &r.pairings, Demo: r.demo,

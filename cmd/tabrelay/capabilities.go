@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"io"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -40,6 +41,14 @@ func (a *app) forCapabilities() capability.Terminal {
 		PrintJSON: a.printJSON, WithJSON: a.withJSON, JSON: func() bool { return a.json },
 		Get: a.get, Request: a.request, NoteEffect: a.noteEffect, ShellWord: shellWord,
 		Reload: func(ctx context.Context) error { return a.reloadPlugins(ctx) },
+		Stream: func(ctx context.Context, method, path string, body any, accept string) (io.ReadCloser, error) {
+			res, err := a.send(ctx, method, path, body, accept)
+			if err != nil {
+				return nil, err
+			}
+			return res.Body, nil
+		},
+		Entered: a.entered,
 		Refused: func(err error) *fault.Error {
 			if refused, ok := errors.AsType[*refusedFault](err); ok {
 				return refused.fault

@@ -27,8 +27,7 @@ func (a *app) plugin() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "plugin", Short: "Make, record, test, pack, find, add, review, annotate, update and configure plugins",
 	}
-	cmd.AddCommand(a.pluginNew(), a.pluginRecord(), a.pluginDev(), a.pluginBuild(), a.pluginCheck(), a.pluginTest(),
-		a.pluginPack(),
+	cmd.AddCommand(a.pluginNew(), a.pluginDev(), a.pluginBuild(), a.pluginCheck(), a.pluginTest(), a.pluginPack(),
 		a.pluginAdd(), a.pluginReview(), a.pluginAnnotate(), a.pluginUpdate(), a.pluginUse(), a.pluginRemove(),
 		a.pluginList(), a.pluginSearch(), a.pluginConfigure())
 	return cmd

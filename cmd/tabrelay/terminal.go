@@ -73,6 +73,22 @@ func (t *terminal) interactive() bool {
 	return ok && isTerminal(file)
 }
 
+// entered is closed once a person presses Enter from now on.
+func (t *terminal) entered() <-chan struct{} {
+	done := make(chan struct{})
+	file, ok := t.in.(*os.File)
+	if !ok || !isTerminal(file) {
+		return done
+	}
+	discardTyped(file)
+	go func() {
+		if _, err := bufio.NewReader(file).ReadString('\n'); err == nil {
+			close(done)
+		}
+	}()
+	return done
+}
+
 func isTerminal(file *os.File) bool { return term.IsTerminal(int(file.Fd())) }
 
 // hasViewer reports whether a person sees what is written to stderr.

@@ -231,7 +231,6 @@ export const waiting = (...approvals: Question[]): Approvals => ({
 
 /** The calls that questions are about. */
 export const askingCalls = (...questions: readonly Question[]): Running => ({
-  recordings: [],
   calls: questions.map(
     ({ id, client, tool, title, origin, tabId, profileId, profile, asked, risk, ...of }) => ({
       id: `call of ${id}`,
@@ -268,7 +267,6 @@ export const parts: Part[] = [
 
 const began = { via: 'stdio', session: 'stdio:1' };
 export const running: Running = {
-  recordings: [],
   calls: [
     {
       ...began,
@@ -335,7 +333,6 @@ const delegated = {
   began: at(-4),
 };
 export const errands: Running = {
-  recordings: [],
   calls: [
     {
       ...delegated,

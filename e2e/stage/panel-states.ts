@@ -25,7 +25,7 @@ const no = (status: number, message: string, hint: string) => ({
 
 const quiet: Script['answers'] = {
   approvals: ok(data.waiting()),
-  running: ok({ calls: [], recordings: [] }),
+  running: ok({ calls: [] }),
   tabs: ok({ tabs: [] }),
   paused: ok({ paused: false }),
   reviews: ok({ reviews: [], required: true }),

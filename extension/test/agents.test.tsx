@@ -1,25 +1,8 @@
 // What the panel shows of delegated agents, and how one is stopped.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { Window } from 'happy-dom';
-import { render } from 'preact';
 import { AgentsPage } from '../src/capabilities/agents/panel.tsx';
-import { Board } from '../src/panel/board.ts';
-import { BoardContext } from '../src/panel/hooks.ts';
-import { isPanelRequest } from '../src/shared/panel-messages.ts';
-
-const window = new Window();
-Object.assign(globalThis, { document: window.document, window });
-
-const state = {
-  link: { phase: 'connected', address: '127.0.0.1:9333', message: '', since: 0 },
-  calls: [],
-  bundle: '',
-  profile: { id: 'p1', label: '' },
-  marks: true,
-  paired: { since: 0, ended: false, folder: true },
-  pairing: { phase: 'none', message: '' },
-};
+import { inPanel } from './in-panel.tsx';
 
 const spent = { requests: 2, inputTokens: 1200, outputTokens: 30, usd: 0.004 };
 const session = {
@@ -83,46 +66,15 @@ const money = { sessions: 0, capacity: 100, spentUsd: 0, mostUsd: 0, spent: {} }
 const full: Record<string, unknown> = {
   agents: { ...money, agents, spentUsd: 1.5, mostUsd: 5, spent: { reader: spent } },
   'agents/sessions': { sessions: [session, { ...session, id: 's2', agent: 'coder', state: 'idle' }] },
-  running: {
-    recordings: [],
-    calls: [call, { ...call, id: 'c2', agentSession: 'other', title: 'Elsewhere' }],
-  },
+  running: { calls: [call, { ...call, id: 'c2', agentSession: 'other', title: 'Elsewhere' }] },
   tabs: { tabs: [tab] },
 };
 
 /** The page as it is drawn with these answers, and what it asked the relay to do. */
 async function drawn(answers: Record<string, unknown>, awaited: string) {
-  let hear: (message: unknown) => void = () => {};
-  const done: string[] = [];
-  const port = {
-    onMessage: {
-      addListener: (listener: typeof hear) => {
-        hear = listener;
-      },
-    },
-    onDisconnect: { addListener: () => {} },
-    postMessage(message: unknown) {
-      if (!isPanelRequest(message)) return;
-      const { id, method, path } = message;
-      if (method !== 'GET') done.push(`${method} ${path}`);
-      const body = method === 'GET' ? answers[path.replace('/api/v1/', '')] : {};
-      queueMicrotask(() => hear({ type: 'response', id, status: 200, body }));
-    },
-  };
-  Object.assign(globalThis, { chrome: { runtime: { connect: () => port } } });
-  const board = new Board();
-  board.line.open();
-  hear(state);
-  const root = document.createElement('div');
-  document.body.append(root);
-  render(
-    <BoardContext.Provider value={board}>
-      <AgentsPage />
-    </BoardContext.Provider>,
-    root,
-  );
-  while (!root.textContent?.includes(awaited)) await new Promise((resolve) => setImmediate(resolve));
-  return { root, done, end: () => render(null, root) };
+  const panel = inPanel(<AgentsPage />, answers);
+  await panel.shows(awaited);
+  return panel;
 }
 
 test('a session says who works for whom, where, how far it is, and what it has spent', async () => {

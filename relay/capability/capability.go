@@ -5,6 +5,8 @@ package capability
 
 import (
 	"context"
+	"encoding/json"
+	"net/http"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/rs/zerolog"
@@ -18,6 +20,7 @@ import (
 	"tabrelay/relay/road/event"
 	"tabrelay/relay/road/fault"
 	"tabrelay/relay/road/fault/situation"
+	"tabrelay/relay/road/policy"
 	"tabrelay/relay/road/registry"
 	"tabrelay/relay/state/config"
 	"tabrelay/relay/state/store"
@@ -67,6 +70,8 @@ type Running struct {
 	SessionEnded func(session string)
 	// Lacks is what keeps it from working, for the doctor and the status.
 	Lacks func() []doctor.Lack
+	// Paused hears that the person has stopped everything.
+	Paused func()
 	// Health is what bridge_health says of agents and their sessions.
 	Health func() builtin.AgentHealth
 	// Close ends it while the browsers are still connected.
@@ -81,11 +86,18 @@ type Core struct {
 	Address func() string // host and port, once the relay listens
 	Log     func(part string) zerolog.Logger
 
-	Tools Tools
-	Store *store.Store
+	Tools    Tools
+	Store    *store.Store
+	Browsers Browsers
+	Audit    func(call.Entry)
+	// OpenTab opens a tab that is a person's.
+	OpenTab func(ctx context.Context, s call.Session, n builtin.NewTab) (builtin.OpenedTab, *fault.Error)
 	// Ask asks the person whether something may happen that is no call of a tool.
 	Ask func(ctx context.Context, a call.Access, client func(context.Context, call.Question) (call.Answer, error),
 		tell func(string)) *fault.Error
+	// Confirm asks the person whether something may be changed, for a request of theirs: it says who allowed it, or
+	// what the answer is because nobody did.
+	Confirm func(w http.ResponseWriter, req *http.Request, c *policy.Change) (by string, denied *httpapi.Refusal)
 	// NoTab reports whether no connected browser has a tab of an id, although one is connected.
 	NoTab func(id int) bool
 	// LendTabs hands a bounded session the tabs of its asker that its bounds name, until back.
@@ -104,6 +116,14 @@ type Core struct {
 	Changed      func(topics ...string) // side panels show something else now
 	ToolsChanged func()
 	Notice       func(message string) // tells the person something about the configuration
+}
+
+// Browsers are those that are connected.
+type Browsers interface {
+	// Tabs lists the tabs of all profiles.
+	Tabs() []hub.Tab
+	// Command has the extension of a profile do something.
+	Command(ctx context.Context, profileID, name string, params any) (json.RawMessage, *fault.Error)
 }
 
 // Tools are the tools of the relay, as an agent that acts for a client has them.

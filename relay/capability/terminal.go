@@ -2,6 +2,7 @@ package capability
 
 import (
 	"context"
+	"io"
 
 	"github.com/spf13/cobra"
 
@@ -32,6 +33,10 @@ type Terminal struct {
 	Get     func(ctx context.Context, path string, reply any) error
 	Request func(ctx context.Context, method, path string, body, reply any) error
 	Refused func(error) *fault.Error
+	// Stream asks it for an answer that goes on, which whoever reads it closes.
+	Stream func(ctx context.Context, method, path string, body any, accept string) (io.ReadCloser, error)
+	// Entered is closed once the person presses Enter from now on. Where nobody can, it stays open.
+	Entered func() <-chan struct{}
 	// Reload has the relay, where one runs, read config.json again; NoteEffect does so and says from when on a setting
 	// counts.
 	Reload     func(ctx context.Context) error

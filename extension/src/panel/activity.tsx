@@ -94,19 +94,10 @@ export function Activity() {
   return (
     <Part title="Acting now" count={running.value?.calls.length}>
       <Loaded answer={running} name="calls">
-        {({ calls, recordings }) => (
+        {({ calls }) => (
           <>
             {inPanel.map(
-              ({ Acting }) =>
-                Acting && (
-                  <Acting
-                    key={Acting.name}
-                    recordings={recordings ?? []}
-                    tabs={tabs}
-                    profile={profile}
-                    now={now}
-                  />
-                ),
+              ({ Acting }) => Acting && <Acting key={Acting.name} tabs={tabs} profile={profile} now={now} />,
             )}
             {calls.length === 0 ? (
               <Empty>No agent is doing anything.</Empty>

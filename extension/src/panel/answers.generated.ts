@@ -487,22 +487,9 @@ const isRunningCall = shape({
 });
 export type RunningCall = Guarded<typeof isRunningCall>;
 
-// httpapi.RecordingView
-const isRunningRecording = shape({
-  client: isText,
-  profileId: isText,
-  profile: isText,
-  tabId: isNumber,
-  origin: isText,
-  began: isText,
-  requests: isNumber,
-});
-export type RunningRecording = Guarded<typeof isRunningRecording>;
-
 // httpapi.RunningCalls
 export const isRunning = shape({
   calls: listOf(isRunningCall),
-  recordings: listOf(isRunningRecording),
 });
 export type Running = Guarded<typeof isRunning>;
 

@@ -4,7 +4,7 @@
 import type { PanelState } from '../shared/panel-state.ts';
 import { Line, type Problem, type Reply } from './line.ts';
 
-/** What is known of a path's answer. A failed refresh keeps the value there was. */
+/** What is known of a path's answer. A failed refresh keeps the value there was, unless that is gone. */
 export interface Known {
   value: unknown;
   problem: Problem | undefined;
@@ -118,6 +118,8 @@ export class Board {
     const reply = await this.line.request('GET', path);
     entry.asking = false;
     if (reply.ok) entry.known = { value: reply.body, problem: undefined, loaded: true };
+    // What is gone is not shown any more: the relay that had it may have ended.
+    else if (reply.problem.status === 404) entry.known = { ...unknown, problem: reply.problem };
     // Without a connection there is no answer; it is asked for again when there is one.
     else if (this.connected) entry.known = { ...entry.known, problem: reply.problem };
     else entry.stale = true;

@@ -1,7 +1,7 @@
 // What can be attached to the panel. A capability brings it by one registration, in capabilities/panel.ts; nothing else
 // in the panel names it.
 import type { FunctionComponent } from 'preact';
-import type { RunningRecording, Tab } from './answers.generated.ts';
+import type { Tab } from './answers.generated.ts';
 
 /** A page behind a tab of its own. */
 export interface Page {
@@ -13,7 +13,6 @@ export interface Page {
 
 /** What acts now, besides calls. */
 export interface ActingProps {
-  recordings: readonly RunningRecording[];
   tabs: readonly Tab[];
   profile: string | undefined; // this one
   now: number;

@@ -21,6 +21,9 @@ type PageTools interface {
 	Has(profileID string, tabID int, tool string) bool
 }
 
+// ServePageTools says who wants to know which tools pages register, before the first browser connects; nil: nobody.
+func (h *Hub) ServePageTools(p PageTools) { h.cfg.PageTools = p }
+
 // FollowPageTools has a browser tell which tools the pages of some tabs register, from now on until they show other
 // pages. It does not wait; a browser that is not connected, or does not know of it, tells nothing.
 func (h *Hub) FollowPageTools(profileID string, tabs []int) {

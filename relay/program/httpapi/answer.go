@@ -39,22 +39,36 @@ func NewRefusal(status int, f *fault.Error) *Refusal {
 	return &Refusal{status, map[string]any{"error": f}}
 }
 
-func (r *Refusal) reply(w http.ResponseWriter) { Reply(w, r.status, r.document) }
+// Reply answers with it.
+func (r *Refusal) Reply(w http.ResponseWriter) { Reply(w, r.status, r.document) }
 
 // Answers makes a handler of one that returns its answer: a document, or why there is none.
 func Answers(handle func(w http.ResponseWriter, req *http.Request) (any, *Refusal)) http.HandlerFunc {
 	return func(w http.ResponseWriter, req *http.Request) {
 		document, refused := handle(w, req)
 		if refused != nil {
-			refused.reply(w)
+			refused.Reply(w)
 			return
 		}
 		Reply(w, http.StatusOK, document)
 	}
 }
 
+// Streams makes a handler of one that answers for as long as somebody listens, which no side panel can.
+func Streams(handle http.HandlerFunc) http.HandlerFunc {
+	return func(w http.ResponseWriter, req *http.Request) {
+		if AtProfile(Sender(req.Context())) != "" {
+			Refuse(w, http.StatusBadRequest, fault.New(fault.InvalidRequest, fault.Excerpt(req.URL.Path)+
+				" is a stream, and a panel gets whole answers only", fault.WithHint("Ask for "+panelAPI+
+				"events?once=1; news says when something has changed.")))
+			return
+		}
+		handle(w, req)
+	}
+}
+
 // Refuse answers with a failure.
-func Refuse(w http.ResponseWriter, status int, f *fault.Error) { NewRefusal(status, f).reply(w) }
+func Refuse(w http.ResponseWriter, status int, f *fault.Error) { NewRefusal(status, f).Reply(w) }
 
 // statusOf is the HTTP status of a request that is refused.
 func statusOf(f *fault.Error) int {

@@ -43,7 +43,7 @@ func (a *API) scopeClient(w http.ResponseWriter, req *http.Request) (any, *Refus
 		return nil, NewRefusal(http.StatusBadRequest, malformed("The scope cannot be read: "+err.Error()))
 	}
 	name := req.PathValue("name")
-	if _, denied := a.confirmed(w, req, policy.ScopeChange(name, a.Secrets.Clients(), bounds)); denied != nil {
+	if _, denied := a.Confirmed(w, req, policy.ScopeChange(name, a.Secrets.Clients(), bounds)); denied != nil {
 		return nil, denied
 	}
 	return a.changeClient(w, req, func(name string) error { return a.Secrets.SetScope(name, bounds) })
@@ -77,7 +77,7 @@ func (a *API) addClient(w http.ResponseWriter, req *http.Request) (any, *Refusal
 	if err != nil {
 		return nil, NewRefusal(http.StatusBadRequest, malformed("The client cannot be added: "+err.Error()))
 	}
-	if _, denied := a.confirmed(w, req, policy.AddChange(body.Name, bounds)); denied != nil {
+	if _, denied := a.Confirmed(w, req, policy.AddChange(body.Name, bounds)); denied != nil {
 		return nil, denied
 	}
 	return a.giveToken(w, req, func() (string, error) { return a.Secrets.AddWithin(body.Name, bounds) })
@@ -89,7 +89,7 @@ func (a *API) rotateClient(w http.ResponseWriter, req *http.Request) (any, *Refu
 	if !a.registered(name) {
 		return nil, NewRefusal(http.StatusNotFound, a.noClient(name))
 	}
-	if _, denied := a.confirmed(w, req, policy.RotateClientChange(name)); denied != nil {
+	if _, denied := a.Confirmed(w, req, policy.RotateClientChange(name)); denied != nil {
 		return nil, denied
 	}
 	return a.giveToken(w, req, func() (string, error) { return a.Secrets.Rotate(name) })

@@ -85,8 +85,8 @@ func (a *API) replayLetter(w http.ResponseWriter, req *http.Request) {
 			string(l.ID),
 			call.Difference{What: l.Tool, Before: builtin.KnownOf(l),
 				After: "is called again"}).Reading("Arguments: " + string(l.Arguments))
-		if _, denied := a.confirmed(w, req, change); denied != nil {
-			denied.reply(w)
+		if _, denied := a.Confirmed(w, req, change); denied != nil {
+			denied.Reply(w)
 			return
 		}
 	}

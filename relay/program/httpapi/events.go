@@ -38,7 +38,7 @@ func (a *API) streamEvents(w http.ResponseWriter, req *http.Request) {
 			hidden(req.Context()))})
 		return
 	}
-	a.stream(w, req, a.Events, recent)
+	Streams(func(w http.ResponseWriter, req *http.Request) { a.stream(w, req, a.Events, recent) })(w, req)
 }
 
 // streamCalls is GET /api/v1/calls: the end of each call, and what plugins log in them, from now on, in the form of

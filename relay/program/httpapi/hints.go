@@ -114,7 +114,7 @@ func (a *API) hint(w http.ResponseWriter, req *http.Request, patterns map[string
 		}
 		differences = append(differences, wider...)
 	}
-	by, denied := a.confirmed(w, req, hinting(names, patterns, said, differences))
+	by, denied := a.Confirmed(w, req, hinting(names, patterns, said, differences))
 	if denied != nil {
 		return nil, denied
 	}

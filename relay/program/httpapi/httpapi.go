@@ -86,6 +86,7 @@ type Options struct {
 	Routes   []Route                // of capabilities
 	Demo     *Demo                  // nil when switched off
 	Lacks    func() []doctor.Lack   // what keeps capabilities from working
+	Paused   func()                 // has capabilities end what they do, because the person stopped everything
 	Changed  func(topics ...string) // what side panels show is different now; may be nil
 	// Repair does what is done about one of the doctor's findings; nil: nothing is.
 	Repair func(finding string) error
@@ -98,8 +99,7 @@ type Options struct {
 // API answers requests.
 type API struct {
 	Options
-	guard      *guard
-	recordings recordingRuns
+	guard *guard
 }
 
 // New makes an API.
@@ -130,7 +130,7 @@ func (a *API) routes() []Route {
 		{"POST /api/v1/doctor/{finding}", Panel, Answers(a.repair)},
 		{"GET /api/v1/status", Client, Answers(a.showStatus)},
 		{"GET /api/v1/events", Client, a.streamEvents},
-		{"GET /api/v1/calls", Person, a.streamCalls},
+		{"GET /api/v1/calls", Person, Streams(a.streamCalls)},
 		{"GET /api/v1/clients", Person, Answers(a.showClients)},
 		{"POST /api/v1/clients", Person, Answers(a.addClient)},
 		{"PUT /api/v1/clients/{name}", Person, Answers(a.scopeClient)},
@@ -175,8 +175,6 @@ func (a *API) routes() []Route {
 		{"PUT /api/v1/paused", Person, Answers(a.setPaused)},
 		{"GET /api/v1/profiles", Person, Answers(a.showProfiles)},
 		{"DELETE /api/v1/profiles/{id}", Person, Answers(a.forgetProfile)},
-		{"POST /api/v1/recordings", Person, a.recordTab},
-		{"DELETE /api/v1/recordings/{profile}/{tab}", Person, Answers(a.stopRecording)},
 		{"GET /api/v1/tabs", Person, Answers(a.showTabs)},
 		{"POST /api/v1/tabs", Person, Answers(a.openTabNow)},
 		{"DELETE /api/v1/tabs/{profile}/{tab}/owner", Person, Answers(a.releaseTab)},

@@ -65,7 +65,7 @@ func (p *Pairings) Use(code string) bool {
 
 // makePairing answers POST /api/v1/pairing.
 func (a *API) makePairing(w http.ResponseWriter, req *http.Request) (any, *Refusal) {
-	if _, denied := a.confirmed(w, req, policy.NewChange("A string is made that pairs another browser", "tabrelay pair",
+	if _, denied := a.Confirmed(w, req, policy.NewChange("A string is made that pairs another browser", "tabrelay pair",
 		call.Difference{What: "browsers that may connect", Before: "those that are paired",
 			After: "also one that is given the string, within " + pairingTime.String()})); denied != nil {
 		return nil, denied
@@ -91,9 +91,9 @@ func RotateChange() *policy.Change {
 // rotatePairing answers POST /api/v1/pairing/rotate: the extension in the folder gets the new secret, and every
 // connection that was made with the old one ends.
 func (a *API) rotatePairing(w http.ResponseWriter, req *http.Request) {
-	by, denied := a.confirmed(w, req, RotateChange())
+	by, denied := a.Confirmed(w, req, RotateChange())
 	if denied != nil {
-		denied.reply(w)
+		denied.Reply(w)
 		return
 	}
 	err := a.Secrets.RotatePairing()

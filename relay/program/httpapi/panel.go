@@ -101,10 +101,6 @@ func panelRequest(ctx context.Context, asked hub.PanelRequest) (req *http.Reques
 	case err != nil || !strings.HasPrefix(asked.Path, panelAPI) || at.Host != "" || path.Clean(at.Path) != at.Path:
 		return nil, http.StatusNotFound, fault.New(fault.ResourceNotFound, "A panel cannot ask for "+
 			fault.Excerpt(asked.Path), fault.WithHint("Its paths begin with "+panelAPI+"."))
-	case streams(at):
-		return nil, http.StatusBadRequest, fault.New(fault.InvalidRequest, fault.Excerpt(at.Path)+
-			" is a stream, and a panel gets whole answers only",
-			fault.WithHint("Ask for "+panelAPI+"events?once=1; news says when something has changed."))
 	}
 	ctx = context.WithValue(ctx, panelKey{}, panelSession(asked.ProfileID))
 	req, err = http.NewRequestWithContext(ctx, asked.Method, "http://localhost"+asked.Path, bytes.NewReader(asked.Body))
@@ -117,12 +113,6 @@ func panelRequest(ctx context.Context, asked hub.PanelRequest) (req *http.Reques
 		req.Header.Set("Content-Type", "application/json")
 	}
 	return req, 0, nil
-}
-
-// streams reports whether a path is answered for as long as somebody listens.
-func streams(at *url.URL) bool {
-	return at.Path == panelAPI+"calls" || at.Path == panelAPI+"recordings" || at.Path == panelAPI+"events" &&
-		at.Query().Get("once") == ""
 }
 
 // failureBody is the body of a failure, as [Refuse] writes it.

@@ -39,7 +39,7 @@ func TestPanelKnowsTheAnswers(t *testing.T) {
 				"Failure": fault.Error{}, "FileDifference": review.Difference{}, "LogEntry": audit.Row{},
 				"Plugin": catalog.View{}, "Profile": httpapi.ProfileView{}, "ProposedChange": policy.Change{},
 				"Question": call.Approval{}, "ReviewedTool": review.Tool{}, "RunningCall": httpapi.RunningView{},
-				"RunningRecording": httpapi.RecordingView{}, "Setting": catalog.SettingView{},
+				"Setting":    catalog.SettingView{},
 				"SourceFile": review.File{}, "Tab": httpapi.TabStatus{}, "Tool": catalog.ToolView{},
 			},
 			Choices: map[string][]string{

@@ -79,7 +79,7 @@ func (a *API) answerApproval(w http.ResponseWriter, req *http.Request) (any, *Re
 	id, profile := req.PathValue("id"), AtProfile(session)
 	d := call.Decision{Allow: body.Answer == "allow", For: body.For, By: policy.Answerer(session), Digest: body.Digest}
 	if c := a.Policy.AnswerChange(id, session, profile, d); c != nil {
-		by, denied := a.confirmed(w, req, c)
+		by, denied := a.Confirmed(w, req, c)
 		if denied != nil {
 			return nil, denied
 		}
@@ -107,9 +107,9 @@ type Unconfirmed struct {
 	Asked  bool           `json:"asked,omitempty"` // the panel asks it too, in another form
 }
 
-// confirmed says who allowed a change to be made, or why it may not. A handler that may widen what agents may do says
+// Confirmed says who allowed a change to be made, or why it may not. A handler that may widen what agents may do says
 // what would change, or nil when nothing does, and goes on only when it may.
-func (a *API) confirmed(w http.ResponseWriter, req *http.Request, c *policy.Change) (by string, denied *Refusal) {
+func (a *API) Confirmed(w http.ResponseWriter, req *http.Request, c *policy.Change) (by string, denied *Refusal) {
 	by, err := a.Policy.Confirm(req.Context(), c, policy.Request{
 		Session: Sender(req.Context()), Confirmed: req.Header.Get(ConfirmedHeader), Asked: func() {
 			w.Header().Set(AskedHeader, policy.ByPanel)
@@ -199,7 +199,7 @@ func (a *API) setPermission(w http.ResponseWriter, req *http.Request) (any, *Ref
 	}
 	rule, lasts, err := a.Policy.Check(body, policy.Answerer(Sender(req.Context())))
 	if err == nil {
-		by, denied := a.confirmed(w, req, a.Policy.RuleChange(rule, lasts))
+		by, denied := a.Confirmed(w, req, a.Policy.RuleChange(rule, lasts))
 		if denied != nil {
 			return nil, denied
 		}
@@ -216,7 +216,7 @@ func (a *API) setPermission(w http.ResponseWriter, req *http.Request) (any, *Ref
 func (a *API) unsetPermission(w http.ResponseWriter, req *http.Request) (any, *Refusal) {
 	query := req.URL.Query()
 	target := policy.Spelled(query.Get("target")) // of something that exists no more, too
-	by, denied := a.confirmed(w, req, a.Policy.UnsetChange(target, query.Get("client")))
+	by, denied := a.Confirmed(w, req, a.Policy.UnsetChange(target, query.Get("client")))
 	if denied != nil {
 		return nil, denied
 	}
@@ -261,7 +261,7 @@ func (a *API) setPaused(w http.ResponseWriter, req *http.Request) (any, *Refusal
 	if !*body.Paused {
 		resuming = a.Policy.ResumeChange()
 	}
-	by, denied := a.confirmed(w, req, resuming)
+	by, denied := a.Confirmed(w, req, resuming)
 	if denied != nil {
 		return nil, denied
 	}
@@ -275,7 +275,7 @@ func (a *API) pause(req *http.Request, paused bool, by string) error {
 	err := a.Policy.Pause(req.Context(), paused, by)
 	if paused { // even if it could not be written down
 		ended := a.Calls.Interrupt(func(dispatch.Running) bool { return true }, "The person has stopped all agents")
-		a.stopRecordings()
+		a.Paused()
 		a.Log.Info().Int("calls", len(ended)).Str("by", by).Msg("everything was stopped")
 	}
 	return err

@@ -149,7 +149,7 @@ func (a *API) decideReview(w http.ResponseWriter, req *http.Request) (any, *Refu
 	if failure != nil {
 		return nil, NewRefusal(reviewStatus(failure), failure)
 	}
-	by, denied := a.confirmed(w, req, change)
+	by, denied := a.Confirmed(w, req, change)
 	if denied != nil {
 		return nil, denied
 	}
@@ -192,7 +192,7 @@ func (a *API) decideReviews(w http.ResponseWriter, req *http.Request) (any, *Ref
 		}
 		changes = append(changes, change)
 	}
-	by, denied := a.confirmed(w, req, together(changes))
+	by, denied := a.Confirmed(w, req, together(changes))
 	if denied != nil {
 		return nil, denied
 	}
@@ -315,7 +315,7 @@ const DevelopHeader = "Tabrelay-Development"
 func (a *API) developHere(w http.ResponseWriter, req *http.Request) {
 	d, bad := decision(w, req)
 	if bad != nil {
-		bad.reply(w)
+		bad.Reply(w)
 		return
 	}
 	name, run := req.PathValue("plugin"), req.Header.Get(DevelopHeader)
@@ -332,9 +332,9 @@ func (a *API) developHere(w http.ResponseWriter, req *http.Request) {
 				After: "each build runs without a review, until plugin dev ends"}).Reading(sheet.Permissions...)
 		run = wire.NewID()
 	}
-	by, denied := a.confirmed(w, req, change)
+	by, denied := a.Confirmed(w, req, change)
 	if denied != nil {
-		denied.reply(w)
+		denied.Reply(w)
 		return
 	}
 	end, failure := a.Catalog.Develop(name, d.Hash, run, by, Sender(req.Context()))

@@ -42,12 +42,11 @@ type RunningView struct {
 
 // RunningCalls is the answer of GET /api/v1/running.
 type RunningCalls struct {
-	Calls      []RunningView   `json:"calls"`
-	Recordings []RecordingView `json:"recordings"` // of tabs, for plugins that are made of them
+	Calls []RunningView `json:"calls"`
 }
 
 func (a *API) runningNow() RunningCalls {
-	list := RunningCalls{Calls: []RunningView{}, Recordings: a.recordings.list()}
+	list := RunningCalls{Calls: []RunningView{}}
 	for _, c := range a.Calls.Running() {
 		v := RunningView{
 			ID: c.ID, Client: c.Session.Client, Via: c.Session.Via, Session: c.Session.ID, Tool: c.Tool, Title: c.Title,

@@ -57,7 +57,7 @@ func (a *API) setSettings(w http.ResponseWriter, req *http.Request) (any, *Refus
 		return nil, &Refusal{http.StatusPreconditionRequired, Unconfirmed{Digest: change.Digest(), Change: change,
 			Error: fault.New(fault.PermissionDenied, "The plugin would work on more pages, and nothing was saved yet")}}
 	}
-	by, denied := a.confirmed(w, req, change)
+	by, denied := a.Confirmed(w, req, change)
 	if denied != nil {
 		return nil, denied
 	}

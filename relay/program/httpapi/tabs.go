@@ -95,7 +95,7 @@ func (a *API) releaseTab(w http.ResponseWriter, req *http.Request) (any, *Refusa
 			call.Difference{What: fmt.Sprintf("tab %d in %s", tab, a.labelOf(profile)), Before: "for " + owner.Name +
 				" alone", After: "for the next agent that changes something there"})
 	}
-	by, denied := a.confirmed(w, req, change)
+	by, denied := a.Confirmed(w, req, change)
 	if denied != nil {
 		return nil, denied
 	}

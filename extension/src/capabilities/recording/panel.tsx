@@ -1,13 +1,15 @@
 // Recordings of tabs that run: who records, which tab, how much was seen, and the way to end each.
-import type { RunningRecording, Tab } from '../../panel/answers.generated.ts';
+import type { Tab } from '../../panel/answers.generated.ts';
 import type { ActingProps, Capability } from '../../panel/capability.ts';
-import { useAct } from '../../panel/hooks.ts';
+import { useAct, useAnswer } from '../../panel/hooks.ts';
 import { Failed } from '../../panel/pieces.tsx';
 import { GoToTab, Place } from '../../panel/place.tsx';
 import { Avatar } from '../../panel/who.tsx';
 import { actor, moment, plural, span } from '../../panel/words.ts';
+import { isRecordings, type Recording as Running } from './answers.generated.ts';
 
-function Recordings({ recordings: list, tabs, profile, now }: ActingProps) {
+function Recordings({ tabs, profile, now }: ActingProps) {
+  const list = useAnswer('recordings', isRecordings).value?.recordings ?? [];
   if (list.length === 0) return null;
   return (
     <ul class="actors" aria-label="Recordings">
@@ -33,7 +35,7 @@ function Recording({
   here,
   now,
 }: {
-  of: RunningRecording;
+  of: Running;
   tab: Tab | undefined;
   here: boolean;
   now: number;

@@ -1,7 +1,6 @@
-package main
+package recording
 
 import (
-	"bufio"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -10,7 +9,6 @@ import (
 	"io"
 	"net/http"
 	"net/url"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -18,11 +16,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"tabrelay/relay/agent/join"
-	"tabrelay/relay/capability/recording"
+	"tabrelay/relay/capability"
+	"tabrelay/relay/capability/recording/draft"
 	"tabrelay/relay/plugin/build"
 	"tabrelay/relay/plugin/trial"
-	"tabrelay/relay/program/httpapi"
 	"tabrelay/relay/road/plugin"
 )
 
@@ -34,11 +31,12 @@ const (
 	lastWord = 15 * time.Second
 )
 
-func (a *app) pluginRecord() *cobra.Command {
-	var n httpapi.NewRecording
+// newCommand is `tabrelay plugin record`.
+func newCommand(t capability.Terminal) *cobra.Command {
+	var n Order
 	var span time.Duration
 	var dir string
-	cmd := a.withJSON(&cobra.Command{
+	cmd := t.WithJSON(&cobra.Command{
 		Use: "record NAME", Args: cobra.ExactArgs(1),
 		Short: "Record what you do in a tab, and write a draft plugin from it",
 		Long: "Opens an address (--url), or takes an open tab (--tab), and records the requests of its pages while " +
@@ -53,24 +51,20 @@ func (a *app) pluginRecord() *cobra.Command {
 			name := args[0]
 			dir = cmp.Or(dir, name)
 			if (n.URL == "") == (n.TabID == 0) {
-				return usage("say what to record").hinting("--url https://app.example/ opens it in a new tab; " +
-					"--tab ID " +
-					"takes one that is open, and `tabrelay tabs` lists these")
+				return t.Usage("--url https://app.example/ opens it in a new tab; --tab ID takes one that is open, "+
+					"and `tabrelay tabs` lists these", "say what to record")
 			}
-			if span < time.Second || span > httpapi.LongestRecording {
-				return usage("--for is not between 1s and %v", httpapi.LongestRecording)
+			if span < time.Second || span > longest {
+				return t.Usage("", "--for is not between 1s and %v", longest)
 			}
 			if err := plugin.CheckName(name); err != nil {
-				return usage("%v", err)
+				return t.Usage("", "%v", err)
 			}
-			if err := recording.Folder(dir); err != nil {
-				return usage("%v", err)
-			}
-			if _, ok := join.Running(cmd.Context(), a.home); !ok {
-				return errNotRunning()
+			if err := draft.Folder(dir); err != nil {
+				return t.Usage("", "%v", err)
 			}
 			n.Seconds = int(span.Seconds())
-			r := &recordSession{app: a, name: name, dir: dir}
+			r := &session{Terminal: t, name: name, dir: dir}
 			return r.run(cmd.Context(), n)
 		},
 	})
@@ -83,44 +77,42 @@ func (a *app) pluginRecord() *cobra.Command {
 	return cmd
 }
 
-// recordSession is one run of `plugin record`. What was recorded is in its memory and nowhere else.
-type recordSession struct {
-	*app
+// session is one run of `plugin record`. What was recorded is in its memory and nowhere else.
+type session struct {
+	capability.Terminal
 	name, dir string
-	began     httpapi.BegunRecording
+	began     Begun
 	events    []json.RawMessage
 	others    map[string]int
 }
 
-func (r *recordSession) run(ctx context.Context, n httpapi.NewRecording) error {
+func (r *session) run(ctx context.Context, n Order) error {
 	// Ctrl-C ends the recording, and not the reading of what it still has to tell.
 	reading, abandon := context.WithCancel(context.WithoutCancel(ctx))
 	defer abandon()
-	res, err := r.send(reading, http.MethodPost, recordingsPath, n, "application/x-ndjson")
+	stream, err := r.Stream(reading, http.MethodPost, recordingsPath, n, "application/x-ndjson")
 	if err != nil {
 		return err
 	}
-	defer res.Body.Close() // only read from
-	lines := json.NewDecoder(res.Body)
-	var first httpapi.RecordingLine
+	defer stream.Close() // only read from
+	lines := json.NewDecoder(stream)
+	var first Line
 	if err := lines.Decode(&first); err != nil || first.Began == nil {
-		return r.noReply(reading, "the recording did not begin", cmp.Or(err, io.ErrUnexpectedEOF))
+		return r.Failed("tabrelay logs shows why", "the recording did not begin: %w", cmp.Or(err, io.ErrUnexpectedEOF))
 	}
 	r.began = *first.Began
-	if file, ok := r.in.(*os.File); ok && r.interactive() {
-		discardTyped(file) // an Enter of before, while a question was open, does not end what begins now
-	}
-	r.notef("Recording tab %d, %s. Do there what agents should be able to do; Enter or Ctrl-C ends it.\n",
-		r.began.TabID, originText(r.began.URL))
+	entered := r.Entered() // an Enter of before, while a question was open, does not end what begins now
+	r.Notef("Recording tab %d, %s. Do there what agents should be able to do; Enter or Ctrl-C ends it.\n",
+		r.began.TabID, r.began.origin())
 	over := make(chan struct{})
 	defer close(over)
-	go r.endWhenTold(ctx, reading, over, abandon)
+	go r.endWhenTold(ctx, reading, entered, over, abandon)
 	ended, err := r.read(lines)
 	if err != nil {
-		r.notef("problem: the recording broke off: %v\n", err)
+		r.Notef("problem: the recording broke off: %v\n", err)
 	}
 	if text := endings[ended]; text != "" {
-		r.notef("%s\n", text)
+		r.Notef("%s\n", text)
 	}
 	return r.write(context.WithoutCancel(ctx))
 }
@@ -139,15 +131,7 @@ var endings = map[string]string{
 }
 
 // endWhenTold ends the recording when the person presses Enter or Ctrl-C.
-func (r *recordSession) endWhenTold(ctx, reading context.Context, over <-chan struct{}, abandon func()) {
-	entered := make(chan struct{})
-	if r.interactive() {
-		go func() {
-			if _, err := bufio.NewReader(r.in).ReadString('\n'); err == nil {
-				close(entered)
-			}
-		}()
-	}
+func (r *session) endWhenTold(ctx, reading context.Context, entered, over <-chan struct{}, abandon func()) {
 	select {
 	case <-entered:
 	case <-ctx.Done():
@@ -155,7 +139,7 @@ func (r *recordSession) endWhenTold(ctx, reading context.Context, over <-chan st
 		return
 	}
 	path := fmt.Sprintf("%s/%s/%d", recordingsPath, url.PathEscape(r.began.ProfileID), r.began.TabID)
-	if _, err := r.exchange(reading, http.MethodDelete, path, nil); err != nil {
+	if err := r.Request(reading, http.MethodDelete, path, nil, new(json.RawMessage)); err != nil {
 		abandon()
 		return
 	}
@@ -167,9 +151,9 @@ func (r *recordSession) endWhenTold(ctx, reading context.Context, over <-chan st
 }
 
 // read takes what happens in the tab, and shows each request.
-func (r *recordSession) read(lines *json.Decoder) (ended string, err error) {
+func (r *session) read(lines *json.Decoder) (ended string, err error) {
 	for {
-		var line httpapi.RecordingLine
+		var line Line
 		if err := lines.Decode(&line); errors.Is(err, io.EOF) {
 			return "", nil
 		} else if err != nil {
@@ -183,7 +167,7 @@ func (r *recordSession) read(lines *json.Decoder) (ended string, err error) {
 			r.others = line.Others
 		}
 		if line.Error != nil {
-			return "", failed("%s", line.Error.Message)
+			return "", r.Failed("", "%s", line.Error.Message)
 		}
 		if line.Ended != "" {
 			return line.Ended, nil
@@ -192,26 +176,25 @@ func (r *recordSession) read(lines *json.Decoder) (ended string, err error) {
 }
 
 // show prints a request, without its query, which may have anything.
-func (r *recordSession) show(event json.RawMessage) {
+func (r *session) show(event json.RawMessage) {
 	var e struct{ Kind, Method, URL string }
 	if json.Unmarshal(event, &e) != nil || e.Kind != "request" {
 		return
 	}
 	if u, err := url.Parse(e.URL); err == nil {
-		r.notef("  %s %s\n", e.Method, recording.Shown(u))
+		r.Notef("  %s %s\n", e.Method, draft.Shown(u))
 	}
 }
 
 // write makes the draft, builds it and runs its tests.
-func (r *recordSession) write(ctx context.Context) error {
-	d, err := recording.Make(recording.Read(r.events), r.name, originText(r.began.URL))
+func (r *session) write(ctx context.Context) error {
+	d, err := draft.Make(draft.Read(r.events), r.name, r.began.origin())
 	if d != nil {
 		r.noteLeft(d)
 	}
 	if err != nil {
-		return failed("%w", err).hinting("do the task again while the recording runs; what a page has loaded " +
-			"before is " +
-			"not seen: reload it")
+		return r.Failed("do the task again while the recording runs; what a page has loaded before is not seen: "+
+			"reload it", "%w", err)
 	}
 	if err := d.Write(r.dir, r.name); err != nil {
 		return err
@@ -220,28 +203,32 @@ func (r *recordSession) write(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	r.printWarnings(append(found, build.Check(p)...))
+	for _, d := range append(found, build.Check(p)...) {
+		if d.Warning {
+			r.Notef("%s\n", d)
+		}
+	}
 	passed, total, err := r.test(ctx, p)
 	if err != nil {
 		return err
 	}
-	folder := shellWord(r.dir)
-	r.notef("%s: %s in %s\n", r.name, plural(len(p.Manifest.Tools), "tool"),
+	folder := r.ShellWord(r.dir)
+	r.Notef("%s: %s in %s\n", r.name, plural(len(p.Manifest.Tools), "tool"),
 		filepath.Join(r.dir, "src", "index.ts"))
 	if passed == total {
-		r.notef("%d of %d fixtures pass: tabrelay plugin test %s\n", passed, total, folder)
+		r.Notef("%d of %d fixtures pass: tabrelay plugin test %s\n", passed, total, folder)
 	} else {
-		r.notef("%d of %d fixtures pass without a browser; for all of them: tabrelay plugin test --browser %s\n",
+		r.Notef("%d of %d fixtures pass without a browser; for all of them: tabrelay plugin test --browser %s\n",
 			passed, total, folder)
 	}
-	r.notef("It is a draft: read it, say in each description what the tool is for, and leave out what nobody needs.\n")
-	r.notef("Next: tabrelay plugin dev %s\n", folder)
-	if r.json {
+	r.Notef("It is a draft: read it, say in each description what the tool is for, and leave out what nobody needs.\n")
+	r.Notef("Next: tabrelay plugin dev %s\n", folder)
+	if r.JSON() {
 		names := []string{}
 		for _, t := range p.Manifest.Tools {
 			names = append(names, t.Name)
 		}
-		return r.printJSON(recorded{Folder: r.dir, Tools: names, Left: append([]recording.Left{}, d.Left...),
+		return r.PrintJSON(recorded{Folder: r.dir, Tools: names, Left: append([]draft.Left{}, d.Left...),
 			Others: r.others})
 	}
 	return nil
@@ -249,20 +236,20 @@ func (r *recordSession) write(ctx context.Context) error {
 
 // recorded is what came of a recording, for programs.
 type recorded struct {
-	Folder string           `json:"folder"`
-	Tools  []string         `json:"tools"`
-	Left   []recording.Left `json:"left"`
-	Others map[string]int   `json:"others,omitempty"`
+	Folder string         `json:"folder"`
+	Tools  []string       `json:"tools"`
+	Left   []draft.Left   `json:"left"`
+	Others map[string]int `json:"others,omitempty"`
 }
 
 // noteLeft says what did not become a tool.
-func (r *recordSession) noteLeft(d *recording.Draft) {
+func (r *session) noteLeft(d *draft.Draft) {
 	for _, left := range d.Left {
 		where := strings.Join(left.Of, ", ")
 		if where != "" {
 			where = ": " + where
 		}
-		r.notef("Left out %s, %s%s\n", plural(left.Requests, "request"), left.Why, where)
+		r.Notef("Left out %s, %s%s\n", plural(left.Requests, "request"), left.Why, where)
 	}
 	var files int
 	var elsewhere []string
@@ -274,16 +261,16 @@ func (r *recordSession) noteLeft(d *recording.Draft) {
 		}
 	}
 	if files > 0 {
-		r.notef("Left out %s for files, pictures, sockets and the like\n", plural(files, "request"))
+		r.Notef("Left out %s for files, pictures, sockets and the like\n", plural(files, "request"))
 	}
 	if len(elsewhere) > 0 {
 		slices.Sort(elsewhere)
-		r.notef("Left out requests to other origins: %s\n", strings.Join(elsewhere, ", "))
+		r.Notef("Left out requests to other origins: %s\n", strings.Join(elsewhere, ", "))
 	}
 }
 
 // test runs the fixtures that need no browser.
-func (r *recordSession) test(ctx context.Context, p *plugin.Plugin) (passed, total int, err error) {
+func (r *session) test(ctx context.Context, p *plugin.Plugin) (passed, total int, err error) {
 	fixtures, err := trial.Read(r.dir, p)
 	if err != nil {
 		return 0, 0, err
@@ -291,11 +278,19 @@ func (r *recordSession) test(ctx context.Context, p *plugin.Plugin) (passed, tot
 	for i := range fixtures {
 		result := trial.Run(ctx, p, &fixtures[i])
 		for _, problem := range result.Problems {
-			r.notef("problem: fixtures/%s.json: %s\n", result.Name, problem)
+			r.Notef("problem: fixtures/%s.json: %s\n", result.Name, problem)
 		}
 		if len(result.Problems) == 0 && result.NeedsPage == "" {
 			passed++
 		}
 	}
 	return passed, len(fixtures), nil
+}
+
+// plural is a number with its noun.
+func plural(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
 }

@@ -1,7 +1,7 @@
-// Package recording makes the draft of a plugin from a recording of a tab: the requests that its pages made while a
+// Package draft makes the draft of a plugin from a recording of a tab: the requests that its pages made while a
 // person did something there become tools, with schemas, fixtures and the places in which tokens are read afresh. A
 // recording has secrets and what people wrote; a draft has neither.
-package recording
+package draft
 
 import (
 	"cmp"
