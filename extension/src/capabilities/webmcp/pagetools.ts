@@ -11,6 +11,7 @@ import { isCovered } from '../../worker/documents/document.ts';
 import type { Injector } from '../../worker/documents/inject.ts';
 import type { Plugins } from '../../worker/documents/plugins.ts';
 import type { Tabs } from '../../worker/tabs/tabs.ts';
+import { elapsedMs } from '../../worker/util/clock.ts';
 import { adapter } from './port.ts';
 
 interface Parts {
@@ -26,6 +27,8 @@ const mostText = 2 << 20; // of a tab, in characters
 const tellMs = 250; // between two tellings of one tab
 const againMs = [1000, 4000]; // a page can begin to offer tools late
 const connectMs = 1500;
+const registerMs = 1000; // that a call waits for a page that was just loaded; the relay waits as long
+const lookAgainMs = 50; // meanwhile
 
 const isAsked = shape({ name: isText, key: isText, origin: isText, input: isRecord });
 const isTools = (value: unknown): value is { tools: unknown[] } =>
@@ -184,13 +187,27 @@ export class PageTools {
   readonly perform: ToolHandler = async (run) => {
     if (!isAsked(run.args)) throw Ended.as('VALIDATION_ERROR', 'name, key, origin and input are needed');
     const { name, key, origin, input } = run.args;
-    const bridge = this.#of(run.tabId).find(
-      ([{ origin: of }, text]) => of === origin && has(text, name, key),
-    )?.[0];
+    const bridge = await this.#offering(run, { name, key, origin });
     if (bridge === undefined) throw gone();
     run.origin = origin;
     return answerOf(await this.#ask(run, bridge, { name, key, input }));
   };
+
+  /** The document that offers a tool. The relay may know it of the page before: this one has a moment to register it. */
+  async #offering(
+    run: ToolRun,
+    tool: { name: string; key: string; origin: string },
+  ): Promise<Bridge | undefined> {
+    const until = elapsedMs() + Math.min(registerMs, run.leftMs);
+    for (;;) {
+      const found = this.#of(run.tabId).find(
+        ([{ origin }, text]) => origin === tool.origin && has(text, tool.name, tool.key),
+      );
+      if (found !== undefined || elapsedMs() >= until || run.signal.aborted) return found?.[0];
+      await this.#look(run.tabId);
+      await new Promise((resolve) => setTimeout(resolve, lookAgainMs));
+    }
+  }
 
   #ask(run: ToolRun, bridge: Bridge, args: Record<string, unknown>): Promise<unknown> {
     return run.part(bridge, 'call', args, own);
