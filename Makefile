@@ -6,7 +6,7 @@ export GOFLAGS := -trimpath
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 DEADCODE    := golang.org/x/tools/cmd/deadcode@v0.52.0
 ACTIONLINT  := github.com/rhysd/actionlint/cmd/actionlint@v1.7.12
-WORKSPACES  := plugin-sdk extension adapters e2e
+WORKSPACES  := plugin-sdk extension adapters e2e packaging
 POCKETBASE_VERSION := v0.36.0
 POCKETBASE  := e2e/.cache/pocketbase-$(POCKETBASE_VERSION)/base
 # How long each test took, for the end of make test.
@@ -18,7 +18,7 @@ PREFIX      ?= $(HOME)/.local
 .DEFAULT_GOAL := help
 .PHONY: help build install up test packages check bench nightly trace generate generated conformance extension-e2e e2e clients cross go-check ts-check \
 	go-test go-race cli ts-test fuzz soak browser applications peers clean site site-test recording \
-	workflow-check
+	release release-check snapshot workflow-check
 
 help: ## list the commands
 	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/  make \1|\2/p' $(MAKEFILE_LIST) | column -t -s '|'
@@ -66,7 +66,7 @@ test: packages ## everything that guards a change, in about half an hour on two 
 check: go-check ts-check go-test ts-test ## the fast half: formats, lints, types, unit tests
 	@echo "make check: all passed"
 
-nightly: cross fuzz soak workflow-check ## what takes long: other systems, fuzzing, soaks, capabilities left out, the command line with the race detector
+nightly: cross fuzz soak workflow-check release-check ## what takes long: other systems, fuzzing, soaks, a release built twice, capabilities left out, the command line with the race detector
 	go test -timeout 120m -run TestLeftOut ./relay -args -everything
 	CGO_ENABLED=1 go test -race -vet=off -timeout 40m ./cmd/tabrelay
 	@echo "make nightly: all passed"
@@ -145,7 +145,7 @@ $(RESULTS):
 	@mkdir -p $@
 
 ts-test: generate node_modules/.package-lock.json | $(RESULTS)
-	node --import tsx --test $(call report,ts-test) $$(find plugin-sdk extension adapters -name '*.test.ts' -not -path '*/node_modules/*' | sort)
+	node --import tsx --test $(call report,ts-test) $$(find plugin-sdk extension adapters packaging -name '*.test.ts' -not -path '*/node_modules/*' | sort)
 	TSX_TSCONFIG_PATH=extension/tsconfig.json node --import tsx --test $(call report,ts-test-panel) extension/test/*.test.tsx
 
 soak: build node_modules/.package-lock.json ## 20 000 writes under faults, and ten minutes of mixed calls
@@ -210,8 +210,25 @@ site: docs/site/node_modules/.package-lock.json ## the documentation as a site, 
 site-test: site node_modules/.package-lock.json ## read the built site in a real Chromium: search, keyboard, light and dark, nothing from elsewhere
 	cd e2e && npx playwright test --config site
 
+RELEASE := node_modules/.package-lock.json packaging/node_modules/.package-lock.json
+
+snapshot: $(RELEASE) ## what a release of what is committed would have, in packaging/dist; nothing is uploaded
+	node --import tsx packaging/snapshot.ts
+
+# Every program is compiled twice, the second time without a build cache.
+release-check: $(RELEASE) ## build a release twice, compare every file, install and run what was built
+	node --import tsx packaging/snapshot.ts --twice
+	node --import tsx --test packaging/test/*.release.ts
+
+release: $(RELEASE) ## for the release workflow: build and upload the release of the tag that is checked out
+	node --import tsx packaging/release.ts
+
 workflow-check: ## the workflows in .github
 	go run $(ACTIONLINT)
+
+packaging/node_modules/.package-lock.json: packaging/package-lock.json
+	cd packaging && npm ci --no-audit --no-fund --ignore-scripts
+	@touch $@
 
 recording: build node_modules/.package-lock.json ## record the first errand of the README anew, in a real Chromium
 	node --import tsx e2e/recording/first-errand.ts
@@ -221,5 +238,5 @@ docs/site/node_modules/.package-lock.json: docs/site/package-lock.json
 	@touch $@
 
 clean: ## remove what the build made
-	rm -rf bin $(RESULTS) docs/site/dist e2e/test-results e2e/playwright-report
+	rm -rf bin $(RESULTS) packaging/dist packaging/generated docs/site/dist e2e/test-results e2e/playwright-report
 	find adapters/dist extension/dist -mindepth 1 -not -name .gitkeep -delete

@@ -9,7 +9,7 @@ import path from 'node:path';
 import { z } from 'zod';
 import { openModel } from '../stage/model.ts';
 import { claudeCode, codex, gemini, opencode } from '../stage/outside.ts';
-import { binary, temporaryFolder } from '../stage/paths.ts';
+import { binary, repository, temporaryFolder } from '../stage/paths.ts';
 import { portOf } from '../stage/port.ts';
 import { run, start } from '../stage/process.ts';
 import { expect, test, visit } from '../stage/test.ts';
@@ -37,6 +37,16 @@ test('Claude Code lists the relay as connected, over stdio and over HTTP', async
   const listed = await run(claudeCode, ['mcp', 'list'], env);
   expect(listed).toMatch(/^tabrelay: .* mcp --client claude-code - ✔ Connected$/m);
   expect(listed).toMatch(/^relay-http: .*\/mcp \(HTTP\) - ✔ Connected$/m);
+});
+
+test('Claude Code takes the marketplace and installs the plugin', async ({ closing }) => {
+  const home = await temporaryFolder('claude', closing);
+  const env = { HOME: home, CLAUDE_CONFIG_DIR: home };
+  for (const folder of [repository, path.join(repository, 'packaging/claude-code')])
+    expect(await run(claudeCode, ['plugin', 'validate', folder], env)).toContain('✔ Validation passed');
+  await run(claudeCode, ['plugin', 'marketplace', 'add', repository], env);
+  await run(claudeCode, ['plugin', 'install', 'tabrelay@tabrelay'], env);
+  expect(await run(claudeCode, ['plugin', 'list'], env)).toMatch(/❯ tabrelay@tabrelay\n[^❯]*✔ enabled/);
 });
 
 test('Claude Code shows its model all of a long page, piece after piece', async ({
