@@ -57,9 +57,9 @@ function packTabrelay(version: string): void {
   rmSync(folder, { recursive: true });
 }
 
-/** Makes the folder of a package. */
+/** Makes the folder of a package, which is removed once it is packed. */
 function open(name: string, fields: object): string {
-  const folder = path.join(packages, name);
+  const folder = path.join(packages, 'package');
   mkdirSync(folder, { recursive: true });
   const manifest = {
     name,
