@@ -1,11 +1,11 @@
 // server.json: how clients find tabrelay in the MCP registry.
 
 import { createHash } from 'node:crypto';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { bundleOf, dist, packaging, platforms, product } from './product.ts';
-import { printed, run } from './run.ts';
+import { run } from './run.ts';
 import { registry } from './tools.ts';
 
 const serverFile = path.join(dist, 'server.json');
@@ -47,19 +47,19 @@ const bundle = (file: string, version: string) => ({
 });
 
 /**
- * Has the registry's own code judge server.json. Its publisher would ask the registry on the web; the check itself can be
- * imported by programs of its module only, so ours is laid over a folder of that module.
+ * Has the registry's own code judge server.json. Its publisher would send the file to the registry for that; the check
+ * itself is internal to its module, to which Go counts every module whose path begins with that one's.
  */
 export function validateServer(): void {
-  const { Dir: module } = JSON.parse(
-    printed('go', ['mod', 'download', '-json', registry], { cwd: tmpdir() }),
-  );
   const folder = mkdtempSync(path.join(tmpdir(), 'tabrelay-registry-'));
   try {
-    const program = path.join(module, 'cmd/tabrelay-validate/main.go');
-    const overlay = path.join(folder, 'overlay.json');
-    writeFileSync(overlay, JSON.stringify({ Replace: { [program]: path.join(packaging, 'validate.go') } }));
-    run('go', ['run', '-overlay', overlay, './cmd/tabrelay-validate', serverFile], { cwd: module });
+    const [module = '', version = ''] = registry.split('@');
+    writeFileSync(
+      path.join(folder, 'go.mod'),
+      `module ${module}/tabrelay-validate\n\ngo 1.26.0\n\nrequire ${module} ${version}\n`,
+    );
+    copyFileSync(path.join(packaging, 'validate.go'), path.join(folder, 'main.go'));
+    run('go', ['run', '-mod=mod', 'main.go', serverFile], { cwd: folder });
   } finally {
     rmSync(folder, { recursive: true });
   }

@@ -1,7 +1,7 @@
 //go:build ignore
 
-// Validate says whether the MCP registry would take a server.json. It is compiled as a program of the registry's module,
-// see registry.ts.
+// Validate says whether the MCP registry would take a server.json. It is compiled in a module beside the registry's, see
+// registry.ts.
 package main
 
 import (
