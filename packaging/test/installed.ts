@@ -32,7 +32,11 @@ export function personIn(home: string, programs = '/usr/bin:/bin'): Record<strin
 export async function output({ command, args, env }: Installed, ...more: string[]): Promise<string> {
   const child = start(command, [...args, ...more], env);
   child.stdin.end();
-  const [out, err, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'close')]);
+  const [out, err, [code]] = await Promise.all([
+    text(child.stdout),
+    text(child.stderr),
+    once(child, 'close'),
+  ]);
   assert.equal(code, 0, `${command} ${[...args, ...more].join(' ')}: ${out}${err}`);
   return out;
 }
