@@ -7,7 +7,7 @@ import { packForNpm } from './npm.ts';
 import { packaging, repository, sourceVersion } from './product.ts';
 import { validateServer, writeServer } from './registry.ts';
 import { run } from './run.ts';
-import { goreleaserProgram, installTools } from './tools.ts';
+import { goreleaserProgram, installTools, programs } from './tools.ts';
 
 const snapshot = process.argv.includes('--snapshot');
 const version = sourceVersion();
@@ -21,6 +21,7 @@ run(
     cwd: repository,
     env: {
       ...process.env,
+      RELEASE_TOOLS: programs,
       ...(cache && { GOCACHE: cache }),
       ...(snapshot && { GORELEASER_CURRENT_TAG: `v${version}` }),
     },
