@@ -71,7 +71,8 @@ function manifestOf(platform: Platform) {
       entry_point: `server/${programOf(platform)}`,
       mcp_config: {
         command: `\${__dirname}/server/${programOf(platform)}`,
-        args: ['mcp', '--client', 'claude-desktop', '--toolset', `\${user_config.toolset}`],
+        // One argument: a client that puts values in leaves an argument alone whose whole value is empty.
+        args: ['mcp', '--client', 'claude-desktop', `--toolset=\${user_config.toolset}`],
       },
     },
     tools_generated: true,

@@ -76,6 +76,7 @@ export async function toolsOver(mcp: Installed, down: Installed): Promise<string
     assert.equal(code, 0);
     return result.tools.map((tool: { name: string }) => tool.name);
   } finally {
+    child.kill();
     await output(down);
   }
 }
