@@ -216,9 +216,10 @@ snapshot: $(RELEASE) ## what a release of what is committed would have, in packa
 	node --import tsx packaging/snapshot.ts
 
 # Every program is compiled twice, the second time without a build cache.
-release-check: $(RELEASE) ## build a release twice, compare every file, install and run what was built
+release-check: generate $(RELEASE) ## build a release twice, compare every file, install and run what was built
 	node --import tsx packaging/snapshot.ts --twice
 	node --import tsx --test packaging/test/*.release.ts
+	RELEASED_PROGRAM=$(CURDIR)/packaging/dist/tabrelay_linux_amd64_v1/tabrelay go test -count=1 -run TestScript/upgrade ./cmd/tabrelay
 
 release: $(RELEASE) ## for the release workflow: build and upload the release of the tag that is checked out
 	node --import tsx packaging/release.ts

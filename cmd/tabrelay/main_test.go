@@ -26,6 +26,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 	"golang.org/x/sys/unix"
 
+	"tabrelay/relay"
 	"tabrelay/relay/agent/join"
 	"tabrelay/relay/state/config"
 )
@@ -148,8 +149,14 @@ var releases sync.Map
 // buildDir is where they are.
 var buildDir string
 
+// buildRelease compiles a version of the program. With RELEASED_PROGRAM in the environment, the present version is that
+// file, as it was released; whether it says that version, the session finds out.
 func buildRelease(version string) (path string, err error) {
 	path = filepath.Join(buildDir, "tabrelay-"+version)
+	if released := os.Getenv("RELEASED_PROGRAM"); released != "" && version == relay.Version {
+		program, err := os.ReadFile(released)
+		return path, errors.Join(err, os.WriteFile(path, program, 0o700))
+	}
 	build := exec.Command("go", "build", "-ldflags", "-s -w -X tabrelay/relay.Version="+version, "-o", path, ".")
 	build.Env = append(os.Environ(), "CGO_ENABLED=0", "GOFLAGS=-trimpath")
 	if out, err := build.CombinedOutput(); err != nil {
