@@ -7,8 +7,6 @@ import { run } from './run.ts';
 /** Newer ones want a newer Go than go.mod does. */
 const goreleaser = 'github.com/goreleaser/goreleaser/v2@v2.16.0';
 const syft = 'github.com/anchore/syft/cmd/syft@v1.57.0';
-/** It has the validator of server.json, in a package that only its own programs can import. */
-export const registry = 'github.com/modelcontextprotocol/registry@v1.8.8';
 
 /** Where they are compiled to; builds of several folders share one. */
 export const programs = process.env.RELEASE_TOOLS ?? path.join(packaging, 'generated/bin');
