@@ -15,7 +15,6 @@ import (
 	"tabrelay/relay/program/httpapi/apitest"
 	"tabrelay/relay/road/fault"
 	"tabrelay/relay/road/fault/faulttest"
-	"tabrelay/relay/road/policy"
 )
 
 // Everything stops: what runs is cancelled, what is asked is refused, what comes too, also after a restart.
@@ -154,33 +153,6 @@ func TestThePanelAnswersBeforeAClientOfTheNewEra(t *testing.T) {
 	answer = send(`,"requestState":"` + first.Result.RequestState +
 		`","inputResponses":{"question-1":{"action":"accept","content":{"answer":"Deny"}}}`)
 	faulttest.Answered(t, "person-said-no", answer, true)
-}
-
-// Reading a tab by its URI is asked about as a tool is.
-func TestReadingATabIsAsked(t *testing.T) {
-	w := newWorld(t)
-	r := w.guarded(nil)
-	w.browser(func(*hubtest.Call) {})
-	asked := questions(t, r)
-	m := w.modern(r)
-	answered := make(chan []byte, 1)
-	go func() { answered <- m.ask("resources/read", `"uri":"tab://7/text"`) }()
-	q := asked()
-	if q.Tool != policy.ReadTab || q.Origin != shopOrigin || q.TabID != 7 || !strings.Contains(string(q.Arguments),
-		"tab://7/text") {
-		t.Errorf("the question is %+v", q)
-	}
-	w.answers(t, q.ID, `{"answer":"deny"}`, http.StatusOK)
-	if answer := string(<-answered); !strings.Contains(answer, "APPROVAL_DENIED") {
-		t.Errorf("the agent reads %s", answer)
-	}
-	if status, said := w.person(t, http.MethodPut, "/api/v1/permissions",
-		`{"target":"relay__read_tab","mode":"off"}`); status != http.StatusOK {
-		t.Fatal(said)
-	}
-	if list := string(m.ask("resources/list", "")); strings.Contains(list, "tab://7/text") {
-		t.Errorf("what may not be read is listed: %s", list)
-	}
 }
 
 // Whoever allowed a replay is not asked a second time whether it is meant.

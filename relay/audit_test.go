@@ -80,17 +80,17 @@ func TestAuditOfCalls(t *testing.T) {
 		`"name":"shop__read","arguments":{"what":"tea, token=abcd1234"}`,
 		`"name":"shop__pay","arguments":{"card":"=1+1","pin":"1234"}`, `"name":"shop__read","arguments":{"no":1}`,
 		`"name":"shop__nothing","arguments":{}`, `"name":"browser__list_tabs"`,
+		`"name":"shop__absent","arguments":{}`,
 	} {
 		m.ask("tools/call", params)
 	}
-	m.ask("resources/read", `"uri":"tab://99/text"`)
 	page := auditOf(t, r, m.token, "?kind=call")
 	var got []string
 	for _, e := range page.Entries {
 		got = append(got, brief(e))
 	}
 	want := []string{
-		"call bob relay__read_tab not_executed RESOURCE_NOT_FOUND",
+		"call bob shop__absent not_executed UNKNOWN_TOOL",
 		"call bob browser__list_tabs returned",
 		"call bob shop__nothing not_executed UNKNOWN_TOOL",
 		"call bob shop__read not_executed VALIDATION_ERROR",

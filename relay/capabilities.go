@@ -13,6 +13,7 @@ import (
 	"tabrelay/relay/capability"
 	"tabrelay/relay/capability/delegation"
 	"tabrelay/relay/capability/recording"
+	"tabrelay/relay/capability/resources"
 	"tabrelay/relay/capability/webmcp"
 	"tabrelay/relay/program/builtin"
 	"tabrelay/relay/program/doctor"
@@ -32,6 +33,7 @@ import (
 var capabilities = []capability.Capability{
 	delegation.Capability,
 	recording.Capability,
+	resources.Capability,
 	webmcp.Capability,
 }
 
@@ -98,12 +100,13 @@ func tables() (list []*store.Tables) {
 type attachments []capability.Running
 
 // attach makes the capabilities that are switched on. Of one that is not, nothing is made, and no other part knows it.
-// Of the parts that they may ask, the clients and what is served are there before the first thing happens, and not yet.
+// Clients and what is served are there before the first thing happens, and not yet.
 func (r *Relay) attach() error {
 	core := capability.Core{
 		Config: r.config, Home: r.Home, Version: Version, Address: r.Address, Log: r.part,
 		Tools: toolsOfAgents{r}, Store: r.store, Ask: r.ask, NoTab: r.hub.NoTab,
-		Browsers: r.hub, Audit: r.audit.Record, LendTabs: r.hub.Lend,
+		Browsers: r.hub, Reading: r.policy, Kept: builtin.Kept{Of: r.own.Letters}, Audit: r.audit.Record,
+		LendTabs: r.hub.Lend,
 		OpenTab: func(ctx context.Context, s call.Session, n builtin.NewTab) (builtin.OpenedTab, *fault.Error) {
 			return builtin.TabsOf(r.hub).Open(ctx, call.Call{Session: s}, n)
 		},
@@ -111,7 +114,7 @@ func (r *Relay) attach() error {
 			return r.api.Confirmed(w, req, c)
 		},
 		LendToken:   func(s call.Session) (string, func()) { return r.clients.Lend(s) },
-		SessionLeft: r.sessionLeft, Corrupt: r.meter.Corruption, Events: r.events.Publish,
+		SessionLeft: r.sessionLeft, Corrupt: r.meter.Corruption, Events: &r.events,
 		Changed: r.panels.Changed, ToolsChanged: r.listOwnTools, Notice: r.notice, OfferPageTools: r.tools.SetPageTools,
 	}
 	for _, one := range capabilities {
@@ -130,6 +133,7 @@ func (r *Relay) attach() error {
 func (a attachments) checkSole(of []capability.Capability) error {
 	for what, brings := range map[string]func(capability.Running) bool{
 		"know the tools of pages": func(one capability.Running) bool { return one.PageTools != nil },
+		"have resources":          func(one capability.Running) bool { return one.Resources != nil },
 	} {
 		var names []string
 		for i, one := range a {
@@ -211,6 +215,16 @@ func (a attachments) pageTools() hub.PageTools {
 	for _, one := range a {
 		if one.PageTools != nil {
 			return one.PageTools
+		}
+	}
+	return nil
+}
+
+// resources are what agents read by URI; nil: nothing.
+func (a attachments) resources() front.Resources {
+	for _, one := range a {
+		if one.Resources != nil {
+			return one.Resources
 		}
 	}
 	return nil

@@ -146,13 +146,6 @@ func TestScopes(t *testing.T) {
 		`"code":"PERMISSION_DENIED"`) {
 		t.Errorf("the API calls: %s", answer)
 	}
-	if answer := string(elsewhere.ask("resources/list", "")); strings.Contains(answer, "tab://") {
-		t.Errorf("tabs are listed: %s", answer)
-	}
-	if answer := string(elsewhere.ask("resources/read", `"uri":"tab://7"`)); !strings.Contains(answer,
-		"outside the scope") {
-		t.Errorf("a tab is read: %s", answer)
-	}
 }
 
 // A scope that changes holds at once, for attachments that are open too, and they hear that their list is another one.

@@ -51,7 +51,7 @@ var rooms = []room{
 		imports:  ports, why: "a capability may be taken out"},
 	{name: "relay/capability/recording", packages: []string{"draft", ""}, imports: ports,
 		why: "a capability may be taken out"},
-	{name: "relay/capability/resource", packages: []string{""}, imports: ports, why: "a capability may be taken out"},
+	{name: "relay/capability/resources", packages: []string{""}, imports: ports, why: "a capability may be taken out"},
 	{name: "relay/capability/webmcp", packages: []string{""}, imports: ports, why: "a capability may be taken out"},
 	{name: "relay", packages: []string{"", "generate"}, imports: []string{"*"}}, // where everything meets
 	{name: "cmd", packages: []string{"tabrelay"}, imports: []string{"*"}},

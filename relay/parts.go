@@ -10,7 +10,6 @@ import (
 	"tabrelay/relay/agent/prompt"
 	"tabrelay/relay/browser/hub"
 	"tabrelay/relay/browser/launch"
-	"tabrelay/relay/capability/resource"
 	"tabrelay/relay/plugin/catalog"
 	"tabrelay/relay/program/builtin"
 	"tabrelay/relay/program/doctor"
@@ -171,9 +170,9 @@ func consoleTail(c config.Config) int {
 // start.
 func (r *Relay) makeFront(context.Context) error {
 	c := r.config
-	prompts, resources := prompt.New(r.tools), r.newResources()
+	prompts, resources := prompt.New(r.tools), r.attached.resources()
 	completer := &prompt.Completer{
-		Prompts: prompts, Templates: resources.Templates, Tools: r.tools, Tabs: r.hub.Tabs, Browsers: r.hub.Browsers,
+		Prompts: prompts, Tools: r.tools, Tabs: r.hub.Tabs, Browsers: r.hub.Browsers,
 		Views: r.policy, Told: func(s call.Session, t hub.Tab) (seen, told bool) {
 			at := call.Target{ProfileID: t.ProfileID, Profile: t.Profile, TabID: t.ID, Origin: t.Origin(), URL: t.URL}
 			return !r.policy.HidesTab(s, at), r.policy.TellsTab(s, at)
@@ -181,6 +180,9 @@ func (r *Relay) makeFront(context.Context) error {
 		Letters: func(ctx context.Context, most int) ([]call.DeadLetter, error) {
 			return r.store.DeadLetters(ctx, call.Owner{}, "", most)
 		},
+	}
+	if resources != nil {
+		completer.Templates = resources.Templates
 	}
 	r.front = front.New(front.Options{
 		GroupInstructions: r.instructions(),
@@ -200,19 +202,4 @@ func (r *Relay) makeFront(context.Context) error {
 		SessionEnded: r.sessionEnded, Base: r.base, Stopping: r.stop, Stop: r.Stop,
 	})
 	return nil
-}
-
-// newResources makes what agents can read.
-func (r *Relay) newResources() *resource.Set {
-	o, err := resource.Configured(r.config)
-	if err != nil { // the configuration has checked them
-		r.Log.Error().Err(err).Msg("no page can be read as a resource")
-	}
-	o.Browser, o.Policy, o.Keep, o.Events = r.hub, r.policy, builtin.Kept{Of: r.own.Letters}, &r.events
-	o.Audit, o.Log = r.audit.Record, r.part("resource")
-	set := resource.New(o)
-	for _, problem := range set.Problems() {
-		r.Log.Warn().Msg(problem)
-	}
-	return set
 }

@@ -8,14 +8,14 @@ import (
 	"tabrelay/relay/road/plugin"
 )
 
-// resources.tabs.urlPatterns names the pages that a plugin for every page may read. An empty list is none of them.
+// tabs.urlPatterns names the pages that a plugin for every page may read. An empty list is none of them.
 func TestNoPagesMeansNone(t *testing.T) {
 	w := newWorld(t)
 	reader := shop()
 	reader.Manifest.URLPatterns = []string{"*://*/*"}
 	cfg := openConfig()
 	cfg.Listen, cfg.Demo.Listen = "127.0.0.1:0", ""
-	cfg.Resources.Tabs.URLPatterns = []string{}
+	cfg.Tabs.URLPatterns = []string{}
 	r, err := New(t.Context(), cfg, Options{Home: w.home, Log: zerolog.Nop(), Plugins: []plugin.Plugin{reader}})
 	if err != nil {
 		t.Fatal(err)

@@ -147,9 +147,6 @@ func TestSituationsOfRequests(t *testing.T) {
 		{"prompt-argument-missing", "prompts/get", `"name":"shop__echo"`},
 		{"prompt-too-long", "prompts/get", `"name":"shop__echo","arguments":{"x":"` + long + `"}`},
 		{"bad-cursor", "prompts/list", `"cursor":"bmV4dA"`},
-		{"unknown-resource", "resources/read", `"uri":"result://00000000000000000000000000000000"`},
-		{"unknown-resource", "resources/read", `"uri":"nothing://x"`},
-		{"resource-unreadable", "resources/read", `"uri":"file:///etc/passwd"`},
 	} {
 		id++
 		faulttest.Answered(t, tt.situation, a.says(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":%q,"params":{%s}}`,

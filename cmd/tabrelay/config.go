@@ -28,7 +28,7 @@ func (a *app) configShow() *cobra.Command {
 				return err
 			}
 			if len(args) == 1 {
-				return a.showSetting(list, args[0])
+				return a.showSetting(list, config.Now(args[0]))
 			}
 			if !all {
 				list = slices.DeleteFunc(list, func(e config.Entry) bool { return !e.IsSet() })
@@ -87,7 +87,8 @@ func (a *app) configSet() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			value, err := config.Value(args[0], args[1])
+			key := config.Now(args[0])
+			value, err := config.Value(key, args[1])
 			if err != nil {
 				return err
 			}
@@ -97,8 +98,8 @@ func (a *app) configSet() *cobra.Command {
 			if err := config.Set(a.home, path, value); err != nil {
 				return err
 			}
-			a.notef("%s is %s in %s.\n", args[0], config.Shown(args[0], value), a.home.Config())
-			return a.noteEffect(cmd.Context(), args[0])
+			a.notef("%s is %s in %s.\n", key, config.Shown(key, value), a.home.Config())
+			return a.noteEffect(cmd.Context(), key)
 		},
 	}
 }
@@ -115,15 +116,16 @@ func (a *app) configUnset() *cobra.Command {
 			if err := config.Unset(a.home, path); err != nil {
 				return err
 			}
-			a.notef("%s is not in %s any more.\n", args[0], a.home.Config())
-			return a.noteEffect(cmd.Context(), args[0])
+			key := config.Now(args[0])
+			a.notef("%s is not in %s any more.\n", key, a.home.Config())
+			return a.noteEffect(cmd.Context(), key)
 		},
 	}
 }
 
 // settingPath is the place of a key in config.json.
 func settingPath(key string) ([]string, error) {
-	path, err := config.Path(key)
+	path, err := config.Path(config.Now(key))
 	if err != nil {
 		return nil, noSetting(err)
 	}

@@ -62,6 +62,8 @@ type Running struct {
 	Tools func() []registry.Tool
 	// Configured takes over a configuration: the first one, and each that is changed while the relay runs.
 	Configured func(config.Config)
+	// Resources are what agents read by URI; one capability at most has them.
+	Resources front.Resources
 	// PageTools knows which tools pages register; one capability at most does.
 	PageTools hub.PageTools
 	// TabGone hears that a tab was closed; 0: all tabs of the profile.
@@ -89,6 +91,8 @@ type Core struct {
 	Tools    Tools
 	Store    *store.Store
 	Browsers Browsers
+	Reading  Reading
+	Kept     builtin.Kept
 	Audit    func(call.Entry)
 	// OpenTab opens a tab that is a person's.
 	OpenTab func(ctx context.Context, s call.Session, n builtin.NewTab) (builtin.OpenedTab, *fault.Error)
@@ -112,7 +116,7 @@ type Core struct {
 	// OfferPageTools offers these tools of pages, and no others.
 	OfferPageTools func([]registry.PageTool)
 
-	Events       func(owner event.Owner, kind event.Kind, message string, data map[string]any)
+	Events       *event.Bus
 	Changed      func(topics ...string) // side panels show something else now
 	ToolsChanged func()
 	Notice       func(message string) // tells the person something about the configuration
@@ -124,6 +128,29 @@ type Browsers interface {
 	Tabs() []hub.Tab
 	// Command has the extension of a profile do something.
 	Command(ctx context.Context, profileID, name string, params any) (json.RawMessage, *fault.Error)
+	// Trouble is why no browser is connected, or nil when one is.
+	Trouble() *fault.Error
+	// OnTabs calls listener, which does not block, until stop.
+	OnTabs(listener func(hub.TabNews)) (stop func())
+}
+
+// Reading decides what of open tabs a client may read.
+type Reading interface {
+	// Readable reports whether the configuration lets agents see a page, wherever rules say nothing about it.
+	Readable(address string) bool
+	// RefuseTabs says why a client may read no tab at all, nil when it may read some.
+	RefuseTabs(s call.Session) *fault.Error
+	// ShowsTab reports whether a tab is to be listed for a client.
+	ShowsTab(s call.Session, at call.Target) bool
+	// TellsTab reports whether the list may tell a client a tab's title and path, and not its site alone.
+	TellsTab(s call.Session, at call.Target) bool
+	// TabSites is whose documents a client may read in a tab that it may read.
+	TabSites(s call.Session, at call.Target) call.Sites
+	// ReadTab waits until a client may read a URI of a tab, as if it called a tool.
+	ReadTab(
+		ctx context.Context, id call.ID, s call.Session, at call.Target, tool, uri string,
+		client func(context.Context, call.Question) (call.Answer, error),
+	) *fault.Error
 }
 
 // Tools are the tools of the relay, as an agent that acts for a client has them.

@@ -27,7 +27,7 @@ const maxLetters = 200
 // Completer offers values for arguments of recipes and of resources' URIs, out of what the relay knows right now.
 type Completer struct {
 	Prompts   *Prompts
-	Templates func() []call.ResourceTemplate
+	Templates func() []call.ResourceTemplate // nil: there are none
 	Tools     Tools
 	Tabs      func() []hub.Tab
 	Browsers  func() []hub.Browser
@@ -56,7 +56,10 @@ func (c *Completer) Complete(ctx context.Context, s call.Session, ref front.Ref,
 	if ref.Prompt != "" {
 		return c.forPrompt(s, ref.Prompt, argument, typed, known)
 	}
-	list := c.Templates()
+	var list []call.ResourceTemplate
+	if c.Templates != nil {
+		list = c.Templates()
+	}
 	i := slices.IndexFunc(list, func(t call.ResourceTemplate) bool { return t.URITemplate == ref.Template })
 	if i < 0 {
 		return call.Completion{}, fault.New(fault.InvalidParams, fmt.Sprintf("There is no resource template %.120q",

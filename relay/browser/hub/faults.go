@@ -198,7 +198,8 @@ func (s *search) elsewhere(t target) *fault.Error {
 	if s.hides(t.tab) {
 		return fault.New(fault.PermissionDenied, fmt.Sprintf("Tab %d is one that agents may not see", t.tab.ID),
 			t.b.at(t.tab.ID), fault.WithOutcome(fault.NotExecuted), fault.WithHint("Do not look for a way around it. "+
-				"The person decides that by rules about sites, and by `resources.tabs` in config.json."))
+				"The person decides that by rules about sites, and by `tabs.urlPatterns` and "+
+				"`tabs.excludePatterns` in config.json."))
 	}
 	message := fmt.Sprintf("Tab %d shows %s, which does not belong to %s", t.tab.ID, shown(t.tab.origin), s.r.Plugin)
 	return fault.New(fault.TabChanged, message, t.b.at(t.tab.ID), fault.WithOutcome(fault.NotExecuted),

@@ -37,7 +37,7 @@ func New(core capability.Core) *Delegation {
 		breakers: breaker.NewGroup(breaker.Settings(core.Config.Breaker), nil),
 	}
 	d.Sessions = NewSessions(Options{
-		Tools: core.Tools, Log: core.Log("agent"), MaxTimeout: core.Config.MaxTimeout, Events: core.Events,
+		Tools: core.Tools, Log: core.Log("agent"), MaxTimeout: core.Config.MaxTimeout, Events: core.Events.Publish,
 		Meter: d.meters, Left: core.SessionLeft, Transcripts: Records{core.Store}, TabGone: core.NoTab,
 		Lend:    core.LendTabs,
 		Changed: d.changed,

@@ -17,7 +17,7 @@ type settings struct {
 
 var section = &config.Section[settings]{
 	Capability: "webmcp", Switch: "webmcp.enabled", Right: "noPageTools",
-	About: "Whether agents get the tools that pages register (WebMCP), of the pages that resources.tabs covers.",
+	About: "Whether agents get the tools that pages register (WebMCP), of the pages that tabs.urlPatterns covers.",
 	Settings: []config.Setting[settings]{
 		config.Row("webmcp.toolsPerSite", config.Count(1, 512), 64, func(s *settings) any { return &s.ToolsPerSite },
 			"How many tools of one origin are offered, those that are gone included; beyond that the ones gone "+

@@ -246,8 +246,8 @@ func configured(plugins []plugin.Plugin, cfg config.Config,
 			if _, said := cfg.Plugins[m.Name]; !said {
 				all[m.Name] = registry.Configured{Disabled: !cfg.Plugin(m.Name).Enabled}
 			}
-			// The pages that may be read as resources are the ones it may read.
-			one, tabs := all[m.Name], cfg.Resources.Tabs
+			// It works on the pages that agents may read, and no others.
+			one, tabs := all[m.Name], cfg.Tabs
 			// none means none; nil would mean all
 			one.Pages, one.Excludes = listed(tabs.URLPatterns), tabs.ExcludePatterns
 			all[m.Name] = one

@@ -62,7 +62,7 @@ func (p *Policy) HidesTab(s call.Session, at call.Target) bool {
 
 // Readable reports whether the configuration lets agents see a page, wherever rules say nothing about it.
 func (p *Policy) Readable(address string) bool {
-	tabs := p.Config().Resources.Tabs
+	tabs := p.Config().Tabs
 	if known := p.pages.Load(); known == nil || !known.of(tabs.URLPatterns, tabs.ExcludePatterns) {
 		p.pages.Store(newPages(tabs.URLPatterns, tabs.ExcludePatterns))
 	}
@@ -77,7 +77,7 @@ type Bounds struct {
 
 // Opening is where a tab may go that a client opens at an address of this origin, which the person has allowed.
 func (p *Policy) Opening(s call.Session, origin string) Bounds {
-	tabs := p.Config().Resources.Tabs
+	tabs := p.Config().Tabs
 	b := Bounds{Matches: tabs.URLPatterns, Excludes: tabs.ExcludePatterns}
 	b.Sites = p.Sites(call.Access{
 		Session: s, Tool: OpenTab, Plugin: "browser", Additive: true, BuiltIn: true, At: &call.Target{Origin: origin},
@@ -92,7 +92,7 @@ func (p *Policy) Opening(s call.Session, origin string) Bounds {
 func unreadable(a *call.Access) *fault.Error {
 	return fault.New(fault.PermissionDenied, a.Tool+" may not open that page: the configuration keeps it from agents",
 		append(at(a), fault.WithOutcome(fault.NotExecuted), fault.WithHint("Do not look for a way around it. The "+
-			"person can change `resources.tabs` in config.json."))...)
+			"person can change `tabs.urlPatterns` and `tabs.excludePatterns` in config.json."))...)
 }
 
 // pages are those that a configuration lets agents see.

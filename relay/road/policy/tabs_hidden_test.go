@@ -23,8 +23,8 @@ func TestHiddenTabs(t *testing.T) {
 		m.rules[key{r.Target, r.Client}] = r
 	}
 	o := Options{Store: m, Config: answeredWithin(time.Minute)}
-	o.Config.Resources.Tabs.URLPatterns = []string{"*://*/*"}
-	o.Config.Resources.Tabs.ExcludePatterns = []string{"https://secret.example/*"}
+	o.Config.Tabs.URLPatterns = []string{"*://*/*"}
+	o.Config.Tabs.ExcludePatterns = []string{"https://secret.example/*"}
 	f, err := New(t.Context(), o)
 	if err != nil {
 		t.Fatal(err)

@@ -41,7 +41,6 @@ type Config struct {
 	Breaker     Breaker
 	Logging     Logging
 	Browser     Browser
-	Resources   Resources
 	Metrics     Metrics
 	// TrustedInput says that the extension has Chrome's debugger.
 	TrustedInput bool
@@ -145,35 +144,6 @@ type Browser struct {
 	Args     []string // added to the command line
 }
 
-// Resources is what agents may read besides what the relay keeps.
-type Resources struct {
-	Tabs struct {
-		URLPatterns     []string // of pages that may be read; none: nothing
-		ExcludePatterns []string
-	}
-	File struct {
-		Roots    []string // absolute folders
-		MaxBytes int
-	}
-	HTTPS     Outside
-	Git       Outside
-	Providers map[string]Program // by URI scheme
-}
-
-// Outside is what may be fetched from the network.
-type Outside struct {
-	Hosts    []string // host or host:port; none: nothing
-	Timeout  time.Duration
-	MaxBytes int
-}
-
-// Program is a person's own provider of resources. A zero Timeout or MaxBytes means the default.
-type Program struct {
-	Command  []string
-	Timeout  time.Duration
-	MaxBytes int64
-}
-
 // Metrics is who may read /metrics.
 type Metrics struct {
 	Open bool // every program on this machine, without a token
@@ -193,8 +163,11 @@ type Approvals struct {
 	MaxBytes int           // arguments of calls that wait for a person have no more together
 }
 
-// Tabs is who works in which tab.
+// Tabs is which of them agents may read, and who works in which.
 type Tabs struct {
+	URLPatterns     []string // of pages that may be read; none: nothing
+	ExcludePatterns []string
+
 	Ownership     string        // what makes a session the owner of a tab: "writes", "all" or "off"
 	OwnedBy       string        // who may share such a tab: the sessions of one "client", or no other "session"
 	OwnershipIdle time.Duration // how long it stays so without a call

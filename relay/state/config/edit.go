@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path/filepath"
+	"strings"
 
 	"github.com/gofrs/flock"
 	"github.com/google/renameio/v2/maybe"
@@ -42,6 +43,14 @@ func Apply(home Home, edits ...Edit) error {
 }
 
 func (e Edit) apply(doc *hujson.Value) error {
+	names := namesOf(strings.Join(e.Path, "."))
+	for _, was := range names[:len(names)-1] { // which must not stand beside it
+		if path := strings.Split(was, "."); doc.Find(rawjson.Pointer(path)) != nil {
+			if err := patch(doc, "remove", path, nil); err != nil {
+				return err
+			}
+		}
+	}
 	if e.Value == nil {
 		if doc.Find(rawjson.Pointer(e.Path)) == nil {
 			return nil

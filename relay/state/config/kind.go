@@ -175,7 +175,8 @@ var MatchPattern = Text{
 	Accepts: func(s string) bool { _, err := match.Parse(s); return err == nil },
 }
 
-var publicHost = Text{
+// PublicHost is a host in the network, with or without a port.
+var PublicHost = Text{
 	What:    "a host, for example docs.example.org, with a port when it is not 443",
 	Pattern: `^[a-z0-9]([a-z0-9.-]*[a-z0-9])?(:[0-9]+)?$`,
 	Accepts: func(s string) bool {

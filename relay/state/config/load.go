@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -126,6 +127,22 @@ func (r *reader) document(c *Config) {
 		return
 	}
 	fill(r, root, "", "", settings, c)
+	r.noteFormer(c)
+}
+
+// noteFormer says which settings were set under names that they had before, and refuses those that were under both.
+func (r *reader) noteFormer(c *Config) {
+	for _, was := range slices.Sorted(maps.Keys(former)) {
+		place, there := r.places[was]
+		if _, both := r.places[former[was]]; there && both {
+			place.Message = "is called " + former[was] + " now, which is set, too; keep that one"
+			r.faults = append(r.faults, place)
+		} else if there {
+			r.places[former[was]] = place
+			c.Warnings = append(c.Warnings, fmt.Sprintf("%s is called %s now, and counts as that: rename it in %s", was,
+				former[was], filepath.Base(r.file)))
+		}
+	}
 }
 
 // parse reads JSON with comments as editors leave it: with a byte order mark, or a comment as its last line that no
@@ -162,7 +179,10 @@ func fill[T any](r *reader, obj *hujson.Object, group, path string, table []Sett
 }
 
 func member[T any](r *reader, m hujson.ObjectMember, key, path string, table []Setting[T], target *T) {
-	isGroup := false
+	isGroup := slices.ContainsFunc(slices.Collect(maps.Keys(former)), func(was string) bool {
+		return strings.HasPrefix(was, key+".")
+	})
+	key = Now(key)
 	for _, s := range table {
 		if s.key == key {
 			r.assign(s.kind, s.field(target), path, &m.Value)
@@ -221,6 +241,9 @@ func Environment(environ []string) []string {
 	for _, s := range settings {
 		known[Twin(s.key)] = true
 	}
+	for was := range former {
+		known[Twin(was)] = true
+	}
 	var set []string
 	for _, entry := range environ {
 		if name, _, _ := strings.Cut(entry, "="); known[name] {
@@ -243,9 +266,20 @@ func (r *reader) environment(environ []string, c *Config) {
 		known[Twin(s.key)] = s
 		names = append(names, Twin(s.key))
 	}
+	for was, now := range former {
+		known[Twin(was)] = known[Twin(now)]
+	}
 	for _, entry := range environ {
 		name, value, _ := strings.Cut(entry, "=")
 		if s, ok := known[name]; ok {
+			if now := Twin(s.key); now != name && slices.ContainsFunc(environ, func(e string) bool {
+				return strings.HasPrefix(e, now+"=")
+			}) {
+				r.faults = append(r.faults, Fault{File: "environment variable " + name, Key: s.key,
+					Message: "its variable is called " + now + " now, which is set, too; keep that one"})
+			} else if now != name {
+				c.Warnings = append(c.Warnings, name+" is called "+now+" now, and counts as that: rename it")
+			}
 			r.twin(name, value, s, c)
 		} else if now, ok := formerly[name]; ok {
 			r.faults = append(r.faults, Fault{File: "environment variable " + name, Key: now,

@@ -4,12 +4,20 @@ import (
 	"bytes"
 	"encoding/json"
 	"maps"
+	"slices"
 	"strings"
 )
 
 // Schema is the JSON Schema of config.json, for editors. The relay writes it beside the file.
 func Schema() []byte {
-	root := tree(settings)
+	table := slices.Clone(settings)
+	for _, s := range settings {
+		for _, was := range namesOf(s.key)[:len(namesOf(s.key))-1] {
+			s.key, s.about = was, "Is called "+s.key+" now."
+			table = append(table, s)
+		}
+	}
+	root := tree(table)
 	root["$schema"] = "https://json-schema.org/draft/2020-12/schema"
 	root["title"] = "tabrelay configuration"
 	root["properties"].(map[string]any)["$schema"] = map[string]any{"type": "string"}

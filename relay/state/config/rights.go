@@ -110,16 +110,8 @@ var rights = []Right[Config]{
 	Longer("allowedOrigins", "allowedOrigins", func(c *Config) *[]string { return &c.AllowedOrigins }),
 	laxer("ownership", "tabs.ownership", func(c *Config) *string { return &c.Tabs.Ownership }, "all", "writes", "off"),
 	laxer("ownedBy", "tabs.ownedBy", func(c *Config) *string { return &c.Tabs.OwnedBy }, "session", "client"),
-	Longer("readPatterns", "resources.tabs.urlPatterns",
-		func(c *Config) *[]string { return &c.Resources.Tabs.URLPatterns }),
-	shorter("excludePatterns", "resources.tabs.excludePatterns",
-		func(c *Config) *[]string { return &c.Resources.Tabs.ExcludePatterns }),
-	Longer("fileRoots", "resources.file.roots", func(c *Config) *[]string { return &c.Resources.File.Roots }),
-	Longer("httpsHosts", "resources.https.hosts", func(c *Config) *[]string { return &c.Resources.HTTPS.Hosts }),
-	Longer("gitHosts", "resources.git.hosts", func(c *Config) *[]string { return &c.Resources.Git.Hosts }),
-	Others("providers", "resources.providers", nil,
-		func(c *Config) *map[string]Program { return &c.Resources.Providers },
-		func(p Program) []string { return p.Command }, listText),
+	Longer("readPatterns", "tabs.urlPatterns", func(c *Config) *[]string { return &c.Tabs.URLPatterns }),
+	shorter("excludePatterns", "tabs.excludePatterns", func(c *Config) *[]string { return &c.Tabs.ExcludePatterns }),
 }
 
 func without(list, other []string) []string {

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"reflect"
 	"time"
 )
@@ -13,6 +14,24 @@ const (
 
 // renamed has the settings that were called otherwise before, and what they are called now.
 var renamed = map[string]string{"gapWaitMs": "reconnectWaitMs"}
+
+// former has the settings that may still be called what they were called before, and what they are called now.
+var former = map[string]string{
+	"resources.tabs.urlPatterns": "tabs.urlPatterns", "resources.tabs.excludePatterns": "tabs.excludePatterns",
+}
+
+// namesOf are those that a setting has had, and at last the one that it has.
+func namesOf(key string) (names []string) {
+	for was, now := range former {
+		if now == key {
+			names = append(names, was)
+		}
+	}
+	return append(names, key)
+}
+
+// Now is what a setting is called now.
+func Now(key string) string { return cmp.Or(former[key], key) }
 
 // settings is the table. A setting that is not here, and that no capability adds, does not exist.
 var settings = []Setting[Config]{
@@ -139,38 +158,6 @@ var settings = []Setting[Config]{
 	{"browser.args", List(Text{}), []string{}, func(c *Config) any { return &c.Browser.Args },
 		"Arguments added to its command line."},
 
-	{"resources.tabs.urlPatterns", List(MatchPattern), []string{"*://*/*"},
-		func(c *Config) any { return &c.Resources.Tabs.URLPatterns },
-		"Match patterns of pages whose text, markup and console agents may read, as resources and with the tools of " +
-			"browser. Empty: none. Other plugins work on pages of their own."},
-	{"resources.tabs.excludePatterns", List(MatchPattern), []string{},
-		func(c *Config) any { return &c.Resources.Tabs.ExcludePatterns },
-		"Match patterns of pages that are neither listed nor read, for example https://bank.example/*."},
-	{"resources.file.roots", List(AbsolutePath), []string{}, func(c *Config) any { return &c.Resources.File.Roots },
-		"Folders whose files agents may read, with everything below them but symbolic links."},
-	{"resources.file.maxBytes", Size(1*KiB, 20*MiB), 10 * MiB,
-		func(c *Config) any { return &c.Resources.File.MaxBytes },
-		"Size of the largest file that is read."},
-	{"resources.https.hosts", List(publicHost), []string{}, func(c *Config) any { return &c.Resources.HTTPS.Hosts },
-		"Hosts that documents may be fetched from. Empty switches that off. Addresses that are not public are never " +
-			"dialled."},
-	{"resources.https.timeoutMs", Millis(100, time.Minute), 15_000,
-		func(c *Config) any { return &c.Resources.HTTPS.Timeout },
-		"How long fetching a document may take."},
-	{"resources.https.maxBytes", Size(1*KiB, 20*MiB), 10 * MiB,
-		func(c *Config) any { return &c.Resources.HTTPS.MaxBytes },
-		"Size of the largest document that is fetched."},
-	{"resources.git.hosts", List(publicHost), []string{}, func(c *Config) any { return &c.Resources.Git.Hosts },
-		"Hosts that files of git repositories may be fetched from, with the program git. Empty switches that off."},
-	{"resources.git.timeoutMs", Millis(100, time.Minute), 30_000,
-		func(c *Config) any { return &c.Resources.Git.Timeout },
-		"How long reading a file of a repository may take."},
-	{"resources.git.maxBytes", Size(1*MiB, 500*MiB), 50 * MiB, func(c *Config) any { return &c.Resources.Git.MaxBytes },
-		"How much may be transferred for one file of a repository."},
-	{"resources.providers", programs, map[string]any{}, func(c *Config) any { return &c.Resources.Providers },
-		"Programs that serve further URI schemes, by scheme: {\"command\": [\"program\", \"argument\"], " +
-			"\"timeoutMs\": 15000, \"maxBytes\": 10485760}. See docs/resources.md."},
-
 	{"permissions", permissions, map[string]any{}, func(c *Config) any { return &c.Permissions },
 		"Which tools agents may call: \"off\" (not listed, refused), \"ask\" (a person is asked) or \"auto\", by " +
 			"tool, plugin, origin or default, for all clients or by client. A variable may hold one of the three " +
@@ -187,6 +174,11 @@ var settings = []Setting[Config]{
 		"Whether a plugin that is new or changed stays off until a person reviewed it. Plugins in the tabrelay " +
 			"binary need no review."},
 
+	{"tabs.urlPatterns", List(MatchPattern), []string{"*://*/*"}, func(c *Config) any { return &c.Tabs.URLPatterns },
+		"Match patterns of pages whose text, markup and console agents may read, as resources and with the tools of " +
+			"browser. Empty: none. Other plugins work on pages of their own."},
+	{"tabs.excludePatterns", List(MatchPattern), []string{}, func(c *Config) any { return &c.Tabs.ExcludePatterns },
+		"Match patterns of pages that are neither listed nor read, for example https://bank.example/*."},
 	{"tabs.ownership", Choice("writes", "all", "off"), "writes", func(c *Config) any { return &c.Tabs.Ownership },
 		"What makes an agent the owner of a tab, where other agents then get TAB_OWNED: \"writes\", its first call " +
 			"there that may change something (others may still read); \"all\", its first call (others may not even " +

@@ -50,11 +50,15 @@ func Entries(home Home, environ []string) ([]Entry, error) {
 	var list []Entry
 	for _, s := range settings {
 		e := s.entry()
-		if v := doc.Find(rawjson.Pointer(strings.Split(s.key, "."))); v != nil {
-			e.Value, e.From = standard(v), "config.json"
+		for _, key := range namesOf(s.key) {
+			if v := doc.Find(rawjson.Pointer(strings.Split(key, "."))); v != nil {
+				e.Value, e.From = standard(v), "config.json"
+			}
 		}
-		if value, ok := twins[e.Twin]; ok {
-			e.Value, e.From = s.kind.fromText(value), e.Twin
+		for _, key := range namesOf(s.key) {
+			if value, ok := twins[Twin(key)]; ok {
+				e.Value, e.From = s.kind.fromText(value), Twin(key)
+			}
 		}
 		if !json.Valid(e.Value) {
 			e.Value = quoted(string(e.Value))
