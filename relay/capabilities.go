@@ -14,6 +14,7 @@ import (
 	"tabrelay/relay/capability/delegation"
 	"tabrelay/relay/capability/recording"
 	"tabrelay/relay/capability/resources"
+	"tabrelay/relay/capability/script"
 	"tabrelay/relay/capability/webmcp"
 	"tabrelay/relay/program/builtin"
 	"tabrelay/relay/program/doctor"
@@ -35,6 +36,7 @@ var capabilities = []capability.Capability{
 	recording.Capability,
 	resources.Capability,
 	webmcp.Capability,
+	script.Capability,
 }
 
 func init() {
@@ -104,7 +106,7 @@ type attachments []capability.Running
 func (r *Relay) attach() error {
 	core := capability.Core{
 		Config: r.config, Home: r.Home, Version: Version, Address: r.Address, Log: r.part,
-		Tools: toolsOfAgents{r}, Store: r.store, Ask: r.ask, NoTab: r.hub.NoTab,
+		Tools: toolsOfAgents{r}, Store: r.store, Ask: r.ask, Permit: r.permit, NoTab: r.hub.NoTab,
 		Browsers: r.hub, Reading: r.policy, Kept: builtin.Kept{Of: r.own.Letters}, Audit: r.audit.Record,
 		LendTabs: r.hub.Lend,
 		OpenTab: func(ctx context.Context, s call.Session, n builtin.NewTab) (builtin.OpenedTab, *fault.Error) {
@@ -299,6 +301,9 @@ func (t toolsOfAgents) Find(name string) (*registry.Tool, bool) {
 	return t.relay.tools.Snapshot().Find(name)
 }
 
+// Reserve takes the next position in the order of a session's calls.
+func (t toolsOfAgents) Reserve(session string) call.Position { return t.relay.calls.Reserve(session) }
+
 // Do carries a call out.
 func (t toolsOfAgents) Do(ctx context.Context, c call.Call) (*call.Result, *fault.Error) {
 	return t.relay.calls.Do(ctx, c)
@@ -311,5 +316,15 @@ func (r *Relay) ask(ctx context.Context, a call.Access,
 		return fault.New(fault.PermissionDenied, "Every agent was stopped", fault.WithOutcome(fault.NotExecuted))
 	}
 	_, failure := r.policy.Ask(ctx, a, client, tell)
+	return failure
+}
+
+// permit says whether a tool may do something that has no call of its own.
+func (r *Relay) permit(ctx context.Context, a call.Access,
+	client func(context.Context, call.Question) (call.Answer, error), tell func(string)) *fault.Error {
+	says, failure := r.policy.Allow(a)
+	if failure == nil && says.Ask {
+		_, failure = r.policy.Ask(ctx, a, client, tell)
+	}
 	return failure
 }

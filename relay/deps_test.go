@@ -52,6 +52,8 @@ var rooms = []room{
 	{name: "relay/capability/recording", packages: []string{"draft", ""}, imports: ports,
 		why: "a capability may be taken out"},
 	{name: "relay/capability/resources", packages: []string{""}, imports: ports, why: "a capability may be taken out"},
+	{name: "relay/capability/script", packages: []string{"engine", ""}, imports: ports,
+		why: "a capability may be taken out"},
 	{name: "relay/capability/webmcp", packages: []string{""}, imports: ports, why: "a capability may be taken out"},
 	{name: "relay", packages: []string{"", "generate"}, imports: []string{"*"}}, // where everything meets
 	{name: "cmd", packages: []string{"tabrelay"}, imports: []string{"*"}},
@@ -86,8 +88,8 @@ var only = map[string][]string{
 	"modernc.org/sqlite":                    {"relay/state/store"},
 	"github.com/sasha-s/go-deadlock":        {"relay/lib/lock"},
 	"github.com/petermattis/goid":           {"relay/lib/lock"},
-	"github.com/evanw/esbuild":              {"relay/plugin/build", "extension/bundle"},
-	"github.com/grafana/sobek":              {"relay/plugin/build", "relay/plugin/trial"},
+	"github.com/evanw/esbuild":              {"relay/plugin/build", "extension/bundle", "relay/capability/script/engine"},
+	"github.com/grafana/sobek":              {"relay/plugin/build", "relay/plugin/trial", "relay/capability/script/engine"},
 	"github.com/santhosh-tekuri/jsonschema": {"relay/road/schema", "relay/road/fault"},
 	"github.com/prometheus/client_golang": {
 		"relay/state/metrics", "relay/capability", "relay/capability/delegation/meters.go",

@@ -187,6 +187,8 @@ func (t relayTools) Offer() *registry.Offer { return &registry.Offer{} }
 
 func (t relayTools) Find(name string) (*registry.Tool, bool) { return t.tools.Snapshot().Find(name) }
 
+func (t relayTools) Reserve(string) call.Position { return 0 }
+
 func (t relayTools) Do(ctx context.Context, c call.Call) (*call.Result, *fault.Error) {
 	return t.calls.Do(ctx, c)
 }

@@ -102,6 +102,10 @@ type Core struct {
 	// Confirm asks the person whether something may be changed, for a request of theirs: it says who allowed it, or
 	// what the answer is because nobody did.
 	Confirm func(w http.ResponseWriter, req *http.Request, c *policy.Change) (by string, denied *httpapi.Refusal)
+	// Permit says whether a tool may do something that has no call of its own: as a rule or an earlier answer says, or
+	// else the person, who is asked as by Ask.
+	Permit func(ctx context.Context, a call.Access, client func(context.Context, call.Question) (call.Answer, error),
+		tell func(string)) *fault.Error
 	// NoTab reports whether no connected browser has a tab of an id, although one is connected.
 	NoTab func(id int) bool
 	// LendTabs hands a bounded session the tabs of its asker that its bounds name, until back.
@@ -161,6 +165,8 @@ type Tools interface {
 	Offer() *registry.Offer
 	// Find returns the tool of a name, whoever may see it.
 	Find(name string) (*registry.Tool, bool)
+	// Reserve takes the next position in the order of a session's calls, for [call.Call.Position].
+	Reserve(session string) call.Position
 	// Do carries a call out.
 	Do(ctx context.Context, c call.Call) (*call.Result, *fault.Error)
 }

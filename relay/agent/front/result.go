@@ -105,7 +105,7 @@ func (f *Front) renderFailure(x *exchange, e *fault.Error, r *call.Result, t cal
 	if !t.declares {
 		b = append(append(append(b, `,"structuredContent":{"success":false,"error":`...), object...), '}')
 	}
-	if r == nil && (e.FromPage || e.ConsoleTail != "") {
+	if r == nil && (e.FromPage || e.Untrusted || e.ConsoleTail != "") {
 		object = appendUntrusted(object, e.Origin)
 	}
 	return f.end(b, x, r, object, e.Outcome, e.Warnings...)

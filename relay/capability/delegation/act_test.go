@@ -46,6 +46,8 @@ func (f *fakeTools) Find(name string) (*registry.Tool, bool) {
 	return f.tools[i], true
 }
 
+func (f *fakeTools) Reserve(string) call.Position { return 0 }
+
 func (f *fakeTools) Do(ctx context.Context, c call.Call) (*call.Result, *fault.Error) {
 	f.mu.Lock()
 	f.sessions = append(f.sessions, c.Session)

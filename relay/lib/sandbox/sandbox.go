@@ -16,6 +16,7 @@ import (
 	"runtime/debug"
 	"runtime/metrics"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -23,9 +24,9 @@ import (
 
 // Limits of one process.
 type Limits struct {
-	Memory uint64        // bytes by which its memory may grow
-	Time   time.Duration // from the last byte of the request to the last of the reply
-	Reply  int64         // bytes
+	Memory uint64        // bytes by which its memory may grow; 0: what Serve says
+	Time   time.Duration // of Reply: from the last byte of the request to the last of the reply
+	Reply  int64         // of Reply: bytes
 }
 
 // The limits that end a process.
@@ -59,8 +60,14 @@ type Process struct {
 // Serve runs do and exits if this program was started as the process of that name. It is called from an init function,
 // so that every program that can start the process, a test's own too, can be it.
 func Serve(name string, memory uint64, do func(in io.Reader, out io.Writer) error) {
-	if len(os.Args) != 2 || os.Args[1] != name {
+	if len(os.Args) < 2 || len(os.Args) > 3 || os.Args[1] != name {
 		return
+	}
+	if len(os.Args) == 3 {
+		var err error
+		if memory, err = strconv.ParseUint(os.Args[2], 10, 64); err != nil {
+			return
+		}
 	}
 	restrict(memory)
 	// The process ends soon: garbage is collected only when there is much of it.
@@ -97,6 +104,9 @@ func Start(name string, limits Limits) (*Process, error) {
 		}
 	}
 	p := &Process{cmd: exec.Command(executable, name), limits: limits}
+	if limits.Memory > 0 {
+		p.cmd.Args = append(p.cmd.Args, strconv.FormatUint(limits.Memory, 10))
+	}
 	p.wait = sync.OnceValue(p.cmd.Wait)
 	p.cmd.Args[0] = "tabrelay"
 	p.cmd.Env = []string{"SYSTEMROOT=" + os.Getenv("SYSTEMROOT")} // Windows starts nothing without it
@@ -115,6 +125,18 @@ func Start(name string, limits Limits) (*Process, error) {
 
 // Write sends a part of the request. For a process that has ended, Reply returns the reason.
 func (p *Process) Write(part []byte) (int, error) { return p.in.Write(part) }
+
+// Read reads what the process says while it still hears, in place of one reply. Its end is the end of the process:
+// [Process.Ended] has the reason.
+func (p *Process) Read(part []byte) (int, error) { return p.out.Read(part) }
+
+// Ended waits until a process has ended of which everything was read, and returns why; nil: it was done.
+func (p *Process) Ended() error {
+	if err := p.wait(); err != nil {
+		return p.exitError(err)
+	}
+	return nil
+}
 
 // Reply ends the request, and returns what the process replies.
 func (p *Process) Reply(ctx context.Context) ([]byte, error) {

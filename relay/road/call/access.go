@@ -66,6 +66,7 @@ type Access struct {
 	Note        string          // what the person should know besides; one sentence, or empty
 	Reason      string          // why the agent needs it, in its own words; may be empty
 	Once        bool            // it can be allowed this time only: no rule is about it
+	Asks        bool            // of a tool that needs no permission of its own: this call of it does
 	Deeds       Deeds           // what an act will do; zero: not known
 	Approved    Binding         // what a person has allowed of this very call; zero: nothing yet
 }

@@ -62,6 +62,7 @@ type Call struct {
 	Structured bool // the caller also wants the value of what is answered in lines
 
 	Position Position // in the order of its client, where that was reserved
+	Script   ID       // the call of the script that makes this one; empty: none does
 	ReplayOf ID       // the dead letter this call repeats; empty: none
 
 	// Confirm is asked once the call's tab is known and nothing else forbids it, and may ask the person in its turn.
@@ -71,6 +72,10 @@ type Call struct {
 	Confirm func(ctx context.Context, asked bool) error
 	Note    string
 	Consent bool
+
+	// Paused is called when the call begins to wait for a person, and resume when it has their answer. A built-in tool
+	// is given one that stops the clock of its own call, for what it waits for itself. Nil: nobody wants to know.
+	Paused func() (resume func())
 
 	// Ask asks the person behind the client and waits for the answer, or for ctx. It is nil when the client cannot ask.
 	// It must not be called after Do returned. Its error says that there is no answer: ctx ended, or the client failed.

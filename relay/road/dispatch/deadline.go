@@ -43,6 +43,8 @@ type clock struct {
 	slowed  bool      // the page is not in front
 	bound   time.Time // until the start: when the call has waited too long for it
 	held    time.Time // since when the call waits for its turn; zero: it does not
+	pauses  int       // that have not ended
+	paused  time.Time // since when, where there are some
 }
 
 // setDeadline decides how much time the call has: the caller's wish, else the tool's, else the default, and
@@ -121,25 +123,29 @@ func (c *clock) release() {
 	}
 }
 
-// pause stops the clocks of a call that has started while a person is asked; resume lets them go on.
+// pause stops the clocks of a call that has started while a person is asked; resume lets them go on, once nothing else
+// has stopped them.
 func (c *clock) pause() (resume func()) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.started.IsZero() || c.ctx.Err() != nil {
 		return func() {}
 	}
-	since := time.Now()
-	c.idle.Stop()
-	if c.total != nil {
-		c.total.Stop()
+	if c.pauses++; c.pauses == 1 {
+		c.paused = time.Now()
+		c.idle.Stop()
+		if c.total != nil {
+			c.total.Stop()
+		}
 	}
 	return func() {
 		c.mu.Lock()
 		defer c.mu.Unlock()
-		if c.ctx.Err() != nil {
+		if c.pauses--; c.pauses > 0 || c.ctx.Err() != nil {
 			return
 		}
 		now := time.Now()
+		since := c.paused
 		c.started, c.touched = c.started.Add(now.Sub(since)), c.touched.Add(now.Sub(since))
 		c.idle.Reset(c.timeout + c.grace - now.Sub(c.touched))
 		if c.total != nil {
@@ -152,7 +158,7 @@ func (c *clock) pause() (resume func()) {
 func (c *clock) progressed() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.extends && !c.started.IsZero() && c.ctx.Err() == nil {
+	if c.extends && !c.started.IsZero() && c.ctx.Err() == nil && c.pauses == 0 {
 		c.touched = time.Now()
 		c.idle.Reset(c.timeout + c.grace)
 	}

@@ -311,11 +311,11 @@ func (r *run) runHere() (failure *fault.Error) {
 		}
 	}()
 	c := r.call
-	c.Progress, c.Log = r.progressed, r.reports.log
+	c.Progress, c.Log, c.Paused = r.progressed, r.reports.log, r.waits
+	c.Consent = c.Consent || r.consent.given()
 	if ask := c.Ask; ask != nil {
 		c.Ask = func(ctx context.Context, q call.Question) (call.Answer, error) {
-			defer r.clock.pause()()
-			defer r.asking()()
+			defer r.waits()()
 			ctx, cancel := context.WithTimeout(ctx, answerTime)
 			defer cancel()
 			return ask(ctx, q)
@@ -323,6 +323,15 @@ func (r *run) runHere() (failure *fault.Error) {
 	}
 	r.result, failure = r.tool.Run(r.clock.ctx, c, r.args)
 	return failure
+}
+
+// waits stops the clock of a built-in tool's call while that waits for a person.
+func (r *run) waits() (resume func()) {
+	start, answered := r.clock.pause(), r.asking()
+	return func() {
+		answered()
+		start()
+	}
 }
 
 // answerTime is how long a person may take to answer. It does not count against the time of the call.

@@ -92,7 +92,10 @@ func (r *run) carriedOver(f *fault.Error) []fault.Option {
 		fault.WithOutcome(f.Outcome), fault.WithRetryable(r.tool.Idempotent || f.Outcome == fault.NotExecuted),
 		fault.WithTab(f.TabID, f.Profile), fault.WithConsoleTail(f.ConsoleTail), fault.WithData(f.Data),
 		fault.WithProvider(f.ProviderID), fault.WithCause(f.Err),
-		func(e *fault.Error) { e.SessionID, e.SessionValid = f.SessionID, f.SessionValid },
+		func(e *fault.Error) {
+			e.SessionID, e.SessionValid = f.SessionID, f.SessionValid
+			e.Before, e.Facts, e.Untrusted = f.Before, f.Facts, f.Untrusted
+		},
 	}
 }
 

@@ -156,6 +156,9 @@ func (r *run) logEnd(f *fault.Error, took time.Duration) {
 	}
 	e := r.Log.WithLevel(level).Str("correlationId", string(r.call.ID)).Str("tool", r.call.Tool).
 		Str("client", r.call.Session.Client).Int("attempts", r.tries.n).Dur("took", took)
+	if r.call.Script != "" {
+		e.Str("script", string(r.call.Script))
+	}
 	if f == nil {
 		e.Int("tab", r.result.Meta.TabID).Msg("call succeeded")
 		return
@@ -215,6 +218,9 @@ func (r *run) audit(f *fault.Error, took time.Duration) {
 	}
 	if done := r.done(f); done != "" {
 		e.Detail = strings.TrimSpace(strings.TrimSuffix(done, ".") + ". " + e.Detail)
+	}
+	if id := r.call.Script; id != "" {
+		e.Detail = strings.TrimSuffix("The script "+string(id)+" made it. "+e.Detail, ". ")
 	}
 	if id := r.call.ReplayOf; id != "" {
 		e.Detail = strings.TrimSuffix("It repeats the call "+string(id)+". "+e.Detail, ". ")

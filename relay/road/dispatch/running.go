@@ -26,6 +26,7 @@ const (
 // Running is one call that has not ended, as it is at one moment.
 type Running struct {
 	ID       call.ID
+	Script   call.ID // the call of the script that makes it; empty: none does
 	Session  call.Session
 	Tool     string // full name
 	Title    string // of the tool
@@ -79,13 +80,20 @@ func (r *run) asking() (answered func()) {
 		r.Moved(event.TopicRunning)
 	}
 	change(+1)
-	return func() { change(-1) }
+	if r.call.Paused == nil {
+		return func() { change(-1) }
+	}
+	resume := r.call.Paused()
+	return func() {
+		resume()
+		change(-1)
+	}
 }
 
 // view is the run as it is now.
 func (r *run) view() Running {
 	v := Running{
-		ID: r.call.ID, Session: r.call.Session, Tool: r.tool.Name, Title: r.tool.Spec.DisplayName,
+		ID: r.call.ID, Script: r.call.Script, Session: r.call.Session, Tool: r.tool.Name, Title: r.tool.Spec.DisplayName,
 		Plugin: r.tool.Group, ReadOnly: r.tool.ReadOnly, Began: r.began, Stage: StageQueued,
 	}
 	s := &r.status

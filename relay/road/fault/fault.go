@@ -113,6 +113,8 @@ type Error struct {
 
 	FromPage bool `json:"fromPage,omitempty"` // thrown by a page: rendered with ToolError's four fields only
 
+	Untrusted bool `json:"-"` // words of a page are in it, although the relay itself failed
+
 	AlreadyWaited bool `json:"-"` // the relay waited for what was missing, and does not try again on its own
 
 	Err error `json:"-"` // the cause, for logs; never rendered

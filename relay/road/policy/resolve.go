@@ -132,7 +132,7 @@ func (t *table) first(now int64, l level, target, client string) verdict {
 // Those of a capability may need none either: [AttachGroup]. The demo runs on a site of the relay's own; its counter
 // asks all the same, so that a newcomer has answered once.
 func free(a *call.Access) bool {
-	return a.BuiltIn && IsFree(a.Plugin) || ofDemo(a) && a.Tool != demoCounter
+	return a.BuiltIn && IsFree(a.Plugin) && !a.Asks || ofDemo(a) && a.Tool != demoCounter
 }
 
 // ofDemo reports whether a tool is one of the demo that comes with tabrelay.

@@ -80,8 +80,8 @@ func shorter[T any](name, key string, of func(*T) *[]string) Right[T] {
 	})
 }
 
-// laxer is a choice whose values are given from the strictest to the laxest.
-func laxer[T any](name, key string, of func(*T) *string, strictFirst ...string) Right[T] {
+// Laxer is a choice whose values are given from the strictest to the laxest.
+func Laxer[T any](name, key string, of func(*T) *string, strictFirst ...string) Right[T] {
 	more := func(before, after string) bool {
 		was := slices.Index(strictFirst, before)
 		return was >= 0 && slices.Index(strictFirst, after) > was

@@ -108,8 +108,8 @@ var rights = []Right[Config]{
 	Switch("trustedInput", "trustedInput", true, false, func(c *Config) *bool { return &c.TrustedInput }),
 	Longer("extensionIds", "extensionIds", func(c *Config) *[]string { return &c.ExtensionIDs }),
 	Longer("allowedOrigins", "allowedOrigins", func(c *Config) *[]string { return &c.AllowedOrigins }),
-	laxer("ownership", "tabs.ownership", func(c *Config) *string { return &c.Tabs.Ownership }, "all", "writes", "off"),
-	laxer("ownedBy", "tabs.ownedBy", func(c *Config) *string { return &c.Tabs.OwnedBy }, "session", "client"),
+	Laxer("ownership", "tabs.ownership", func(c *Config) *string { return &c.Tabs.Ownership }, "all", "writes", "off"),
+	Laxer("ownedBy", "tabs.ownedBy", func(c *Config) *string { return &c.Tabs.OwnedBy }, "session", "client"),
 	Longer("readPatterns", "tabs.urlPatterns", func(c *Config) *[]string { return &c.Tabs.URLPatterns }),
 	shorter("excludePatterns", "tabs.excludePatterns", func(c *Config) *[]string { return &c.Tabs.ExcludePatterns }),
 }

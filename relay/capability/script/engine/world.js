@@ -1,0 +1,128 @@
+// What a script finds: tools, browser, log, sleep and ToolError. It is called before the script runs, so that what it
+// takes from the engine is the engine's own. `host` asks the relay.
+(host, entries, objectNames, maxLine) => {
+  const { stringify, parse } = JSON;
+  const { create, freeze, keys, prototype } = Object;
+  const hasOwn = Function.prototype.call.bind(prototype.hasOwnProperty);
+
+  class ToolError extends Error {
+    constructor(message, given) {
+      super(message);
+      const members = typeof given === 'string' ? { code: given } : given;
+      Object.defineProperty(this, 'name', { value: 'ToolError', configurable: true });
+      for (const name of keys(members ?? {})) {
+        if (name !== 'message' && name !== '__proto__') this[name] = members[name];
+      }
+    }
+  }
+
+  const call = (tool) => (given) =>
+    new Promise((resolve, reject) => {
+      let args = given === undefined || given === null ? {} : given;
+      if (typeof args !== 'object') {
+        if (!tool.first) throw new TypeError(`${tool.name} takes an object of arguments`);
+        args = { [tool.first]: args };
+      }
+      host.call(
+        tool.name,
+        stringify(args) ?? '{}',
+        (text) => resolve(text === '' ? undefined : parse(text)),
+        (text) => {
+          const members = parse(text);
+          reject(new ToolError(members.message, members));
+        },
+      );
+    });
+
+  // An object of what there is, whose other members fail with the names of what there is.
+  const named = (what, members, known = keys(members).join(', ')) => {
+    return new Proxy(freeze(members), {
+      get(target, name) {
+        if (typeof name !== 'string' || hasOwn(target, name)) return target[name];
+        if (name === 'then' || name === 'toJSON') return undefined;
+        const why = known.split(', ').includes(name)
+          ? `The text of the script does not show that it uses ${what}.${name}: write it out`
+          : `There is no ${what}.${name}. There are: ${known.slice(0, 600)}`;
+        throw new ToolError(why, {
+          code: 'UNKNOWN_TOOL',
+          category: 'not_found',
+          retryable: false,
+          outcome: 'not_executed',
+        });
+      },
+    });
+  };
+
+  const objects = create(null);
+  for (const tool of entries) {
+    const object = (objects[tool.object] ??= create(null));
+    if (tool.method in object) continue;
+    Object.defineProperty(object, tool.method, { value: call(tool), enumerable: !tool.alias });
+  }
+  const shown = create(null); // what a script sees that asks for the names of all
+  for (const name of keys(objects)) {
+    const object = named(name === 'browser' ? name : `tools.${name}`, objects[name]);
+    Object.defineProperty(shown, name, {
+      value: object,
+      enumerable: keys(objects[name]).length > 0,
+    });
+  }
+  const browser = shown.browser ?? named('browser', create(null));
+
+  const lineOf = (value) => {
+    if (typeof value === 'string') return value;
+    try {
+      return stringify(value) ?? String(value);
+    } catch {
+      return String(value);
+    }
+  };
+
+  // What was thrown, whatever it is: each of its members may throw in its turn.
+  const describe = (thrown) => {
+    const member = (name, type) => {
+      try {
+        const value = thrown[name];
+        return typeof value === type ? value : undefined;
+      } catch {
+        return undefined;
+      }
+    };
+    let message = member('message', 'string');
+    if (typeof thrown !== 'object' || thrown === null || message === undefined) {
+      try {
+        message = lineOf(thrown);
+      } catch {
+        message = 'something that cannot be shown';
+      }
+    } else {
+      const name = member('name', 'string');
+      if (name && name !== 'ToolError' && name !== 'Error') message = `${name}: ${message}`;
+    }
+    return stringify({
+      message: String(message).slice(0, maxLine),
+      stack: member('stack', 'string')?.slice(0, 4000),
+      line: member('line', 'number'),
+      column: member('column', 'number'),
+      tool: member('tool', 'string'),
+      code: member('code', 'string'),
+      category: member('category', 'string'),
+      retryable: member('retryable', 'boolean'),
+      retryAfterMs: member('retryAfterMs', 'number'),
+      outcome: member('outcome', 'string'),
+    });
+  };
+
+  const own = {
+    tools: named('tools', shown, objectNames.join(', ')),
+    browser,
+    ToolError,
+    log: (...values) => host.log(values.map(lineOf).join(' ')),
+    sleep: (ms) => new Promise((resolve) => host.sleep(Number(ms), () => resolve())),
+  };
+  own.console = freeze({ log: own.log, info: own.log, warn: own.log, error: own.log });
+  for (const name of keys(own)) {
+    Object.defineProperty(globalThis, name, { value: own[name] });
+  }
+  return { describe, stringify: (value) => stringify(value) ?? '' };
+}

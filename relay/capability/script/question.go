@@ -1,0 +1,140 @@
+package script
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+
+	"tabrelay/relay/capability/script/engine"
+	"tabrelay/relay/lib/rawjson"
+	"tabrelay/relay/road/call"
+	"tabrelay/relay/road/fault"
+	"tabrelay/relay/road/registry"
+)
+
+// consent is whether a script may change something. It is asked at most once.
+type consent struct {
+	once    sync.Once
+	failure *fault.Error
+}
+
+// foresee asks before the script runs where its text names a tool that may change something, or does not say which
+// tools it uses.
+func (r *run) foresee(uses *engine.Uses, entries []engine.Tool) *fault.Error {
+	var names []string
+	changes := uses.Other
+	for _, used := range uses.Tools {
+		i := slices.IndexFunc(entries, func(e engine.Tool) bool {
+			return e.Object == used.Object && e.Method == used.Method
+		})
+		if i >= 0 && !slices.Contains(names, entries[i].Name) {
+			names = append(names, entries[i].Name)
+			changes = changes || !r.tools[entries[i].Name].ReadOnly
+		}
+	}
+	if !changes {
+		return nil
+	}
+	return r.consent(names, uses.Other)
+}
+
+// mayChange asks before the first call of a tool that changes something, where the text of the script did not show it.
+func (r *run) mayChange(t *registry.Tool) *fault.Error {
+	defer r.clock.pause()()
+	return r.consent([]string{t.Name}, true)
+}
+
+// consent is the person's, or that of a rule, to what a script changes. Each of its calls needs its own all the same.
+func (r *run) consent(names []string, others bool) *fault.Error {
+	r.asks.once.Do(func() { r.asks.failure = r.permit(names, others) })
+	return r.asks.failure
+}
+
+func (r *run) permit(names []string, others bool) *fault.Error {
+	switch {
+	case r.limits.Permission == deny:
+		return fault.New(fault.PermissionDenied, "Scripts may not change anything here "+
+			"(scripts.permission is \"deny\")", fault.WithOutcome(fault.NotExecuted), fault.WithHint(
+			"Call the tools that change something one by one; a script may call those that only read."))
+	case r.limits.Permission == ask && !r.asked.Consent:
+		tell := func(message string) {
+			if r.asked.Progress != nil {
+				r.asked.Progress(call.Progress{Message: message})
+			}
+		}
+		resume := func() {}
+		if r.clock == nil && r.asked.Paused != nil {
+			resume = r.asked.Paused()
+		}
+		defer resume()
+		return r.core.Permit(r.ctx, r.access(names, others), r.asked.Ask, tell)
+	}
+	return nil
+}
+
+// access is the script as the person is asked about it: the whole text, and what it uses where.
+func (r *run) access(names []string, others bool) call.Access {
+	shown := []rawjson.Member{rawjson.Make("script", rawjson.MustEncode(r.args.Script))}
+	if string(r.args.Args) != "null" {
+		shown = append(shown, rawjson.Make("args", r.args.Args))
+	}
+	return call.Access{
+		ID: r.asked.ID, Session: r.asked.Session, Tool: toolName, Title: "Run a script", Description: about,
+		Plugin: Group, BuiltIn: true, Asks: true, Arguments: rawjson.Join(shown), Note: r.note(names, others),
+		Reason: r.asked.Reason,
+	}
+}
+
+// mostShown is how many tools a question names.
+const mostShown = 12
+
+// note says which tools a script uses, and on which sites.
+func (r *run) note(names []string, others bool) string {
+	var changing, reading, sites []string
+	for _, one := range names {
+		t := r.tools[one]
+		if t.ReadOnly {
+			reading = append(reading, one)
+		} else {
+			changing = append(changing, one)
+		}
+		sites = append(sites, sitesOf(t)...)
+	}
+	var parts []string
+	if len(changing) > 0 {
+		parts = append(parts, "It may change something with "+listed(changing))
+	}
+	if len(reading) > 0 {
+		parts = append(parts, "it reads with "+listed(reading))
+	}
+	if others {
+		parts = append(parts, "it may use other tools, which its text does not show")
+	}
+	slices.Sort(sites)
+	if sites = slices.Compact(sites); len(sites) > 0 {
+		parts = append(parts, "on "+listed(sites))
+	}
+	text := strings.Join(parts, "; ")
+	return strings.ToUpper(text[:1]) + text[1:] + ". Each call of a tool is asked about as always."
+}
+
+func listed(names []string) string {
+	if more := len(names) - mostShown; more > 0 {
+		return strings.Join(names[:mostShown], ", ") + fmt.Sprintf(" and %d more", more)
+	}
+	return strings.Join(names, ", ")
+}
+
+// sitesOf are the sites that a tool works on.
+func sitesOf(t *registry.Tool) []string {
+	switch {
+	case t.Page != nil:
+		return []string{t.Page.Origin}
+	case t.Browses:
+		return []string{"any page that is open"}
+	case t.Site != nil:
+		return t.Site.Matches
+	}
+	return nil
+}
