@@ -151,7 +151,6 @@ func (r *run) failureOf(f *engine.Failed) *fault.Error {
 			clip.Bytes(fault.Plain(f.Message), mostLine))
 	}
 	if f.Why == engine.TooLarge {
-		failure.Type = fault.TypeOutputTooLarge
 		fault.WithHint("Return less: only the members that are needed, or a count.")(failure)
 	}
 	if f.Why == engine.Threw && f.Retryable {

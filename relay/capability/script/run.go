@@ -28,15 +28,14 @@ type run struct {
 	limits settings
 	record func(calls) // keeps the ledger, before a call that changes something and after it; may be nil
 
-	ctx      context.Context // of the script and its calls
-	cancel   context.CancelCauseFunc
-	listens  context.Context // ends with the script, before its last calls
-	leave    context.CancelFunc
-	clock    *clock
-	process  *sandbox.Process
-	messages *bufio.Scanner
-	sending  lock.Mutex
-	tools    map[string]*registry.Tool
+	ctx     context.Context // of the script and its calls
+	cancel  context.CancelCauseFunc
+	listens context.Context // ends with the script, before its last calls
+	leave   context.CancelFunc
+	clock   *clock
+	process *worker
+	sending lock.Mutex
+	tools   map[string]*registry.Tool
 
 	ledger    ledger
 	asks      consent
@@ -52,9 +51,6 @@ var (
 	errTime  = errors.New("the script's time is over")
 	errEnded = errors.New("the script has ended")
 )
-
-// mostMessage is the size of the largest message of a script's process: arguments of one call, most of all.
-const mostMessage = 16 << 20
 
 // do runs the script.
 func (r *run) do(ctx context.Context) (*call.Result, *fault.Error) {
@@ -95,8 +91,6 @@ func (r *run) open() (err error) {
 	if r.process, err = r.spare.take(uint64(r.limits.Memory)); err != nil {
 		return err
 	}
-	r.messages = bufio.NewScanner(r.process)
-	r.messages.Buffer(make([]byte, 0, 16<<10), mostMessage)
 	r.send(engine.Told{Start: &engine.Start{
 		Script: r.args.Script, CPU: r.limits.CPU, Value: r.limits.OutputBytes, Line: mostLine,
 	}})
@@ -117,9 +111,9 @@ func (r *run) send(told engine.Told) {
 
 // follow does what the script asks for, until its end.
 func (r *run) follow() (*engine.End, *fault.Error) {
-	for r.messages.Scan() {
+	for r.process.messages.Scan() {
 		var said engine.Said
-		if err := json.Unmarshal(r.messages.Bytes(), &said); err != nil {
+		if err := json.Unmarshal(r.process.messages.Bytes(), &said); err != nil {
 			return nil, r.died(err)
 		}
 		switch {
@@ -139,7 +133,7 @@ func (r *run) follow() (*engine.End, *fault.Error) {
 			r.log.add(*said.Log, r.limits.OutputBytes/4, r.asked.Progress)
 		}
 	}
-	return nil, r.died(r.messages.Err())
+	return nil, r.died(r.process.messages.Err())
 }
 
 // begin lets the script run, if it may.

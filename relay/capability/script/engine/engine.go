@@ -39,12 +39,19 @@ func serve(in io.Reader, out io.Writer) error {
 	if err != nil {
 		return err
 	}
+	if _, _, err := compile("0"); err != nil { // the first time takes longer
+		return err
+	}
+	encoder := json.NewEncoder(out)
+	encoder.SetEscapeHTML(false)
+	if err := encoder.Encode(Said{}); err != nil { // it is ready
+		return err
+	}
 	var told Told
 	if decoder.Decode(&told) != nil || told.Start == nil {
 		return nil // nobody wants one
 	}
-	e := &engine{start: *told.Start, out: json.NewEncoder(out), left: told.Start.CPU, waiting: map[int]answers{}}
-	e.out.SetEscapeHTML(false)
+	e := &engine{start: *told.Start, out: encoder, left: told.Start.CPU, waiting: map[int]answers{}}
 	program, uses, err := compile(e.start.Script)
 	if err != nil {
 		return e.end(End{Failed: failedToRead(err)})

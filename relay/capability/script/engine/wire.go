@@ -47,7 +47,7 @@ type Ended struct {
 	Failed json.RawMessage `json:"failed,omitempty"` // the members of a ToolError; nil: it has not failed
 }
 
-// Said is one message of the process. One member is set.
+// Said is one message of the process. One member is set; in the first, which says that it is ready, none is.
 type Said struct {
 	Uses  *Uses   `json:"uses,omitempty"`
 	Call  *Call   `json:"call,omitempty"`
