@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"tabrelay/relay/browser/hub/hubtest"
+	_ "tabrelay/relay/capability/script" // which these tests are about
 	"tabrelay/relay/road/call"
 	"tabrelay/relay/road/fault/faulttest"
 	"tabrelay/relay/road/policy"
@@ -38,7 +39,8 @@ func TestScriptOverMCP(t *testing.T) {
 	a := w.agent(nobodyStarts)
 	a.runs(1, "const all = []\nfor (const what of ['tea', 'milk']) all.push((await tools.shop.read({what})).what)\n"+
 		"await tools.shop.pay({n: 1})\nlog('paid'); all")
-	a.hears(`"id":1`, `{\"value\":[\"tea\",\"milk\"],\"log\":[\"paid\"],\"calls\":[{\"tool\":\"shop__read\",\"count\":2,`,
+	a.hears(`"id":1`, `{\"value\":[\"tea\",\"milk\"],\"log\":[\"paid\"],\"calls\":[`+
+		`{\"tool\":\"shop__read\",\"count\":2,`,
 		`{\"tool\":\"shop__pay\",\"ms\":`, `"tabrelay/untrusted":true`)
 	end()
 	rows := slices.DeleteFunc(w.auditRows(), func(row audit.Row) bool { return row.Kind != "call" })
@@ -55,7 +57,8 @@ func TestScriptOverMCP(t *testing.T) {
 			made = append(made, row.Tool+" "+row.Outcome)
 		}
 	}
-	if script == "" || !slices.Equal(made, []string{"shop__read returned", "shop__read returned", "shop__pay returned"}) {
+	want := []string{"shop__read returned", "shop__read returned", "shop__pay returned"}
+	if script == "" || !slices.Equal(made, want) {
 		t.Errorf("the script %s made %v, of\n%+v", script, made, rows)
 	}
 }

@@ -88,5 +88,7 @@ export const faultCodes = [
   'PROVIDER_UNREACHABLE',
   'PROVIDER_UNKNOWN',
   'BUDGET_EXCEEDED',
+  'SCRIPT_FAILED',
+  'SCRIPT_LIMIT',
 ] as const;
 export type FaultCode = (typeof faultCodes)[number];

@@ -11,6 +11,7 @@ import (
 
 	"tabrelay/relay/lib/clip"
 	"tabrelay/relay/lib/lock"
+	"tabrelay/relay/lib/rawjson"
 	"tabrelay/relay/road/call"
 	"tabrelay/relay/road/fault"
 	"tabrelay/relay/road/registry"
@@ -63,6 +64,7 @@ type gatewayArguments struct {
 	Arguments json.RawMessage `json:"arguments"`
 	Query     string          `json:"query"`
 	Limit     *int            `json:"limit"`
+	As        *string         `json:"as"`
 }
 
 // readArguments decodes the arguments of c, which may be those with these names and no others.
@@ -82,7 +84,7 @@ func readArguments(c call.Call, allowed ...string) (a gatewayArguments, fail *fa
 	}
 	decoder := json.NewDecoder(bytes.NewReader(c.Arguments))
 	if err := decoder.Decode(&a); err != nil {
-		return a, invalid(c, "name and query are strings, limit is an integer, arguments is an object")
+		return a, invalid(c, "name, query and as are strings, limit is an integer, arguments is an object")
 	}
 	return a, nil
 }
@@ -140,9 +142,12 @@ func callByName(f *Front, c call.Call) (*call.Result, *call.Call, *fault.Error) 
 }
 
 func describeTool(f *Front, c call.Call) (*call.Result, *call.Call, *fault.Error) {
-	a, fail := readArguments(c, "name")
+	a, fail := readArguments(c, "name", "as")
 	if fail != nil {
 		return nil, nil, fail
+	}
+	if a.As != nil && *a.As != "types" && *a.As != "tool" {
+		return nil, nil, invalid(c, `as: expected "types" or "tool"`)
 	}
 	t, fail := f.lookUp(c, a.Name)
 	if fail != nil {
@@ -151,6 +156,11 @@ func describeTool(f *Front, c call.Call) (*call.Result, *call.Call, *fault.Error
 	v := f.reach(c)
 	if !v.mayShow(t) {
 		return nil, nil, identified(c, v.refuse(t))
+	}
+	if a.As != nil && *a.As == "types" {
+		result := answerWith(c, rawjson.MustEncode(t.Types()))
+		result.Content = []call.Content{rawjson.MustEncode(map[string]string{"type": "text", "text": t.Types()})}
+		return result, nil, nil
 	}
 	return answerWith(c, v.view.Marked(t, t.Whole())), nil, nil
 }

@@ -137,7 +137,8 @@ func TestAThousandCallsAtOnce(t *testing.T) {
 		}
 		return returns(string(c.Arguments)), nil
 	}
-	a := s.value(`const all = await Promise.all(Array.from({length: 1000}, (_, n) => tools.wiki.getPage({n, title: 'x'})))
+	a := s.value(`const all = await Promise.all(Array.from({length: 1000},
+			(_, n) => tools.wiki.getPage({n, title: 'x'})))
 		all.every((one, n) => one.n === n)`)
 	if string(a.Value) != "true" || len(a.Calls) != 1 || a.Calls[0].Count != 1000 || most.Load() > 4 {
 		t.Errorf("%s, %+v, at once %d", a.Value, a.Calls, most.Load())

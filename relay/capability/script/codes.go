@@ -14,13 +14,13 @@ const (
 var codes = fault.Group{Title: "Scripts", Rows: []fault.Row{
 	{Code: scriptFailed, Category: fault.Validation, Source: fault.SourceUpstream, Class: fault.Tool,
 		Type: fault.TypeValidation, Outcome: fault.NotExecuted,
-		Situation: "A script of relay__run is no program, or threw an error that it did not catch. The outcome is that " +
-			"of its calls that change something: unknown if one of them is, executed if one was executed.",
+		Situation: "A script of relay__run is no program, or threw an error that it did not catch. The outcome is " +
+			"that of its calls that change something: unknown if one of them is, executed if one was executed.",
 		Hint: "Correct the script at the place that the message names."},
 	{Code: scriptLimit, Category: fault.Validation, Source: fault.SourceUpstream, Class: fault.Tool,
 		Type: fault.TypeValidation, Outcome: fault.NotExecuted,
-		Situation: "A script of relay__run needs more time, memory, calls or room for its answer than a script has, or " +
-			"its process ended. The outcome is as of SCRIPT_FAILED.",
+		Situation: "A script of relay__run needs more time, memory, calls or room for its answer than a script has, " +
+			"or its process ended. The outcome is as of SCRIPT_FAILED.",
 		Hint: "Do less in one script: fewer records, less in memory, a shorter answer."},
 }}
 

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"tabrelay/relay/road/call"
@@ -92,24 +93,43 @@ func TestRefusedScripts(t *testing.T) {
 	}
 }
 
-// While a person is asked, about the script or about one of its calls, the time of the script and that of the call that
-// it is stand still.
+// While a person is asked, about the script or about one of its calls, the clock of the call that the script is stands
+// still, once for all questions that overlap.
 func TestQuestionsStopTheClock(t *testing.T) {
-	s := newStage(t, func(c *settings) { c.Time = 40 * time.Millisecond })
-	long := func() { <-time.After(80 * time.Millisecond) }
-	s.asks = long
+	s := newStage(t, nil)
 	s.does["wiki__edit_page"] = func(_ context.Context, c call.Call) (*call.Result, *fault.Error) {
 		resume := c.Paused()
-		long()
 		resume()
 		return returns("{}"), nil
 	}
 	paused, resumed := 0, 0
-	raw := json.RawMessage(`{"script":"await Promise.all([tools.wiki.editPage({}), tools.wiki.editPage({})])"}`)
-	_, f := s.call(t.Context(), call.Call{Paused: func() func() { paused++; return func() { resumed++ } }}, raw)
-	if f != nil || paused == 0 || paused != resumed {
+	raw := json.RawMessage(`{"script":"await tools.wiki.editPage({})"}`)
+	outer := func() func() { paused++; return func() { resumed++ } }
+	if _, f := s.call(t.Context(), call.Call{Paused: outer}, raw); f != nil || paused < 2 || paused != resumed {
 		t.Errorf("%v; the call's clock was stopped %d times and started %d times", f, paused, resumed)
 	}
+}
+
+// The clock of a script stands still while a person is asked, however many questions there are.
+func TestClock(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		began, over, stopped := time.Now(), make(chan time.Duration, 1), 0
+		outer := func() func() { stopped++; return func() { stopped-- } }
+		c := newClock(10*time.Second, outer, func() { over <- time.Since(began) })
+		time.Sleep(4 * time.Second)
+		one := c.pause()
+		time.Sleep(time.Minute)
+		two := c.pause()
+		if one(); stopped != 1 {
+			t.Errorf("the outer clock was stopped %d times", stopped)
+		}
+		time.Sleep(time.Minute)
+		two()
+		if got := <-over; got != 2*time.Minute+10*time.Second || stopped != 0 {
+			t.Errorf("its time was over after %v", got)
+		}
+		c.stop()
+	})
 }
 
 // A script with an id runs once in its session: what comes again waits for the first one, or gets its answer, also of a

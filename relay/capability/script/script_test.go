@@ -238,7 +238,8 @@ func TestValues(t *testing.T) {
 			t.Errorf("%s\nreturned %s, not %s", script, a.Value, want)
 		}
 	}
-	a, f := s.runWith(t.Context(), map[string]any{"script": "args.rows.length", "args": map[string]any{"rows": []int{1, 2}}})
+	a, f := s.runWith(t.Context(), map[string]any{"script": "args.rows.length",
+		"args": map[string]any{"rows": []int{1, 2}}})
 	if f != nil || string(a.Value) != "2" {
 		t.Error(a, f)
 	}
@@ -260,7 +261,8 @@ func TestLedgerAndLog(t *testing.T) {
 		}
 		await tools.wiki.getPage({title: 'd'})
 		'done'`)
-	if want := []string{`begins {"n":1}`, "true ToolError RATE_LIMITED rate_limit true 2000 not_executed Slow down"}; !slices.Equal(a.Log, want) {
+	said := []string{`begins {"n":1}`, "true ToolError RATE_LIMITED rate_limit true 2000 not_executed Slow down"}
+	if !slices.Equal(a.Log, said) {
 		t.Errorf("the log is %q", a.Log)
 	}
 	for i := range a.Calls {
@@ -305,8 +307,8 @@ func TestFailures(t *testing.T) {
 	s.does["wiki__edit_page"] = func(context.Context, call.Call) (*call.Result, *fault.Error) {
 		return nil, fault.New(fault.ExtensionLost, "The link was lost", fault.WithOutcome(fault.Unknown))
 	}
-	f = s.fails("await tools.wiki.editPage({})", scriptFailed, "outcome=unknown", "Calls unknown: wiki__edit_page (line 1",
-		"EXTENSION_LOST")
+	f = s.fails("await tools.wiki.editPage({})", scriptFailed, "outcome=unknown",
+		"Calls unknown: wiki__edit_page (line 1", "EXTENSION_LOST")
 	if f.Retryable {
 		t.Error("a script whose write may have happened is called retryable")
 	}

@@ -7,7 +7,7 @@ import (
 )
 
 // name is what settings and tables call the capability.
-const name = "scripts"
+const name = "script"
 
 // What is done about a script that may change something.
 const (
@@ -35,8 +35,8 @@ var section = &config.Section[settings]{
 	Settings: []config.Setting[settings]{
 		config.Row("scripts.permission", config.Choice(ask, allow, deny), ask,
 			func(s *settings) any { return &s.Permission },
-			"What is done about a script that may change something: \"ask\", the person sees it before it runs, unless "+
-				"a rule about relay__run says otherwise; \"allow\", it runs; \"deny\", it does not. Each call that it "+
+			"What is done about a script that may change something: \"ask\", the person sees it before it runs, "+
+				"unless a rule about relay__run says otherwise; \"allow\", it runs; \"deny\", it does not. Each call that it "+
 				"makes needs its own permission all the same."),
 		config.Row("scripts.timeMs", config.Millis(1_000, 10*time.Minute), 60_000,
 			func(s *settings) any { return &s.Time },
@@ -60,7 +60,7 @@ var section = &config.Section[settings]{
 			"Size of the largest value that a script may return. Its log may have a quarter of it."),
 	},
 	Rights: []config.Right[settings]{
-		config.Laxer(name+"Permission", "scripts.permission", func(s *settings) *string { return &s.Permission },
+		config.Laxer("scriptsPermission", "scripts.permission", func(s *settings) *string { return &s.Permission },
 			deny, ask, allow),
 	},
 }

@@ -173,7 +173,8 @@ var Gateway = []struct{ Name, Object string }{
 		`"arguments":{"type":"object"}},"required":["name"],"additionalProperties":false},` +
 		`"annotations":{"openWorldHint":true},"_meta":` + Meta + `}`},
 	{DescribeTool, `{"name":"` + DescribeTool + `","title":"Describe a tool","description":"All about one tool: ` +
-		`description, schemas, annotations.","inputSchema":{"type":"object","properties":{"name":{"type":"string"}},` +
+		`description, schemas, annotations.","inputSchema":{"type":"object","properties":{"name":{"type":"string"},` +
+		`"as":{"type":"string","enum":["tool","types"]}},` +
 		`"required":["name"],"additionalProperties":false},` +
 		`"annotations":{"readOnlyHint":true,"openWorldHint":false},"_meta":` + Meta + `}`},
 	{SearchTools, `{"name":"` + SearchTools + `","title":"Search tools","description":"` + searches + `",` +

@@ -141,7 +141,7 @@ func plainType(members []rawjson.Member, kind json.RawMessage, depth int) string
 		if of := rawjson.Get(members, "items"); of != nil {
 			items = typeOf(of, depth+1)
 		}
-		if strings.Contains(items, " | ") {
+		if isUnion(items) {
 			items = "(" + items + ")"
 		}
 		return items + "[]"
@@ -152,6 +152,24 @@ func plainType(members []rawjson.Member, kind json.RawMessage, depth int) string
 		return objectType(members, depth)
 	}
 	return "unknown"
+}
+
+// isUnion reports whether a type is several ones, and not an object or a list with such.
+func isUnion(text string) bool {
+	depth := 0
+	for i, r := range text {
+		switch r {
+		case '{', '(':
+			depth++
+		case '}', ')':
+			depth--
+		case '|':
+			if depth == 0 && i > 0 {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 var identifier = regexp.MustCompile(`^[A-Za-z_$][\w$]*$`)

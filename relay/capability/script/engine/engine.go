@@ -169,7 +169,8 @@ func (e *engine) prepare(world *sobek.Program, g *Go) error {
 	}
 	e.describe, _ = sobek.AssertFunction(made.ToObject(e.vm).Get("describe"))
 	e.stringify, _ = sobek.AssertFunction(made.ToObject(e.vm).Get("stringify"))
-	return e.vm.GlobalObject().DefineDataProperty("args", asValue(g.Args), sobek.FLAG_FALSE, sobek.FLAG_FALSE, sobek.FLAG_TRUE)
+	const no, yes = sobek.FLAG_FALSE, sobek.FLAG_TRUE
+	return e.vm.GlobalObject().DefineDataProperty("args", asValue(g.Args), no, no, yes)
 }
 
 // say sends a message.

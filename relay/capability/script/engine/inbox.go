@@ -4,12 +4,14 @@ import (
 	"encoding/json"
 	"errors"
 	"sync"
+
+	"tabrelay/relay/lib/lock"
 )
 
 // inbox is what the relay has said and the script has not heard. It is read all the time, so that the relay, which
 // reads what the script says meanwhile, never waits for a script that computes.
 type inbox struct {
-	mu    sync.Mutex
+	mu    lock.Mutex
 	some  *sync.Cond
 	list  []*Ended
 	ended error
