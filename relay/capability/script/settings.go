@@ -36,8 +36,8 @@ var section = &config.Section[settings]{
 		config.Row("scripts.permission", config.Choice(ask, allow, deny), ask,
 			func(s *settings) any { return &s.Permission },
 			"What is done about a script that may change something: \"ask\", the person sees it before it runs, "+
-				"unless a rule about relay__run says otherwise; \"allow\", it runs; \"deny\", it does not. Each call that it "+
-				"makes needs its own permission all the same."),
+				"unless a rule about relay__run says otherwise; \"allow\", it runs; \"deny\", it does not. Each call "+
+				"that it makes needs its own permission all the same."),
 		config.Row("scripts.timeMs", config.Millis(1_000, 10*time.Minute), 60_000,
 			func(s *settings) any { return &s.Time },
 			"How long a script may run when its agent says nothing else, which may be up to maxTimeoutMs. Waiting for "+

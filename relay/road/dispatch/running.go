@@ -93,8 +93,8 @@ func (r *run) asking() (answered func()) {
 // view is the run as it is now.
 func (r *run) view() Running {
 	v := Running{
-		ID: r.call.ID, Script: r.call.Script, Session: r.call.Session, Tool: r.tool.Name, Title: r.tool.Spec.DisplayName,
-		Plugin: r.tool.Group, ReadOnly: r.tool.ReadOnly, Began: r.began, Stage: StageQueued,
+		ID: r.call.ID, Script: r.call.Script, Session: r.call.Session, Tool: r.tool.Name,
+		Title: r.tool.Spec.DisplayName, Plugin: r.tool.Group, ReadOnly: r.tool.ReadOnly, Began: r.began, Stage: StageQueued,
 	}
 	s := &r.status
 	s.mu.Lock()

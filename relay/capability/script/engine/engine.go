@@ -9,6 +9,7 @@ import (
 	"io"
 	"regexp"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/grafana/sobek"
@@ -35,7 +36,7 @@ func init() { sandbox.Serve(Name, mostMemory, serve) }
 // serve is the process: it runs one script.
 func serve(in io.Reader, out io.Writer) error {
 	decoder := json.NewDecoder(bufio.NewReaderSize(in, 64<<10))
-	worldProgram, err := sobek.Compile("world.js", "("+world+"\n)", true)
+	worldProgram, err := sobek.Compile("world.js", "("+strings.TrimRight(world, ";\n")+")", true)
 	if err != nil {
 		return err
 	}

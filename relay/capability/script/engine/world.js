@@ -55,7 +55,8 @@
 
   const objects = create(null);
   for (const tool of entries) {
-    const object = (objects[tool.object] ??= create(null));
+    objects[tool.object] ??= create(null);
+    const object = objects[tool.object];
     if (tool.method in object) continue;
     Object.defineProperty(object, tool.method, { value: call(tool), enumerable: !tool.alias });
   }
@@ -125,4 +126,4 @@
     Object.defineProperty(globalThis, name, { value: own[name] });
   }
   return { describe, stringify: (value) => stringify(value) ?? '' };
-}
+};
