@@ -88,7 +88,7 @@ func (c calls) outcome() fault.Outcome {
 	return all
 }
 
-// row is calls of one tool that follow each other and ended alike.
+// row is calls of one tool that ended alike.
 type row struct {
 	Tool    string        `json:"tool"`
 	Count   int           `json:"count,omitempty"`   // nothing: one
@@ -109,11 +109,11 @@ func (c calls) rows() []row {
 		if one.Code != "" || next.Outcome != "" {
 			next.Line = one.Line
 		}
-		if n := len(list) - 1; n >= 0 && list[n].alike(next) {
-			list[n].Count, list[n].Ms = max(list[n].Count, 1)+1, list[n].Ms+next.Ms
-			continue
+		if i := slices.IndexFunc(list, next.alike); i >= 0 {
+			list[i].Count, list[i].Ms = max(list[i].Count, 1)+1, list[i].Ms+next.Ms
+		} else {
+			list = append(list, next)
 		}
-		list = append(list, next)
 	}
 	return list
 }

@@ -268,8 +268,8 @@ func TestLedgerAndLog(t *testing.T) {
 	for i := range a.Calls {
 		a.Calls[i].Ms = 0
 	}
-	want := []row{{Tool: "wiki__get_page", Count: 3}, {Tool: "wiki__edit_page", Outcome: fault.NotExecuted,
-		Code: fault.RateLimited, Line: 5}, {Tool: "wiki__get_page"}}
+	want := []row{{Tool: "wiki__get_page", Count: 4}, {Tool: "wiki__edit_page", Outcome: fault.NotExecuted,
+		Code: fault.RateLimited, Line: 5}}
 	if !slices.Equal(a.Calls, want) {
 		t.Errorf("the ledger is %+v", a.Calls)
 	}
