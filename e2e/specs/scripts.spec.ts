@@ -92,9 +92,7 @@ test('a script that fails says where and what it has done', async ({ sharedStage
   expect(answer.text).toContain('demo__get_page failed with NOT_FOUND');
   expect(answer.text).toContain('outcome=executed');
   const before = answer.texts.join('\n');
-  expect(before).toContain(
-    'Calls executed: demo__counter_increment, demo__get_page (line 3, NOT_FOUND)',
-  );
+  expect(before).toContain('Calls executed: demo__counter_increment, demo__get_page (line 3, NOT_FOUND)');
   expect(before).toContain('Log: ["at 1"]');
   const again = { script: "(await tools.demo.counterIncrement({ name: 'scripts' })).value", id: 'once' };
   const first = await agent.call('relay__run', again);
