@@ -94,7 +94,8 @@ func (r *run) asking() (answered func()) {
 func (r *run) view() Running {
 	v := Running{
 		ID: r.call.ID, Script: r.call.Script, Session: r.call.Session, Tool: r.tool.Name,
-		Title: r.tool.Spec.DisplayName, Plugin: r.tool.Group, ReadOnly: r.tool.ReadOnly, Began: r.began, Stage: StageQueued,
+		Title: r.tool.Spec.DisplayName, Plugin: r.tool.Group, ReadOnly: r.tool.ReadOnly, Began: r.began,
+		Stage: StageQueued,
 	}
 	s := &r.status
 	s.mu.Lock()
