@@ -106,7 +106,7 @@ e2e: build node_modules/.package-lock.json e2e/conformance/node_modules/.package
 
 clients: build node_modules/.package-lock.json e2e/conformance/node_modules/.package-lock.json e2e/outside/clients/node_modules/.package-lock.json ## Claude Code, Codex, Gemini CLI and opencode themselves (1.6 GB, so not part of make test)
 	cd e2e && npx playwright test outside-clients outside-workers
-	go test -count=1 -run TestOpencodeAsWorker ./relay # as an agent that others delegate to
+	go test -count=1 -run TestOpencodeAsWorker ./relay # as an agent that acts for a client
 
 go-check: generate
 	@test -z "$$(gofmt -l adapters cmd e2e/outside/testdata/go extension packaging/validate relay)" || { gofmt -l adapters cmd e2e/outside/testdata/go extension packaging/validate relay; echo "run gofmt -w on these files"; exit 1; }

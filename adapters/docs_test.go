@@ -59,7 +59,7 @@ func TestToolTables(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range []string{plugin.Browser, plugin.BrowserDev} { // which are built from the extension's sources
+	for _, name := range []string{plugin.Browser, plugin.OptIn} { // which are built from the extension's sources
 		t.Run(name, func(t *testing.T) { check(t, readManifest(t, files, name)) })
 	}
 }

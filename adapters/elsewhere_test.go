@@ -97,7 +97,7 @@ func checkEquals(t *testing.T, cell string) {
 		t.Fatal(err)
 	}
 	plugins := map[string]string{}
-	for _, name := range []string{plugin.Browser, plugin.BrowserDev} {
+	for _, name := range []string{plugin.Browser, plugin.OptIn} {
 		for _, tool := range readManifest(t, files, name).Tools {
 			plugins[tool.Name] = name
 		}
@@ -107,7 +107,7 @@ func checkEquals(t *testing.T, cell string) {
 		if slices.Contains(noTools, name) {
 			continue
 		}
-		if of, ok := plugins[name]; !ok || marked != (of == plugin.BrowserDev) {
+		if of, ok := plugins[name]; !ok || marked != (of == plugin.OptIn) {
 			t.Errorf("%q: %s is a tool of %q", cell, name, of)
 		}
 	}

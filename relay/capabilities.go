@@ -12,6 +12,7 @@ import (
 	"tabrelay/relay/browser/hub"
 	"tabrelay/relay/capability"
 	"tabrelay/relay/capability/delegation"
+	"tabrelay/relay/capability/devtools"
 	"tabrelay/relay/capability/recording"
 	"tabrelay/relay/capability/resources"
 	"tabrelay/relay/capability/script"
@@ -33,6 +34,7 @@ import (
 // capabilities are what this program has besides its core. Taking a line out takes a capability out.
 var capabilities = []capability.Capability{
 	delegation.Capability,
+	devtools.Capability,
 	recording.Capability,
 	resources.Capability,
 	webmcp.Capability,

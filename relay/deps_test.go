@@ -49,6 +49,7 @@ var rooms = []room{
 	{name: "relay/capability/delegation",
 		packages: []string{"codes", "picture", "provider", "worker", "agentconfig", ""},
 		imports:  ports, why: "a capability may be taken out"},
+	{name: "relay/capability/devtools", packages: []string{""}, imports: ports, why: "a capability may be taken out"},
 	{name: "relay/capability/recording", packages: []string{"draft", ""}, imports: ports,
 		why: "a capability may be taken out"},
 	{name: "relay/capability/resources", packages: []string{""}, imports: ports, why: "a capability may be taken out"},

@@ -3,11 +3,11 @@
 //
 // # The way of one call
 //
-//	agent                              a shell                     a delegated agent
+//	agent                              a shell                     an agent that acts for a client
 //	  | tools/call                       | tabrelay call,             | a model or a program
 //	  | (stdio, streamable HTTP)         | /api/v1/tools/{name}/call  | carries out an errand
 //	  v                                  v                            v
-//	agent/join -> agent/client         program/httpapi              capability/delegation
+//	agent/join -> agent/client         program/httpapi              a capability
 //	  | who it is, and its session       |                            |
 //	  v                                  |                            |
 //	agent/front: request -> call.Call    |                            |
@@ -86,16 +86,13 @@
 //     something meanwhile.
 //   - capability: what the relay can do besides carrying out calls, and what can be taken out; attached: see there.
 //   - bounded session: one in which an agent acts for a client; its Bounds say for whom, and within what.
-//   - errand: what a client asks of such an agent, in one prompt or several. Delegation: that it is carried out so.
-//   - agent session: one conversation of a client with a delegated agent. Its turn is one prompt until its end; action
-//     is one call of a tool that the agent makes in it; budget is what a turn may take.
-//   - provider: who serves the models that delegated agents think with.
+//   - errand: what a client asks of such an agent, in one prompt or several.
 //   - site: a plugin together with what a person configured for it. Instance: one installation of a web app.
 //   - main world: where the scripts of a page run. Isolated world: where those of the extension run, with a view of the
 //     page that its scripts cannot change. Late (in an extension): injected after the page's scripts ran.
-//   - worker: in the extension its service worker; in delegation a program that acts as an agent.
+//   - worker: in the extension its service worker.
 //   - bridge: the extension's resident script in a page's isolated world.
-//   - mcp-agentic: a delegation server whose clients parse the JSON texts of fault.Error.BridgeText.
+//   - mcp-agentic: a server whose clients parse the JSON texts of fault.Error.BridgeText.
 //   - outcome: whether an action happened: not_executed, executed or unknown. Late: learned after the call had ended.
 //   - hint: of an error, the next step. Of a tool, what it does as its author or the person says (MCP's readOnlyHint).
 //   - trail: the ends of all calls, and what plugins log in them, for who works on a plugin.

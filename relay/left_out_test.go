@@ -27,6 +27,7 @@ const wiring = "relay/capabilities.go"
 // and pages have scripts.
 var spellings = map[string]string{
 	"delegation": "delegat", "recording": `recordings|plugin.?record|record\.(start|read|stop)`,
+	"devtools":  "devtools|browser-dev",
 	"resources": `resources\.(tabs|file|https|git|providers)|capabilit(y|ies)/resources|relay__read_(tab|console)`,
 	"script":    `relay__run|capability/script`,
 }
@@ -55,7 +56,7 @@ var aside = regexp.MustCompile(`(^|/)(docs|test(data|-results)?|e2e|dist|node_mo
 
 func filesNaming(t *testing.T, capability string, word *regexp.Regexp) (names []string) {
 	root := os.DirFS("..")
-	own := []string{"relay/capability/" + capability + "/", "extension/src/capabilities/"}
+	own := []string{"relay/capability/" + capability + "/", "extension/src/capabilities/", "extension/src/browser/dev/"}
 	err := fs.WalkDir(root, ".", func(name string, entry fs.DirEntry, err error) error {
 		switch {
 		case err != nil:

@@ -40,7 +40,7 @@ func run(dir string) error {
 		outputs[filepath.Dir(file)] = filepath.Base(filepath.Dir(file))
 	}
 	own := filepath.Join(dir, "..", "extension", "src", "browser")
-	outputs[own], outputs[filepath.Join(own, "dev")] = plugin.Browser, plugin.BrowserDev
+	outputs[own], outputs[filepath.Join(own, "dev")] = plugin.Browser, plugin.OptIn
 	for source, name := range outputs {
 		if err := generate(source, filepath.Join(dir, "dist", name)); err != nil {
 			return err

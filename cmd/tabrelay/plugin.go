@@ -13,9 +13,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"tabrelay/adapters"
 	"tabrelay/relay/agent/join"
 	"tabrelay/relay/plugin/build"
+	"tabrelay/relay/plugin/catalog"
 	"tabrelay/relay/plugin/review"
 	"tabrelay/relay/program/httpapi"
 	"tabrelay/relay/road/plugin"
@@ -239,13 +239,12 @@ func (a *app) offeredPlugins() ([]build.Entry, []plugin.Plugin, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	files, err := adapters.Files()
+	cfg, _ := config.Load(a.home) // what is wrong with it is said elsewhere
+	shipped, err := catalog.Shipped(cfg)
 	if err != nil {
 		a.notef("problem: %v\n", err)
-		return added, build.Offered(nil, added), nil
 	}
-	shipped, err := plugin.LoadFS(files)
-	return added, build.Offered(shipped, added), err
+	return added, build.Offered(shipped, added), nil
 }
 
 func (a *app) pluginConfigure() *cobra.Command {

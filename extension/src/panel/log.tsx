@@ -37,8 +37,8 @@ const endOf = (entry: LogEntry): { tone: Tone; text: string } | undefined => {
 function Facts({ entry }: { entry: LogEntry }) {
   const facts: readonly (readonly [string, string | null | undefined])[] = [
     ['What', entry.detail],
-    ['Delegated agent', entry.agent],
-    ['Delegated by the client', entry.agent ? entry.client : undefined],
+    ['Agent', entry.agent],
+    ['Acts for the client', entry.agent ? entry.client : undefined],
     ['In its session', entry.asker],
     ['Decision', entry.decision],
     ['Decided by', entry.decidedBy],

@@ -4,6 +4,13 @@
 //
 // An [Agent] is a model of a provider (package provider, with the tool loop of this package) or a program (package
 // worker). The eight tools by which clients delegate open a [Session] with one, prompt it and close it.
+//
+// # Words
+//
+//   - delegation: that an agent carries out an errand for a client.
+//   - agent session: one conversation of a client with an agent. Its turn is one prompt until its end; action is one
+//     call of a tool that the agent makes in it; budget is what a turn may take.
+//   - provider: who serves the models that agents think with. Worker: a program that acts as an agent.
 package delegation
 
 import (

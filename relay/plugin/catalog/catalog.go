@@ -287,15 +287,21 @@ func (c *Catalog) installed(next *state) (plugins []plugin.Plugin, withheld map[
 	}
 	slices.SortFunc(next.folders, func(a, b pluginFolder) int { return cmp.Compare(len(b.dir), len(a.dir)) })
 	next.found, withheld = c.reviews.admit(added, next)
-	files, err := adapters.Files()
-	var shipped []plugin.Plugin
-	if err == nil {
-		shipped, err = plugin.LoadFS(files)
-	}
+	shipped, err := Shipped(c.options.Config)
 	if err != nil {
 		next.problems = append(next.problems, registry.Problem{Reason: err.Error()})
 	}
 	return build.Offered(shipped, added), withheld, nil
+}
+
+// Shipped are the plugins that come with the program, without that of a capability which it does not have.
+func Shipped(cfg config.Config) ([]plugin.Plugin, error) {
+	files, err := adapters.Files()
+	if err != nil {
+		return nil, err
+	}
+	all, err := plugin.LoadFS(files)
+	return slices.DeleteFunc(all, func(p plugin.Plugin) bool { return !cfg.HasPlugin(p.Manifest.Name) }), err
 }
 
 // Problems are what is wrong with plugins, as the person may read it.

@@ -4,7 +4,6 @@ import (
 	"slices"
 	"strings"
 
-	"tabrelay/adapters"
 	"tabrelay/relay/lib/suggest"
 	"tabrelay/relay/plugin/build"
 	"tabrelay/relay/road/plugin"
@@ -67,10 +66,9 @@ func namesOf(plugins []plugin.Plugin) (names []string) {
 
 // namesOnDisk are the names of all plugins there are, shipped and added, and of their tools.
 func namesOnDisk(home config.Home) (names []string) {
-	if files, err := adapters.Files(); err == nil {
-		if shipped, err := plugin.LoadFS(files); err == nil {
-			names = append(names, namesOf(shipped)...)
-		}
+	cfg, _ := config.Load(home) // what is wrong with it is said elsewhere
+	if shipped, err := Shipped(cfg); err == nil {
+		names = append(names, namesOf(shipped)...)
 	}
 	entries, _ := build.List(home.Plugins()) // those that cannot be read have no name to be known by
 	for _, e := range entries {

@@ -21,29 +21,29 @@ var reservedNames = []string{"agents", "all", "any", "ask", "auto", "bridge", "b
 // are part of the extension's sources, and of the binary.
 const (
 	Browser = "browser"
-	// BrowserDev is what developers need of a page. It is off until a person switches it on, and asks for each tool.
-	BrowserDev = "browser-dev"
+	// OptIn is off until a person switches it on, and asks for each tool.
+	OptIn = "browser-dev"
 )
 
 // Browses reports whether a plugin of that name, which has to be a shipped one, is of the browser's own tools.
-func Browses(name string) bool { return name == Browser || name == BrowserDev }
+func Browses(name string) bool { return name == Browser || name == OptIn }
 
-// devTools are the tools of BrowserDev.
-var devTools = []string{"console", "cookies", "downloads", "emulate", "evaluate", "network", "pdf", "performance",
+// optInTools are the tools of OptIn.
+var optInTools = []string{"console", "cookies", "downloads", "emulate", "evaluate", "network", "pdf", "performance",
 	"storage"}
 
 // Owner is the plugin, or the group, in the full name of a tool: the reverse of FullName.
 func Owner(fullName string) string {
 	owner, tool, _ := strings.Cut(fullName, "__")
-	if owner == Browser && slices.Contains(devTools, tool) {
-		return BrowserDev
+	if owner == Browser && slices.Contains(optInTools, tool) {
+		return OptIn
 	}
 	return owner
 }
 
 // FullName is the name by which agents call a tool of a plugin.
 func FullName(plugin, tool string) string {
-	if plugin == BrowserDev {
+	if plugin == OptIn {
 		plugin = Browser
 	}
 	return plugin + "__" + tool

@@ -24,11 +24,11 @@ func bind(a *call.Access) call.Binding {
 }
 
 // bindSession is what they allow for more than one call: all tools of the plugin that can do as much, with any
-// arguments, in any tab with documents of that origin. A tool that a rule singles out, or of browser-dev, is asked
+// arguments, in any tab with documents of that origin. A tool that a rule singles out, or of plugin.OptIn, is asked
 // about by itself.
 func bindSession(a *call.Access, v verdict) call.Binding {
 	b := call.Binding{Session: a.Session.ID, Plugin: a.Plugin, PluginHash: a.Hash, Risk: Risk(a)}
-	if v.singles() || a.Plugin == plugin.BrowserDev {
+	if v.singles() || a.Plugin == plugin.OptIn {
 		b.Tool = a.Tool
 	}
 	if a.At != nil {

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"tabrelay/relay/road/call"
+	"tabrelay/relay/road/plugin"
 	"tabrelay/relay/state/config"
 )
 
@@ -65,7 +66,7 @@ func withBase(permissions map[string]map[string]string, b base) map[string]map[s
 // The plugins of programs that did not write down which ones they had.
 var (
 	firstShipped = []string{"demo", "mediawiki", "pocketbase", "prometheus", "roundcube", "webpage", "wordpress"}
-	laterShipped = append([]string{"agents", "browser", config.OptIn, "dokuwiki", "node-red", "relay", "tt-rss"},
+	laterShipped = append([]string{"agents", "browser", plugin.OptIn, "dokuwiki", "node-red", "relay", "tt-rss"},
 		firstShipped...)
 )
 

@@ -23,7 +23,7 @@ func TestDeveloperToolsAreApart(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := registry.New(nil)
-	if err := r.Replace(shipped, map[string]registry.Configured{plugin.BrowserDev: {Disabled: true}}); err != nil {
+	if err := r.Replace(shipped, map[string]registry.Configured{plugin.OptIn: {Disabled: true}}); err != nil {
 		t.Fatal(err)
 	}
 	const name = "browser__evaluate"

@@ -53,13 +53,13 @@ func (s *Snapshot) Withheld(name string) *fault.Error {
 	if why == switchedOff {
 		return fault.New(fault.PermissionDenied, "The tool "+name+" is off: "+why, fault.WithOutcome(fault.NotExecuted),
 			fault.WithHint("Do not look for a way around it. The person can switch these tools on with: tabrelay "+
-				"config set plugins."+plugin.BrowserDev+".enabled true"))
+				"config set plugins."+plugin.OptIn+".enabled true"))
 	}
 	return fault.New(fault.PluginNotReviewed, "The tool "+name+" is off: "+why)
 }
 
-// switchedOff is why the tools of browser-dev are off.
-const switchedOff = "the tools of " + plugin.BrowserDev + ", for developers, are switched off"
+// switchedOff is why the tools of plugin.OptIn are off.
+const switchedOff = "the tools of " + plugin.OptIn + ", for developers, are switched off"
 
 // Registry holds the current snapshot.
 type Registry struct {
@@ -190,7 +190,7 @@ func (c *candidate) add(p *plugin.Plugin) {
 	}
 	c.seen[name] = true
 	if c.configured[name].Disabled {
-		if name == plugin.BrowserDev && p.Shipped {
+		if name == plugin.OptIn && p.Shipped {
 			c.off = p
 		}
 		return

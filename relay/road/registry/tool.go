@@ -120,7 +120,7 @@ func (t *Tool) assign() {
 	}
 	t.Group = t.Plugin.Manifest.Name
 	t.Browses = t.Plugin.Shipped && plugin.Browses(t.Group)
-	t.Develops = t.Browses && t.Group == plugin.BrowserDev
+	t.Develops = t.Browses && t.Group == plugin.OptIn
 	t.Acts = t.Browses && !t.ReadOnly
 	if t.Browses && t.Name == navigate {
 		t.Leads = "to"

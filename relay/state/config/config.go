@@ -8,6 +8,8 @@ package config
 import (
 	"encoding/json"
 	"time"
+
+	"tabrelay/relay/road/plugin"
 )
 
 // Config is every setting with its value: from the environment, else from config.json, else the default.
@@ -194,13 +196,10 @@ func (c *Config) Plugin(name string) Plugin {
 	return defaultPlugin(name)
 }
 
-// OptIn is the plugin that is off until a person switches it on; it comes with the binary.
-const OptIn = "browser-dev"
-
 // defaultPlugin is a plugin for which nothing is configured.
 func defaultPlugin(name string) Plugin {
 	p := defaults(pluginSettings)
-	p.Enabled = name != OptIn
+	p.Enabled = name != plugin.OptIn
 	return p
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"tabrelay/relay/lib/rawjson"
 	"tabrelay/relay/road/call"
+	"tabrelay/relay/road/plugin"
 )
 
 // Rights are the settings that say what agents, plugins and programs may do, as far as more of them is a matter for the
@@ -78,7 +79,7 @@ type PluginRights struct {
 // off reports whether a plugin was switched off; rights that were kept by an earlier version do not name every one.
 func (r *Rights) off(name string) bool {
 	p, known := r.Plugins[name]
-	return p.Off || !known && name == OptIn
+	return p.Off || !known && name == plugin.OptIn
 }
 
 // Rules are the permissions confirmed last and those after them.
@@ -95,8 +96,8 @@ func RightsOf(c *Config) Rights {
 	for name, p := range c.Plugins {
 		r.Plugins[name] = PluginRights{Off: !p.Enabled, URLPatterns: p.URLPatterns}
 	}
-	if _, set := r.Plugins[OptIn]; !set {
-		r.Plugins[OptIn] = PluginRights{Off: true}
+	if _, set := r.Plugins[plugin.OptIn]; !set {
+		r.Plugins[plugin.OptIn] = PluginRights{Off: true}
 	}
 	return r
 }

@@ -7,6 +7,8 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+
+	"tabrelay/relay/road/plugin"
 )
 
 // Section is what a capability adds to the configuration. Its values are a T, which [Section.Of] takes out of a Config.
@@ -15,6 +17,7 @@ type Section[T any] struct {
 	Switch     string // the setting that switches it off; empty: capabilities.<Capability>
 	Right      string // what databases call that it is on; empty: as the switch
 	About      string // "Whether …", one sentence
+	Plugin     string // of the program's plugins, the one that is there with it only; empty: none
 	Settings   []Setting[T]
 	Named      []Example // of its settings that have things by name
 
@@ -58,6 +61,7 @@ type Attached interface {
 	Key() string
 	name() string
 	on(*Config) *bool
+	plugin() string
 	rows() []Setting[Config]
 	check(*Config, *reader)
 	examples() []Example
@@ -124,7 +128,19 @@ func (c Config) Has(capability string) bool {
 	return true
 }
 
+// HasPlugin reports whether the program has a plugin that it comes with. What a person has to switch on belongs to a
+// capability.
+func (c Config) HasPlugin(name string) bool {
+	for _, s := range sections {
+		if s.plugin() == name {
+			return *s.on(&c)
+		}
+	}
+	return name != plugin.OptIn
+}
+
 func (s *Section[T]) name() string        { return s.Capability }
+func (s *Section[T]) plugin() string      { return s.Plugin }
 func (s *Section[T]) on(c *Config) *bool  { return &s.in(c).on }
 func (s *Section[T]) Key() string         { return cmp.Or(s.Switch, "capabilities."+s.Capability) }
 func (s *Section[T]) live() bool          { return s.Live }

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"reflect"
 	"time"
+
+	"tabrelay/relay/road/plugin"
 )
 
 // Units of [Size].
@@ -210,7 +212,7 @@ var settings = []Setting[Config]{
 // pluginSettings is the table of one plugin: plugins.<name>.<key>.
 var pluginSettings = []Setting[Plugin]{
 	{"enabled", Boolean, true, func(p *Plugin) any { return &p.Enabled },
-		"Whether the plugin's tools are offered. Only browser-dev is off until this says true."},
+		"Whether the plugin's tools are offered. Only " + plugin.OptIn + " is off until this says true."},
 	{"urlPatterns", List(MatchPattern), []string{}, func(p *Plugin) any { return &p.URLPatterns },
 		"Match patterns of further pages the plugin works on, for example https://wiki.example.org/*."},
 	{"settings", object, map[string]any{}, func(p *Plugin) any { return &p.Settings },
