@@ -55,16 +55,6 @@ func init() {
 	}
 }
 
-// OwnTools are the tools of the capabilities that a configuration has, as rules know them where no relay runs.
-func OwnTools(c config.Config) (list []registry.Tool) {
-	for _, one := range capabilities {
-		if one.Tools != nil && c.Has(one.Name) {
-			list = append(list, one.Tools()...)
-		}
-	}
-	return list
-}
-
 // Commands are those that capabilities add to the program, by the name of the capability.
 func Commands() iter.Seq2[string, capability.Command] {
 	return func(yield func(string, capability.Command) bool) {

@@ -12,6 +12,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/rs/zerolog"
+
 	"tabrelay/relay/agent/join"
 	"tabrelay/relay/browser/hub/hubtest"
 	"tabrelay/relay/program/httpapi"
@@ -218,7 +220,12 @@ func TestClientsAreListed(t *testing.T) {
 		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), want)
 	}
 	end()
-	seen, err := store.KnownClients(t.Context(), w.home)
+	written, err := store.Open(t.Context(), w.home.Database(), store.LimitsOf(openConfig()), zerolog.Nop())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer written.Close() // only read from
+	seen, err := written.ClientsSeen(t.Context())
 	if err != nil || len(seen) != 1 || time.Since(seen["web"]) > time.Minute {
 		t.Errorf("written down: %v, %v", seen, err)
 	}

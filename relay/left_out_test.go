@@ -89,10 +89,8 @@ func TestLeftOut(t *testing.T) {
 			overlay := leaveOut(t, one.Name)
 			binary := filepath.Join(t.TempDir(), "tabrelay")
 			inRepository(t, "go", "build", "-overlay", overlay, "-o", binary, "./cmd/tabrelay")
-			tool := "of_nobody"
-			if one.Tools != nil {
-				tool = one.Tools()[0].Name
-			}
+			r, _ := newWorld(t).relay()
+			tool := append(toolNames(r.attachmentOf(one.Name)), "of_nobody")[0]
 			answersWithout(t, binary, one.Settings.Key(), tool)
 			core := []string{"./relay/road/...", "./relay/browser/...", "./relay/agent/...", "./relay/state/...",
 				"./relay/program/...", "./relay"}

@@ -1,6 +1,7 @@
 package relay
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"fmt"
@@ -59,6 +60,9 @@ type Options struct {
 	Ready   func(join.State) // called once it answers; may be nil
 	// Repair does what is done about one of the doctor's findings; nil: side panels offer nothing of that kind.
 	Repair func(finding string) error
+	// Temporary is set for a relay that was started for a command, and ends soon after the last one: its
+	// [join.Circumstances].
+	Temporary string
 }
 
 // Relay is one running relay. Its parts are made by New and live until Close, in the order of the fields.
@@ -103,6 +107,7 @@ type Relay struct {
 	pairings httpapi.Pairings
 	clients  *client.Clients
 	limiter  *httpapi.Limiter // of connections
+	lifetime *join.Lifetime   // nil: it stays until it is stopped
 	api      *httpapi.API
 	notices  event.Notices
 }
@@ -113,6 +118,9 @@ type Relay struct {
 func New(ctx context.Context, cfg config.Config, o Options) (r *Relay, err error) {
 	r = &Relay{Options: o, config: cfg, began: time.Now(), build: join.Build(), stop: make(chan struct{}),
 		limiter: httpapi.NewLimiter()}
+	if o.Temporary != "" {
+		r.lifetime = join.NewLifetime(r.Stop)
+	}
 	r.panels = event.NewBroadcaster(func(topics []string) { r.hub.TellPanels(topics, r.policy.Waiting) })
 	r.base, r.stopBase = context.WithCancel(context.Background())
 	defer func() {
@@ -184,7 +192,7 @@ func (r *Relay) startPolicy(ctx context.Context) error { return r.policy.Start(c
 
 // serveAll begins to serve the port and the socket.
 func (r *Relay) serveAll(context.Context) (err error) {
-	if r.socket, err = r.instance.Listen(r.clients.Attach); err != nil {
+	if r.socket, err = r.instance.Listen(r.attachClient, r.lifetime); err != nil {
 		return err
 	}
 	r.api = httpapi.New(httpapi.Options{
@@ -195,13 +203,30 @@ func (r *Relay) serveAll(context.Context) (err error) {
 		Audit: r.audit,
 		Meter: r.meter, Events: &r.events, Trail: &r.trail, Notices: &r.notices, Pairings: &r.pairings, Demo: r.demo,
 		Changed: r.panels.Changed, Repair: r.Repair,
-		Base: r.base, Stopping: r.stop, Stop: r.Stop,
+		Base: r.base, Stopping: r.stop, Stop: r.Stop, Keep: r.keep,
 	})
 	r.hub.ServePanels(r.api.Panel())
 	r.server = httpapi.NewServer(r.api.Handler(), r.limiter, r.baseFor, r.part("http"))
 	go r.serve(r.listener)
 	go r.serve(r.socket.HTTP())
 	return nil
+}
+
+// attachClient serves a client on the socket. A relay that was started for a command stays for it.
+func (r *Relay) attachClient(conn net.Conn, in *bufio.Reader) {
+	r.keep()
+	r.clients.Attach(conn, in)
+}
+
+// keep makes a temporary relay one that stays.
+func (r *Relay) keep() {
+	if !r.lifetime.Keep() {
+		return
+	}
+	r.Log.Info().Msg("a client uses the relay, which was started for a command and stays for it")
+	if err := r.instance.WriteState(r.state()); err != nil {
+		r.Log.Warn().Err(err).Msg("relay.json is not up to date")
+	}
 }
 
 // baseFor is the context of the requests that come over a listener.
@@ -232,7 +257,11 @@ func (r *Relay) publish(ctx context.Context) error {
 }
 
 func (r *Relay) state() join.State {
-	return join.State{Address: r.Address(), PID: os.Getpid(), Version: Version, Build: r.build}
+	s := join.State{Address: r.Address(), PID: os.Getpid(), Version: Version, Build: r.build}
+	if r.lifetime.Temporary() {
+		s.Temporary = r.Temporary
+	}
+	return s
 }
 
 // Address is the host and port of the relay.

@@ -8,9 +8,23 @@ import (
 	"testing"
 
 	"tabrelay/relay/capability"
-	"tabrelay/relay/road/registry"
 	"tabrelay/relay/state/config"
 )
+
+// attachmentOf is a capability in a relay that has all of them.
+func (r *Relay) attachmentOf(name string) capability.Running {
+	return r.attached[slices.IndexFunc(r.switchedOn, func(on capability.Capability) bool { return on.Name == name })]
+}
+
+func toolNames(one capability.Running) (names []string) {
+	if one.Tools == nil {
+		return nil
+	}
+	for _, tool := range one.Tools() {
+		names = append(names, tool.Name)
+	}
+	return names
+}
 
 // A relay is without a capability that is switched off: no tools of its group, no routes, no findings, no figures.
 func TestSwitchedOffCapabilities(t *testing.T) {
@@ -31,22 +45,18 @@ func TestSwitchedOffCapabilities(t *testing.T) {
 			}
 			off.Listen, off.Demo.Listen = "127.0.0.1:0", ""
 			r, _ := w.relayAs(func(c *config.Config) { *c = off })
-			var tools []registry.Tool
-			if one.Tools != nil {
-				tools = one.Tools()
-			}
-			for _, tool := range tools {
-				if _, there := r.tools.Snapshot().Find(tool.Name); there {
-					t.Errorf("%s is there", tool.Name)
+			on := newWorld(t)
+			full, _ := on.relay()
+			attached := full.attachmentOf(one.Name)
+			for _, name := range toolNames(attached) {
+				if _, there := r.tools.Snapshot().Find(name); there {
+					t.Errorf("%s is there", name)
 				}
 			}
 			if len(r.attached) != len(capabilities)-1 || r.instructions()[one.Group] != "" {
 				t.Error("it is attached")
 			}
-			on := newWorld(t)
-			full, _ := on.relay()
-			at := slices.IndexFunc(full.switchedOn, func(on capability.Capability) bool { return on.Name == one.Name })
-			for _, route := range full.attached[at].Routes {
+			for _, route := range attached.Routes {
 				method, path, _ := strings.Cut(route.Pattern, " ")
 				path = strings.ReplaceAll(path, "{id}", "x")
 				if status, answer := w.person(t, method, path, ""); status != 404 {

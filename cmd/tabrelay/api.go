@@ -12,14 +12,20 @@ import (
 	"net/textproto"
 	"time"
 
+	"github.com/spf13/cobra"
+
 	"tabrelay/relay/agent/join"
 	"tabrelay/relay/program/httpapi"
 	"tabrelay/relay/road/fault"
 	"tabrelay/relay/road/policy"
+	"tabrelay/relay/state/config"
 )
 
 // exitTimeout is how long a process that was killed may take to be gone.
 const exitTimeout = time.Second
+
+// maxStarts is how often a command starts a relay, when one ends before it is asked anything.
+const maxStarts = 3
 
 // maxConfirmations is how often a person is asked for one request, whose change may be another one once they have read
 // it.
@@ -39,29 +45,86 @@ const answerTime = 3 * time.Second
 // errStuck is the error for a relay that has the instance lock and does not answer.
 var errStuck = errors.New("the relay does not answer")
 
-// answers is the error for a relay that runs and is stuck; nil too when none runs.
-func (a *app) answers(ctx context.Context) error {
-	state, ok := join.Running(ctx, a.home)
-	if !ok {
-		return nil
+// reach makes sure that a relay answers. A command that starts one, where none runs or one that was started for a
+// command in other circumstances, uses it until the command ends: its connection stays open. See [join.Lifetime].
+func (a *app) reach(ctx context.Context) error {
+	state, ok := join.Answering(ctx, a.home)
+	switch {
+	case ok && state.Temporary == "":
+		return a.unlessStuck(ctx, state)
+	case !a.startsRelay:
+		return errNotRunning()
 	}
+	if _, err := config.Load(a.home); err != nil {
+		return err // without a process for it
+	}
+	starter, err := a.starter()
+	if err != nil {
+		return err
+	}
+	if ok && state.Temporary != join.Circumstances(a.home) {
+		join.EndTemporary(ctx, a.home)
+		ok = false
+	}
+	for range maxStarts {
+		if ok {
+			if err := a.answers(ctx, state); !errors.Is(err, errEnded) {
+				return err
+			}
+		}
+		starting := a.progress("Starting the relay")
+		state, err = starter.StartTemporary(ctx)
+		starting()
+		if err != nil {
+			return err
+		}
+		ok = true
+	}
+	return failed("%w", errEnded).hinting("tabrelay logs shows why")
+}
+
+// unlessStuck is the error for a relay that is stuck. That it has ended meanwhile is found by what comes next.
+func (a *app) unlessStuck(ctx context.Context, state join.State) error {
+	if err := a.answers(ctx, state); !errors.Is(err, errEnded) {
+		return err
+	}
+	return nil
+}
+
+// answers asks a relay whether it is there.
+func (a *app) answers(ctx context.Context, state join.State) error {
 	ctx, cancel := context.WithTimeout(ctx, answerTime)
 	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://127.0.0.1/healthz", nil)
 	if err != nil {
 		return err
 	}
-	client := join.HTTP(a.home)
-	defer client.CloseIdleConnections()
-	res, err := client.Do(req)
-	if errors.Is(err, context.DeadlineExceeded) {
+	res, err := a.relay.Do(req)
+	switch {
+	case errors.Is(err, context.DeadlineExceeded):
 		return failed("%w within %s (process %d)", errStuck, answerTime, state.PID).
 			hinting("tabrelay down --force ends it; then run: tabrelay up")
+	case errors.Is(err, context.Canceled):
+		return err
+	case err != nil:
+		return errEnded
 	}
-	if err == nil {
-		_ = res.Body.Close() // what it says does not matter
+	_, err = io.Copy(io.Discard, res.Body) // what it says does not matter, but the connection is used again
+	return errors.Join(err, res.Body.Close())
+}
+
+// startingRelay has commands start a relay where none runs.
+func (a *app) startingRelay(cmd *cobra.Command) *cobra.Command {
+	if run := cmd.RunE; run != nil {
+		cmd.RunE = func(cmd *cobra.Command, args []string) error {
+			a.startsRelay = true
+			return run(cmd, args)
+		}
 	}
-	return nil // that a relay ended meanwhile is found by what comes next
+	for _, sub := range cmd.Commands() {
+		a.startingRelay(sub)
+	}
+	return cmd
 }
 
 // relayGone reports whether a request failed because no relay runs any more.
@@ -163,10 +226,7 @@ func (a *app) withPanelNotice(ctx context.Context, relayAnswered func()) context
 func (a *app) sendOnce(
 	ctx context.Context, method, path string, body any, header http.Header,
 ) (*http.Response, error) {
-	if _, ok := join.Running(ctx, a.home); !ok {
-		return nil, errNotRunning()
-	}
-	if err := a.answers(ctx); err != nil {
+	if err := a.reach(ctx); err != nil {
 		return nil, err
 	}
 	text, err := json.Marshal(body)
@@ -180,7 +240,7 @@ func (a *app) sendOnce(
 		return nil, err
 	}
 	req.Header = header
-	res, err := join.HTTP(a.home).Do(req)
+	res, err := a.relay.Do(req)
 	done()
 	if err != nil {
 		if stopped := stoppedRequest(ctx, method, path); stopped != nil {

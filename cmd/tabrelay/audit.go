@@ -158,6 +158,7 @@ func (a *app) openAudit(ctx context.Context) (*httpapi.AuditReader, error) {
 		return nil, failed("there is no audit log: no relay has run with the home folder %s",
 			a.home).hinting("tabrelay up starts one")
 	}
+	join.EndTemporary(ctx, a.home)
 	if _, ok := join.Running(ctx, a.home); ok {
 		var page httpapi.AuditPage
 		if err := a.get(ctx, "/api/v1/audit?limit=1", &page); err != nil {

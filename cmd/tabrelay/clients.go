@@ -1,9 +1,9 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"io/fs"
 	"net/http"
 	"net/url"
@@ -16,7 +16,6 @@ import (
 
 	"tabrelay/relay"
 	"tabrelay/relay/agent/client"
-	"tabrelay/relay/agent/join"
 	"tabrelay/relay/lib/suggest"
 	"tabrelay/relay/plugin/catalog"
 	"tabrelay/relay/program/connect"
@@ -27,14 +26,6 @@ import (
 )
 
 const clientsPath = "/api/v1/clients"
-
-// secrets opens secrets.json, and creates the home folder if it is missing.
-func (a *app) secrets() (*config.Secrets, error) {
-	if err := a.home.Create(); err != nil {
-		return nil, err
-	}
-	return config.OpenSecrets(a.home)
-}
 
 // knownSecrets opens secrets.json where there is one, and makes nothing.
 func (a *app) knownSecrets() (*config.Secrets, error) {
@@ -50,7 +41,7 @@ func (a *app) clients() *cobra.Command {
 		Short: "List, add, scope, rotate and revoke the clients that may use the relay",
 	}
 	cmd.AddCommand(a.clientsList(), a.clientsAdd(), a.clientsScope(), a.clientsRotate(), a.clientsRevoke())
-	return cmd
+	return a.startingRelay(cmd)
 }
 
 func (a *app) clientsList() *cobra.Command {
@@ -78,18 +69,11 @@ func (a *app) clientsList() *cobra.Command {
 	})
 }
 
-// clientsNow asks the running relay, or reads the home folder when none runs.
+// clientsNow are those that have a token or are connected.
 func (a *app) clientsNow(ctx context.Context) ([]client.View, error) {
-	if _, ok := join.Running(ctx, a.home); ok {
-		var v httpapi.ClientsView
-		err := a.get(ctx, clientsPath, &v)
-		return v.Clients, err
-	}
-	secrets, err := a.secrets()
-	if err != nil {
-		return nil, err
-	}
-	return client.ListOffline(ctx, a.home, secrets), nil
+	var v httpapi.ClientsView
+	err := a.get(ctx, clientsPath, &v)
+	return v.Clients, err
 }
 
 func since(c client.View) string {
@@ -172,13 +156,9 @@ func (a *app) clientsScope() *cobra.Command {
 			"something; --toolset all, --plugins all and --read-only=false remove a limit. It applies at once to " +
 			"new calls.",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			secrets, err := a.secrets()
+			c, err := a.client(cmd.Context(), args[0])
 			if err != nil {
 				return err
-			}
-			c, ok := findToken(secrets, args[0])
-			if !ok {
-				return unknownClient(secrets, args[0])
 			}
 			if cmd.Flags().NFlag() == 0 {
 				a.printf("%s\n", policy.ScopeWords(c.Scope))
@@ -188,7 +168,9 @@ func (a *app) clientsScope() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if err := a.setScope(cmd.Context(), secrets, c.Name, scope); err != nil {
+			body := map[string]call.Scope{"scope": scope}
+			var now httpapi.ClientsView
+			if err := a.request(cmd.Context(), http.MethodPut, clientPath(c.Name), body, &now); err != nil {
 				return err
 			}
 			a.notef("%s may use: %s.\n", c.Name, policy.ScopeWords(scope))
@@ -198,29 +180,27 @@ func (a *app) clientsScope() *cobra.Command {
 	})
 }
 
-// findToken is the client of that name, if it has a token.
-func findToken(secrets *config.Secrets, name string) (c config.Client, ok bool) {
-	if secrets == nil {
-		return c, false
+// client is the one of that name that has a token.
+func (a *app) client(ctx context.Context, name string) (one client.View, err error) {
+	list, err := a.clientsNow(ctx)
+	if err != nil {
+		return one, err
 	}
-	all := secrets.Clients()
-	if i := slices.IndexFunc(all, func(c config.Client) bool { return c.Name == name }); i >= 0 {
-		return all[i], true
+	var known []config.Client
+	for _, c := range list {
+		switch {
+		case !c.Registered:
+		case c.Name == name:
+			return c, nil
+		default:
+			known = append(known, config.Client{Name: c.Name})
+		}
 	}
-	return c, false
+	return one, failed("%w", config.UnknownClient(name, known)).
+		hinting("tabrelay clients list shows them; tabrelay clients add NAME makes one")
 }
 
-func unknownClient(secrets *config.Secrets, name string) error {
-	return withClientHint(config.UnknownClient(name, secrets.Clients()))
-}
-
-// withClientHint says where the names of clients are, when one is not among them.
-func withClientHint(err error) error {
-	if errors.Is(err, config.ErrNoClient) {
-		return failed("%w", err).hinting("tabrelay clients list shows them; tabrelay clients add NAME makes one")
-	}
-	return err
-}
+func clientPath(name string) string { return clientsPath + "/" + url.PathEscape(name) }
 
 func (a *app) clientsRotate() *cobra.Command {
 	return a.withJSON(&cobra.Command{
@@ -235,100 +215,38 @@ func (a *app) clientsRotate() *cobra.Command {
 	})
 }
 
-// addClient adds a client: through the running relay, or in the home folder when none runs.
+// addClient adds a client.
 func (a *app) addClient(ctx context.Context, name string, scope call.Scope) (token string, err error) {
 	if err := config.CheckClientName(name); err != nil {
 		return "", usage("%w", err)
 	}
-	if _, ok := join.Running(ctx, a.home); ok {
-		var made httpapi.Token
-		err := a.post(ctx, clientsPath, httpapi.NewClient{Name: name, Scope: scope}, &made)
-		return made.Token, err
-	}
-	secrets, err := a.secrets()
-	if err != nil {
-		return "", err
-	}
-	if err := config.CheckNew(name, secrets.Clients()); err != nil {
-		return "", err
-	}
-	err = a.changeClients(ctx, secrets, policy.AddChange(name, scope), func() (err error) {
-		token, err = secrets.AddWithin(name, scope)
-		return err
-	})
-	return token, err
+	var made httpapi.Token
+	err = a.post(ctx, clientsPath, httpapi.NewClient{Name: name, Scope: scope}, &made)
+	return made.Token, err
 }
 
-// errUnrecorded is that a change was not made, because it could not be written into the audit log.
-var errUnrecorded = errors.New("nothing was changed, because it could not be written into the audit log")
-
-// changeClients changes secrets.json where no relay does it: a person confirms the change at the terminal, unless it is
-// nil, and it is written into the audit log. A running relay notices the change and records it itself.
-func (a *app) changeClients(
-	ctx context.Context, secrets *config.Secrets, c *policy.Change, change func() error,
-) error {
-	if err := a.confirmHere(ctx, c); err != nil {
-		return err
-	}
-	if _, ok := join.Running(ctx, a.home); ok {
-		return change()
-	}
-	offline, err := a.openOffline(ctx)
-	var running *join.RunningError
-	switch {
-	case c == nil && errors.As(err, &running): // it has just started
-		return change()
-	case err != nil:
-		return fmt.Errorf("%w: %w", errUnrecorded, err)
-	}
-	if c != nil {
-		offline.Confirmed(c)
-	}
-	err = offline.ChangeClients(secrets, change)
-	return errors.Join(err, offline.Close())
-}
-
-// revokeClient revokes a client even when that cannot be written into the audit log.
-func (a *app) revokeClient(ctx context.Context, secrets *config.Secrets, name string) error {
-	revoke := func() error { return secrets.Revoke(name) }
-	err := a.changeClients(ctx, secrets, nil, revoke)
-	if errors.Is(err, errUnrecorded) {
-		a.notef("The token of %s was revoked, but the audit log does not say so: %s\n", name, err)
-		err = revoke()
-	}
-	return err
-}
-
-// rotateToken gives a client a new token, as addClient does.
+// rotateToken gives a client a new token.
 func (a *app) rotateToken(ctx context.Context, name string) (token string, err error) {
-	secrets, err := a.secrets()
-	if err != nil {
-		return "", err
-	}
-	if _, ok := findToken(secrets, name); !ok {
-		return "", unknownClient(secrets, name)
-	}
-	if _, ok := join.Running(ctx, a.home); ok {
-		var made httpapi.Token
-		err := a.post(ctx, clientsPath+"/"+url.PathEscape(name)+"/rotate", struct{}{}, &made)
-		return made.Token, err
-	}
-	err = a.changeClients(ctx, secrets, policy.RotateClientChange(name), func() (err error) {
-		token, err = secrets.Rotate(name)
-		return err
-	})
-	return token, err
+	var made httpapi.Token
+	err = a.post(ctx, clientPath(name)+"/rotate", struct{}{}, &made)
+	return made.Token, err
 }
 
-// setScope changes the scope of a client, as addClient does.
-func (a *app) setScope(ctx context.Context, secrets *config.Secrets, name string, scope call.Scope) error {
-	if _, ok := join.Running(ctx, a.home); ok {
-		var now httpapi.ClientsView
-		path := clientsPath + "/" + url.PathEscape(name)
-		return a.request(ctx, http.MethodPut, path, map[string]call.Scope{"scope": scope}, &now)
+// revokeClient revokes a client, also where no relay can be started, which would write that into the audit log.
+func (a *app) revokeClient(ctx context.Context, name string) error {
+	noRelay := a.reach(ctx)
+	if noRelay == nil {
+		return a.request(ctx, http.MethodDelete, clientPath(name), nil, &httpapi.ClientsView{})
 	}
-	change := policy.ScopeChange(name, secrets.Clients(), scope)
-	return a.changeClients(ctx, secrets, change, func() error { return secrets.SetScope(name, scope) })
+	secrets, err := a.knownSecrets()
+	if err != nil || secrets == nil {
+		return cmp.Or(err, noRelay)
+	}
+	if err := secrets.Revoke(name); err != nil {
+		return err
+	}
+	a.notef("The token of %s was revoked, but the audit log does not say so: %s\n", name, noRelay)
+	return nil
 }
 
 func (a *app) printToken(name, token string) error {
@@ -346,12 +264,8 @@ func (a *app) clientsRevoke() *cobra.Command {
 	return &cobra.Command{
 		Use: "revoke NAME", Short: "Revoke a client's token: it loses access at once", Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			secrets, err := a.secrets()
-			if err != nil {
+			if err := a.revokeClient(cmd.Context(), args[0]); err != nil {
 				return err
-			}
-			if err := a.revokeClient(cmd.Context(), secrets, args[0]); err != nil {
-				return withClientHint(err)
 			}
 			a.notef("%s cannot connect any more.\n", args[0])
 			return nil

@@ -13,6 +13,7 @@ import (
 	"tabrelay/relay/program/httpapi"
 	"tabrelay/relay/road/plugin"
 	"tabrelay/relay/state/config"
+	"tabrelay/relay/state/store"
 )
 
 // fixed are words that never change.
@@ -77,22 +78,19 @@ func (a *app) pluginSettingWords(name string) (list []string) {
 	return list
 }
 
-func (a *app) clientWords(ctx context.Context) (list []string) {
-	if secrets, err := a.knownSecrets(); err != nil || secrets == nil {
+func (a *app) clientWords(context.Context) (list []string) {
+	secrets, err := a.knownSecrets()
+	if err != nil || secrets == nil {
 		return nil // and a shell makes no home folder
 	}
-	clients, err := a.clientsNow(ctx)
-	if err != nil {
-		return nil
-	}
-	for _, c := range clients {
+	for _, c := range secrets.Clients() {
 		list = append(list, c.Name)
 	}
 	return list
 }
 
 func (a *app) profileWords(ctx context.Context) (list []string) {
-	profiles, err := a.profilesNow(ctx)
+	profiles, err := store.KnownProfiles(ctx, a.home)
 	if err != nil {
 		return nil
 	}

@@ -2,10 +2,10 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -132,11 +132,8 @@ func (c *connection) writeEntry(ctx context.Context, server connect.Server) erro
 		c.notef("%s was connected to the relay of %s, and is now connected to that of "+
 			"%s.\n", c.Title, entryHome(old), c.home)
 	}
-	if c.secrets, err = c.app.secrets(); err != nil {
-		return err
-	}
 	server.Token = old.Token
-	if name, ok := c.secrets.Verify(old.Token); !ok || name != c.Name {
+	if !c.holdsToken(old) {
 		if server.Token, err = c.freshToken(ctx); err != nil {
 			return err
 		}
@@ -166,32 +163,51 @@ func (c *connection) printChange(change connect.Change) error {
 		"changed": change.Changed, "removed": change.Removed})
 }
 
+// holdsToken reports whether the token of an entry is the client's own, and valid.
+func (c *connection) holdsToken(entry connect.Server) bool {
+	if c.secrets == nil {
+		return false
+	}
+	name, ok := c.secrets.Verify(entry.Token)
+	return ok && name == c.Name
+}
+
+// hasToken reports whether the client has a token.
+func (c *connection) hasToken() bool {
+	return c.secrets != nil && slices.ContainsFunc(c.secrets.Clients(), func(one config.Client) bool {
+		return one.Name == c.Name
+	})
+}
+
 // freshToken makes a token for a client that has no valid one. Replacing a token is confirmed, since its holder can act
-// as the client; a first one is not: without one a client may attach over the socket by that name anyway.
+// as the client; a first one is not: without one a client may attach over the socket by that name anyway. The relay
+// reads again who has a token, and writes what it finds into the audit log.
 func (c *connection) freshToken(ctx context.Context) (token string, err error) {
-	if _, ok := findToken(c.secrets, c.Name); ok {
+	c.startsRelay = true
+	if err := c.reach(ctx); err != nil {
+		return "", fmt.Errorf("nothing was changed, because it could not be written into the audit log: %w", err)
+	}
+	if c.hasToken() {
 		return c.rotateToken(ctx, c.Name)
 	}
-	err = c.changeClients(ctx, c.secrets, nil, func() (err error) {
-		token, err = c.secrets.Add(c.Name)
-		return err
-	})
-	return token, err
+	if c.secrets, err = config.OpenSecrets(c.home); err != nil {
+		return "", err
+	}
+	if token, err = c.secrets.Add(c.Name); err != nil {
+		return "", err
+	}
+	return token, c.reloadPlugins(ctx)
 }
 
 // printEntry shows what connect would write, and changes nothing. A client that has no token yet is shown without one:
 // the relay knows it by its name then.
 func (c *connection) printEntry(server connect.Server) error {
 	old, _, err := c.Entry(c.env)
-	name, ok := "", false
-	if c.secrets != nil {
-		name, ok = c.secrets.Verify(old.Token)
-	}
 	note := ""
-	switch _, known := findToken(c.secrets, c.Name); {
-	case err == nil && ok && name == c.Name:
+	switch {
+	case err == nil && c.holdsToken(old):
 		server.Token = old.Token
-	case known:
+	case c.hasToken():
 		server.Token = "…"
 		note = fmt.Sprintf("%s has a token, which cannot be shown again. tabrelay clients rotate %s makes a new one.\n",
 			c.Title, c.Name)
@@ -266,8 +282,9 @@ func (c *connection) removeEntry(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if _, ok := findToken(c.secrets, c.Name); ok {
-		if err := c.revokeClient(ctx, c.secrets, c.Name); err != nil {
+	if c.hasToken() {
+		c.startsRelay = true
+		if err := c.revokeClient(ctx, c.Name); err != nil {
 			return err
 		}
 	}
@@ -323,12 +340,9 @@ func (a *app) pair() *cobra.Command {
 }
 
 func (a *app) rotatePairing(ctx context.Context) error {
-	done := httpapi.Rotated{Folder: string(a.home.Extension())}
-	rotate := a.rotateOffline
-	if _, ok := join.Running(ctx, a.home); ok {
-		rotate = func(ctx context.Context) error { return a.post(ctx, "/api/v1/pairing/rotate", struct{}{}, &done) }
-	}
-	if err := rotate(ctx); err != nil {
+	a.startsRelay = true
+	var done httpapi.Rotated
+	if err := a.post(ctx, "/api/v1/pairing/rotate", struct{}{}, &done); err != nil {
 		return err
 	}
 	if a.json {
@@ -339,21 +353,4 @@ func (a *app) rotatePairing(ctx context.Context) error {
 		"tabrelay pair\n",
 		done.Folder)
 	return nil
-}
-
-func (a *app) rotateOffline(ctx context.Context) error {
-	secrets, err := a.secrets()
-	if err != nil {
-		return err
-	}
-	change := httpapi.RotateChange()
-	if err := a.confirmHere(ctx, change); err != nil {
-		return err
-	}
-	offline, err := a.openOffline(ctx)
-	if err != nil {
-		return fmt.Errorf("%w: %w", errUnrecorded, err)
-	}
-	offline.Confirmed(change)
-	return errors.Join(offline.RotatePairing(secrets), offline.Close())
 }

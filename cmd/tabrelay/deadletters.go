@@ -19,7 +19,7 @@ func (a *app) deadLetters() *cobra.Command {
 			"If the outcome of a call became known later, dead-letters show says so.",
 	}
 	cmd.AddCommand(a.listLetters(), a.showLetter(), a.replayLetter())
-	return cmd
+	return a.startingRelay(cmd)
 }
 
 func (a *app) listLetters() *cobra.Command {

@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"tabrelay/relay"
+	"tabrelay/relay/agent/join"
 	"tabrelay/relay/program/connect"
 	"tabrelay/relay/program/doctor"
 	"tabrelay/relay/program/httpapi"
@@ -77,6 +78,7 @@ func (a *app) doctor() *cobra.Command {
 func (a *app) diagnose(ctx context.Context) (httpapi.Status, []doctor.Finding) {
 	soon, cancel := context.WithTimeout(ctx, 2*answerTime) // to say that it is there, and then how it is
 	defer cancel()
+	join.EndTemporary(soon, a.home) // its port is free for one that stays
 	status, silent := a.relayStatus(soon)
 	return status, httpapi.Diagnose(ctx, a.home, relay.Version, status, silent)
 }

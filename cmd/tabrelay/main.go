@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/http"
 	"os"
 	"os/signal"
 	"strings"
@@ -16,6 +17,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"tabrelay/relay"
+	"tabrelay/relay/agent/join"
 	"tabrelay/relay/lib/suggest"
 	"tabrelay/relay/state/config"
 )
@@ -48,6 +50,9 @@ type app struct {
 	terminal
 	home     config.Home
 	attached []attached
+
+	startsRelay bool         // the command starts a relay where none runs
+	relay       *http.Client // for requests to the relay of this home folder
 }
 
 // commands is the tree of commands.
@@ -62,6 +67,7 @@ func (a *app) commands() *cobra.Command {
 			if a.home, err = config.ResolveHome(); err != nil {
 				return usage("%w", err)
 			}
+			a.relay = join.HTTP(a.home)
 			if cmd.Name() == cobra.ShellCompRequestCmd || cmd.Name() == cobra.ShellCompNoDescRequestCmd {
 				a.hideSwitchedOff()
 			}

@@ -3,7 +3,6 @@ package main
 import (
 	"cmp"
 	"context"
-	"errors"
 	"net/http"
 	"net/url"
 	"slices"
@@ -12,9 +11,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"tabrelay/relay"
-	"tabrelay/relay/agent/client"
-	"tabrelay/relay/agent/join"
 	"tabrelay/relay/program/httpapi"
 	"tabrelay/relay/road/call"
 	"tabrelay/relay/road/policy"
@@ -37,52 +33,17 @@ func (a *app) permit() *cobra.Command {
 	}
 	cmd.AddCommand(a.permitList(), a.permitSet(), a.permitUnset(), a.permitPending(), a.permitAllow(), a.permitDeny(),
 		a.permitConfirm())
-	return cmd
+	return a.startingRelay(cmd)
 }
 
 const permissionsPath = "/api/v1/permissions"
-
-// permissions sends a request about the permissions to the relay, or calls offline when none runs.
-func (a *app) permissions(
-	ctx context.Context, method, path string, body any, offline func(*client.Offline) error,
-) (p policy.Permissions, err error) {
-	if _, ok := join.Running(ctx, a.home); ok {
-		return p, a.request(ctx, method, path, body, &p)
-	}
-	home, err := a.openOffline(ctx)
-	if err != nil {
-		return p, err
-	}
-	err = offline(home)
-	p = home.Permissions()
-	return p, errors.Join(err, home.Close())
-}
-
-// openOffline opens a home folder in which no relay runs.
-func (a *app) openOffline(ctx context.Context) (*client.Offline, error) {
-	cfg, err := config.Load(a.home)
-	if err != nil {
-		return nil, err
-	}
-	return client.OpenOffline(ctx, a.home, cfg, relay.OwnTools(cfg))
-}
-
-// confirmOffline lets the person confirm a change of the rules while no relay runs.
-func (a *app) confirmOffline(ctx context.Context, o *client.Offline, c *policy.Change) error {
-	if err := a.confirmHere(ctx, c); err != nil || c == nil {
-		return err
-	}
-	o.Confirmed(c)
-	return nil
-}
 
 func (a *app) permitList() *cobra.Command {
 	return a.withJSON(&cobra.Command{
 		Use: "list", Short: "List the rules, and what you allowed for a limited time",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			p, err := a.permissions(cmd.Context(), http.MethodGet, permissionsPath, nil,
-				func(*client.Offline) error { return nil })
-			if err != nil {
+			var p policy.Permissions
+			if err := a.get(cmd.Context(), permissionsPath, &p); err != nil {
 				return err
 			}
 			if a.json {
@@ -167,17 +128,8 @@ func (a *app) permitSet() *cobra.Command {
 }
 
 func (a *app) setRule(ctx context.Context, rule policy.NewRule) error {
-	p, err := a.permissions(ctx, http.MethodPut, permissionsPath, rule, func(o *client.Offline) error {
-		made, lasts, err := o.Check(rule, policy.ByTerminal)
-		if err == nil {
-			err = a.confirmOffline(ctx, o, o.RuleChange(made, lasts))
-		}
-		if err != nil {
-			return err
-		}
-		return o.Set(ctx, made, lasts)
-	})
-	if err != nil {
+	var p policy.Permissions
+	if err := a.request(ctx, http.MethodPut, permissionsPath, rule, &p); err != nil {
 		return unknownTarget(err)
 	}
 	a.noteClient(ctx, rule.Client)
@@ -194,7 +146,7 @@ func (a *app) setRule(ctx context.Context, rule policy.NewRule) error {
 }
 
 func unknownTarget(err error) error {
-	if errors.Is(err, policy.ErrTarget) || strings.Contains(err.Error(), policy.ErrTarget.Error()) {
+	if strings.Contains(err.Error(), policy.ErrTarget.Error()) {
 		return failed("%w", err).hinting("tabrelay tools lists the tools, tabrelay plugin list the plugins")
 	}
 	return err
@@ -205,21 +157,8 @@ func (a *app) permitUnset() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "unset TARGET", Short: "Remove a rule", Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			ctx := cmd.Context()
 			path := permissionsPath + "?" + url.Values{"target": {args[0]}, "client": {clientName}}.Encode()
-			_, err := a.permissions(ctx, http.MethodDelete, path, nil, func(o *client.Offline) error {
-				target := policy.Spelled(args[0])
-				if err := a.confirmOffline(ctx, o, o.UnsetChange(target, clientName)); err != nil {
-					return err
-				}
-				found, err := o.Unset(ctx, target, clientName, policy.ByTerminal)
-				if err == nil && !found {
-					return failed("there is no such rule").
-						hinting("tabrelay permit list shows them; those of config.json are changed there")
-				}
-				return err
-			})
-			return err
+			return a.request(cmd.Context(), http.MethodDelete, path, nil, &policy.Permissions{})
 		},
 	}
 	cmd.Flags().StringVar(&clientName, "client", "", "the rule that is only for the client of this name")

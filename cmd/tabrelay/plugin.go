@@ -28,8 +28,11 @@ func (a *app) plugin() *cobra.Command {
 		Use: "plugin", Short: "Make, record, test, pack, find, add, review, annotate, update and configure plugins",
 	}
 	cmd.AddCommand(a.pluginNew(), a.pluginDev(), a.pluginBuild(), a.pluginCheck(), a.pluginTest(), a.pluginPack(),
-		a.pluginAdd(), a.pluginReview(), a.pluginAnnotate(), a.pluginUpdate(), a.pluginUse(), a.pluginRemove(),
-		a.pluginList(), a.pluginSearch(), a.pluginConfigure())
+		a.pluginUse(), a.pluginSearch(), a.pluginConfigure())
+	for _, one := range []*cobra.Command{a.pluginAdd(), a.pluginReview(), a.pluginAnnotate(), a.pluginUpdate(),
+		a.pluginRemove(), a.pluginList()} {
+		cmd.AddCommand(a.startingRelay(one))
+	}
 	return cmd
 }
 
@@ -88,9 +91,11 @@ func (a *app) printWarnings(found []build.Diagnostic) {
 	}
 }
 
-// reloadPlugins makes a running relay read its plugins again, and shows its problems with some of them.
+// reloadPlugins makes the relay, if the command has one, read its plugins again, and shows its problems with some of
+// them.
 func (a *app) reloadPlugins(ctx context.Context, names ...string) error {
-	if _, ok := join.Running(ctx, a.home); !ok {
+	if _, ok := join.Running(ctx, a.home); !ok && !a.startsRelay {
+		join.EndTemporary(ctx, a.home) // the next command starts one, which reads them
 		return nil
 	}
 	var answer struct {
@@ -117,7 +122,7 @@ type pluginRow struct {
 	Folder  string   `json:"folder,omitempty"`
 	Matches []string `json:"matches,omitempty"`
 	Problem string   `json:"problem,omitempty"`
-	// of the content in the folder; empty when no relay runs, and for shipped ones
+	// of the content in the folder; empty when no relay can be started, and for shipped ones
 	Review  string `json:"review,omitempty"`
 	Serving string `json:"serving,omitempty"` // hash of the content that is offered, where that has to be reviewed
 
@@ -208,12 +213,9 @@ func (a *app) pluginRows(ctx context.Context) ([]pluginRow, error) {
 	return list, nil
 }
 
-// addRelayState adds what a running relay knows: the state of reviews, and the pages, which depend on settings and on
+// addRelayState adds what the relay knows: the state of reviews, and the pages, which depend on settings and on
 // the demo's address as well as on the manifest.
 func (a *app) addRelayState(ctx context.Context, list []pluginRow) {
-	if _, ok := join.Running(ctx, a.home); !ok {
-		return
-	}
 	var status httpapi.Status
 	if err := a.get(ctx, "/api/v1/status", &status); err != nil {
 		a.notef("problem: %v\n", err)

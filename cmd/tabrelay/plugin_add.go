@@ -16,13 +16,10 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/sync/errgroup"
 
-	"tabrelay/relay/agent/join"
 	"tabrelay/relay/plugin/build"
 	"tabrelay/relay/plugin/catalog"
 	"tabrelay/relay/plugin/install"
 	"tabrelay/relay/road/plugin"
-	"tabrelay/relay/road/policy"
-	"tabrelay/relay/state/config"
 )
 
 func (a *app) pluginAdd() *cobra.Command {
@@ -36,7 +33,7 @@ func (a *app) pluginAdd() *cobra.Command {
 			"is verified, unpacked into the home folder and pinned to its content. Several are added together.\n" +
 			"npm:NAME means a package even where there is a folder of that name.",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := a.home.Create(); err != nil {
+			if err := a.reach(cmd.Context()); err != nil { // before anything is added
 				return err
 			}
 			tuneGC(false)
@@ -247,42 +244,17 @@ func (a *app) pluginRemove() *cobra.Command {
 	}
 }
 
-// removePlugin has the relay remove a plugin, as it does for the panel; where none runs, it removes the same itself.
+// removePlugin has the relay remove a plugin, as it does for the panel.
 func (a *app) removePlugin(ctx context.Context, name string) error {
 	entry, err := build.Find(a.home.Plugins(), name)
 	if err != nil {
 		return err
 	}
-	if _, running := join.Running(ctx, a.home); running && entry != nil {
-		_, err = a.exchange(ctx, http.MethodDelete, "/api/v1/plugins/"+url.PathEscape(name), nil)
-	} else if entry == nil {
-		err = install.Remove(a.home.Plugins(), name) // which says so
-	} else {
-		err = a.removePluginOffline(ctx, name)
-	}
-	if err != nil {
+	if _, err = a.exchange(ctx, http.MethodDelete, "/api/v1/plugins/"+url.PathEscape(name), nil); err != nil {
 		return err
 	}
 	a.notef("%s is removed, with %s.\n", name, a.goneWith(entry))
 	return nil
-}
-
-func (a *app) removePluginOffline(ctx context.Context, name string) error {
-	offline, err := a.openOffline(ctx)
-	if err != nil {
-		return err
-	}
-	// What it may do goes first: a plugin whose files could not be removed has nothing allowed then.
-	if err := errors.Join(offline.ForgetPlugin(ctx, name, policy.ByTerminal), offline.Close()); err != nil {
-		return err
-	}
-	if err := install.Remove(a.home.Plugins(), name); err != nil {
-		return err
-	}
-	if slices.Contains(catalog.PluginNames(a.home), name) {
-		return nil // the one that comes with tabrelay goes by the same settings
-	}
-	return config.Unset(a.home, []string{"plugins", name})
 }
 
 // goneWith says what went with a plugin that was removed, and what stays.

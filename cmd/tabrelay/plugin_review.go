@@ -14,11 +14,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"tabrelay/relay/agent/join"
 	"tabrelay/relay/plugin/catalog"
 	"tabrelay/relay/plugin/review"
 	"tabrelay/relay/program/httpapi"
-	"tabrelay/relay/state/config"
 )
 
 func (a *app) pluginReview() *cobra.Command {
@@ -240,16 +238,6 @@ func offNotice(s review.Sheet) string {
 
 // reviewAdded shows what was just added or changed, and asks whether it may run.
 func (a *app) reviewAdded(ctx context.Context, names ...string) error {
-	if _, ok := join.Running(ctx, a.home); !ok {
-		if c, err := config.Load(a.home); err == nil && c.Review.Required {
-			next := "tabrelay plugin review --all"
-			if len(names) == 1 {
-				next = "tabrelay plugin review " + names[0]
-			}
-			a.notef("It is off until you review it: tabrelay up, then %s\n", next)
-		}
-		return nil
-	}
 	sheets, err := a.sheets(ctx, names)
 	if err != nil {
 		return err

@@ -25,7 +25,7 @@ import (
 const stopTimeout = 10 * time.Second
 
 func (a *app) serve() *cobra.Command {
-	var background, detached bool
+	var background, detached, temporary bool
 	cmd := &cobra.Command{
 		Use:   "serve",
 		Short: "Run the relay in the foreground",
@@ -34,7 +34,7 @@ func (a *app) serve() *cobra.Command {
 			case background:
 				return a.startInBackground(cmd.Context())
 			case detached:
-				return a.serveDetached(cmd.Context())
+				return a.serveDetached(cmd.Context(), temporary)
 			}
 			return a.serveForeground(cmd.Context())
 		},
@@ -42,7 +42,9 @@ func (a *app) serve() *cobra.Command {
 	cmd.Flags().BoolVar(&background, "background", false, "start the relay in the background and return when it "+
 		"answers")
 	cmd.Flags().BoolVar(&detached, "detached", false, "be the relay in the background")
-	_ = cmd.Flags().MarkHidden("detached") // fails only for a flag that does not exist
+	cmd.Flags().BoolVar(&temporary, "temporary", false, "with --detached: end soon after the last command")
+	_ = cmd.Flags().MarkHidden("detached")  // fails only for a flag that does not exist
+	_ = cmd.Flags().MarkHidden("temporary") // as above
 	return cmd
 }
 
@@ -72,7 +74,8 @@ func (a *app) serveForeground(ctx context.Context) error {
 	if a.hasViewer() {
 		out = zerolog.ConsoleWriter{Out: a.err, NoColor: true, TimeFormat: "15:04:05"}
 	}
-	r, log, err := a.openRelay(ctx, out)
+	join.EndTemporary(ctx, a.home)
+	r, log, err := a.openRelay(ctx, "", out)
 	if err != nil {
 		return err
 	}
@@ -81,9 +84,13 @@ func (a *app) serveForeground(ctx context.Context) error {
 
 // serveDetached is the relay that another process waits for. stderr is a pipe to it: it carries the state of the relay
 // as one line, or the error why it cannot run. Afterwards nobody reads the pipe.
-func (a *app) serveDetached(ctx context.Context) error {
+func (a *app) serveDetached(ctx context.Context, temporary bool) error {
 	signal.Ignore(syscall.SIGPIPE)
-	r, log, err := a.openRelay(ctx)
+	circumstances := ""
+	if temporary {
+		circumstances = join.Circumstances(a.home)
+	}
+	r, log, err := a.openRelay(ctx, circumstances)
 	if running, ok := errors.AsType[*join.RunningError](err); ok {
 		return json.NewEncoder(a.err).Encode(running.State) // that relay serves as well
 	}
@@ -99,8 +106,10 @@ func (a *app) serveDetached(ctx context.Context) error {
 	return errors.Join(r.Run(ctx), log.Close())
 }
 
-// openRelay reads the configuration and makes a relay that answers.
-func (a *app) openRelay(ctx context.Context, copies ...io.Writer) (*relay.Relay, *logfile.Log, error) {
+// openRelay reads the configuration and makes a relay that answers. temporary is empty for one that stays; see
+// [relay.Options].
+func (a *app) openRelay(ctx context.Context, temporary string, copies ...io.Writer) (*relay.Relay, *logfile.Log,
+	error) {
 	if err := a.home.Create(); err != nil {
 		return nil, nil, err
 	}
@@ -117,7 +126,8 @@ func (a *app) openRelay(ctx context.Context, copies ...io.Writer) (*relay.Relay,
 		log.Warn().Msg(warning)
 	}
 	defer debug.SetGCPercent(debug.SetGCPercent(startGC))
-	r, err := relay.New(ctx, cfg, relay.Options{Home: a.home, Log: log.Logger, Repair: a.repairApart()})
+	r, err := relay.New(ctx, cfg, relay.Options{Home: a.home, Log: log.Logger, Repair: a.repairApart(),
+		Temporary: temporary})
 	if err != nil {
 		return nil, nil, errors.Join(err, log.Close())
 	}
@@ -164,7 +174,8 @@ func (a *app) stopEverything(ctx context.Context, force bool) error {
 	} else if m, ok := launch.Died(a.home.Browser()); ok {
 		browserErr = m.Stop(ctx) // what is left of it
 	}
-	state, ok := join.Running(ctx, a.home)
+	join.EndTemporary(ctx, a.home)
+	state, ok := join.Answering(ctx, a.home)
 	if !ok {
 		a.notef("The relay is not running.\n")
 		return browserErr
@@ -199,7 +210,7 @@ func (a *app) stopRelay(ctx context.Context, state join.State) error {
 
 // forceStop ends a relay that does not answer at once; one that answers is stopped as always.
 func (a *app) forceStop(ctx context.Context, state join.State) error {
-	if err := a.answers(ctx); err == nil {
+	if err := a.unlessStuck(ctx, state); err == nil {
 		return a.stopRelay(ctx, state)
 	}
 	a.notef("The relay does not answer; its process %d is killed.\n", state.PID)

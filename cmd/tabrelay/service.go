@@ -93,6 +93,7 @@ func (a *app) installService(ctx context.Context, print bool) error {
 	if err != nil {
 		return err
 	}
+	join.EndTemporary(ctx, a.home)
 	state, ran := join.Running(ctx, a.home)
 	if ran { // the system has to start it
 		err = a.stopRelay(ctx, state)

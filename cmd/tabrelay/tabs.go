@@ -3,7 +3,6 @@ package main
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -14,12 +13,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"tabrelay/relay/agent/join"
 	"tabrelay/relay/lib/clip"
 	"tabrelay/relay/program/httpapi"
-	"tabrelay/relay/road/call"
 	"tabrelay/relay/road/fault"
-	"tabrelay/relay/state/store"
 )
 
 const tabsPath = "/api/v1/tabs"
@@ -165,7 +161,7 @@ func (a *app) profiles() *cobra.Command {
 	})
 	cmd.AddCommand(a.withJSON(&cobra.Command{Use: "list", Short: "List the browser profiles", RunE: list}),
 		a.forgetProfile())
-	return cmd
+	return a.startingRelay(cmd)
 }
 
 func (a *app) listProfiles(ctx context.Context) error {
@@ -192,12 +188,9 @@ func (a *app) listProfiles(ctx context.Context) error {
 }
 
 func (a *app) profilesNow(ctx context.Context) ([]profileEntry, error) {
-	known, err := store.KnownProfiles(ctx, a.home)
-	if err != nil {
-		return nil, failed("the list of profiles cannot be read: %w", err).hinting("tabrelay doctor says what to do")
-	}
-	s, err := a.relayStatus(ctx)
-	return profileEntries(known, s), err
+	var v struct{ Profiles []profileEntry }
+	err := a.get(ctx, "/api/v1/profiles", &v)
+	return v.Profiles, err
 }
 
 func (a *app) forgetProfile() *cobra.Command {
@@ -214,7 +207,8 @@ func (a *app) forgetProfile() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if err := a.forget(cmd.Context(), p.ID); err != nil {
+			path := "/api/v1/profiles/" + url.PathEscape(p.ID)
+			if _, err := a.exchange(cmd.Context(), http.MethodDelete, path, nil); err != nil {
 				return err
 			}
 			a.notef("The profile %s is forgotten.\n", fault.Sanitize(p.Label))
@@ -245,40 +239,4 @@ func oneProfile(list []profileEntry, name string) (found profileEntry, err error
 	}
 	return found, usage("several browser profiles are called %q", name).
 		hinting("pass the id of one: " + strings.Join(ids, ", "))
-}
-
-// forget forgets a profile: through the running relay, or in the home folder when none runs.
-func (a *app) forget(ctx context.Context, id string) error {
-	if _, ok := join.Running(ctx, a.home); ok {
-		var done struct{}
-		return a.request(ctx, http.MethodDelete, "/api/v1/profiles/"+url.PathEscape(id), nil, &done)
-	}
-	offline, err := a.openOffline(ctx)
-	if err != nil {
-		return err
-	}
-	return errors.Join(offline.ForgetProfile(ctx, id), offline.Close())
-}
-
-// profileEntries joins the known profiles with what is connected now.
-func profileEntries(known []call.Profile, s httpapi.Status) []profileEntry {
-	list := []profileEntry{}
-	for _, k := range known {
-		p := profileEntry{ID: k.ID, Label: k.Label, Seen: k.Seen}
-		for _, b := range s.Browsers {
-			if b.ProfileID == p.ID && b.Connected {
-				p.Label, p.Connected, p.Seen = b.Label, true, time.Now().UTC().Truncate(time.Second)
-			}
-		}
-		for _, t := range s.Tabs {
-			if t.ProfileID == p.ID {
-				p.Tabs++
-				if t.Owner != nil {
-					p.Owned++
-				}
-			}
-		}
-		list = append(list, p)
-	}
-	return list
 }

@@ -89,7 +89,8 @@ func (r *removal) addService() {
 }
 
 func (r *removal) addProcesses(ctx context.Context) {
-	state, runs := join.Running(ctx, r.home)
+	join.EndTemporary(ctx, r.home)
+	state, runs := join.Answering(ctx, r.home)
 	_, managed := launch.Running(r.home.Browser())
 	what := ""
 	switch {
@@ -221,6 +222,7 @@ func (r *removal) run(ctx context.Context, yes bool) error {
 			return err
 		}
 	}
+	join.EndTemporary(ctx, r.home) // which disconnected clients
 	r.notef("Next: open chrome://extensions and press “Remove” on the card of tabrelay; then delete the program " +
 		"itself.\n")
 	return nil

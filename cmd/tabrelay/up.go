@@ -77,6 +77,7 @@ func (u *upCommand) run(ctx context.Context, mode string) (err error) {
 	if u.config, err = config.Load(u.home); err != nil {
 		return err
 	}
+	join.EndTemporary(ctx, u.home)
 	if err := u.chooseFlavour(ctx); err != nil {
 		return err
 	}

@@ -38,10 +38,7 @@ type Capability struct {
 	// Instructions are what a client is told in place of the common ones that asks for this group and nothing else.
 	Instructions string
 	// Beside are tools of the core that the toolset of the group lists, too.
-	Beside []string
-	// Tools are the group's tools as rules know them where no relay runs. They are not called.
-	Tools func() []registry.Tool
-
+	Beside     []string
 	Codes      fault.Group // of its failures
 	Situations []situation.Situation
 	Findings   []doctor.Row  // what the doctor says of [Running.Lacks]

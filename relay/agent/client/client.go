@@ -23,7 +23,6 @@ import (
 	"tabrelay/relay/road/policy"
 	"tabrelay/relay/state/config"
 	"tabrelay/relay/state/metrics"
-	"tabrelay/relay/state/store"
 )
 
 // Options is what the clients of a relay have to do with.
@@ -138,12 +137,6 @@ type View struct {
 	Attached   int        `json:"attached"`        // attachments and HTTP sessions that are open now
 	Via        []string   `json:"via"`             // how: stdio, http
 	Color      string     `json:"color,omitempty"` // of its tab groups; none while no relay runs
-}
-
-// ListOffline lists who may use the relay of a home folder, by name, while none runs.
-func ListOffline(ctx context.Context, home config.Home, secrets *config.Secrets) []View {
-	seen, _ := store.KnownClients(ctx, home) // that it cannot be read makes them clients that were never seen
-	return sorted(registered(secrets.Clients(), func(name string) time.Time { return seen[name] }))
 }
 
 // List lists who may use the relay, and who is here without a token, by name.

@@ -34,6 +34,8 @@ type State struct {
 	PID     int    `json:"pid"`
 	Version string `json:"version"`
 	Build   string `json:"build,omitempty"` // see [Build]
+	// Temporary is set when it was started for a command, and ends by itself: its [Circumstances].
+	Temporary string `json:"temporary,omitempty"`
 }
 
 // RunningError says that another relay already serves this home folder.
@@ -68,7 +70,7 @@ func AcquireLock(ctx context.Context, home config.Home) (*InstanceLock, error) {
 			l := &InstanceLock{home: home, lock: lock}
 			return l, l.removeState()
 		}
-		if state, ok := Running(ctx, home); ok {
+		if state, ok := Answering(ctx, home); ok {
 			return nil, &RunningError{State: state}
 		}
 		if !async.Sleep(ctx, pollInterval) {
@@ -125,8 +127,15 @@ func ReadState(home config.Home) (state State, err error) {
 	return state, err
 }
 
-// Running returns the state of the relay if one answers on the socket.
+// Running returns the state of the relay if one answers on the socket. A temporary one, which ends by itself, does not
+// count: for whoever starts none, none runs.
 func Running(ctx context.Context, home config.Home) (State, bool) {
+	state, ok := Answering(ctx, home)
+	return state, ok && state.Temporary == ""
+}
+
+// Answering is [Running], with temporary relays.
+func Answering(ctx context.Context, home config.Home) (State, bool) {
 	conn, err := Dial(ctx, home)
 	if err != nil {
 		return State{}, false

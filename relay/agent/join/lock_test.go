@@ -24,7 +24,7 @@ func lockAndListen(t *testing.T, home config.Home, attach func(net.Conn, *bufio.
 	if err != nil {
 		t.Fatal(err)
 	}
-	listener, err := lock.Listen(attach)
+	listener, err := lock.Listen(attach, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -48,7 +48,7 @@ func TestOnlyOneProcessGetsTheLock(t *testing.T) {
 				mu.Lock()
 				winners++
 				mu.Unlock()
-				listener, err := lock.Listen(ignoreAttach)
+				listener, err := lock.Listen(ignoreAttach, nil)
 				if err == nil {
 					err = lock.WriteState(State{Address: "127.0.0.1:1", PID: os.Getpid()})
 				}

@@ -48,6 +48,7 @@ type Listener struct {
 	listener net.Listener
 	attach   func(net.Conn, *bufio.Reader)
 	http     *httpListener
+	lifetime *Lifetime
 
 	mu           lock.Mutex
 	unidentified map[net.Conn]bool // connections that have not sent a byte yet
@@ -57,8 +58,9 @@ type Listener struct {
 }
 
 // Listen listens on the socket. The caller holds the lock, so that a socket file left by an earlier relay may be
-// removed. attach runs on a goroutine of its own for every attachment; the connection is closed when it returns.
-func (l *InstanceLock) Listen(attach func(net.Conn, *bufio.Reader)) (*Listener, error) {
+// removed. attach runs on a goroutine of its own for every attachment; the connection is closed when it returns. A
+// temporary relay goes on at least while there are connections.
+func (l *InstanceLock) Listen(attach func(net.Conn, *bufio.Reader), lifetime *Lifetime) (*Listener, error) {
 	path := socketPath(l.home)
 	if err := makePrivateFolder(filepath.Dir(path), l.home); err != nil {
 		return nil, err
@@ -74,7 +76,7 @@ func (l *InstanceLock) Listen(attach func(net.Conn, *bufio.Reader)) (*Listener, 
 		return nil, errors.Join(fmt.Errorf("cannot close %s to other users: %w", path, err), listener.Close())
 	}
 	d := &Listener{
-		listener: listener, attach: attach, http: newHTTPListener(listener.Addr()),
+		listener: listener, attach: attach, http: newHTTPListener(listener.Addr()), lifetime: lifetime,
 		unidentified: map[net.Conn]bool{}, done: make(chan struct{}),
 	}
 	d.wg.Go(d.accept)
@@ -118,7 +120,7 @@ func (l *Listener) accept() {
 			_ = conn.Close() // the listener was closed meanwhile
 			return
 		}
-		l.wg.Go(func() { l.route(conn) })
+		l.wg.Go(func() { l.serve(conn) })
 	}
 }
 
@@ -131,8 +133,19 @@ func (l *Listener) track(conn net.Conn) bool {
 	return !l.closed
 }
 
-// route reads the first byte of a connection and hands it to attach or to the HTTP server.
-func (l *Listener) route(conn net.Conn) {
+// serve counts a connection among those that keep a temporary relay.
+func (l *Listener) serve(conn net.Conn) {
+	leave, ok := l.lifetime.enter()
+	if !ok {
+		_ = conn.Close() // nothing was read from it
+		return
+	}
+	l.route(conn, sync.OnceFunc(leave))
+}
+
+// route reads the first byte of a connection and hands it to attach or to the HTTP server. closed is called once it is
+// closed.
+func (l *Listener) route(conn net.Conn, closed func()) {
 	// fails only on a closed connection, where Peek fails too
 	_ = conn.SetReadDeadline(time.Now().Add(firstByteTimeout))
 	r := bufio.NewReaderSize(conn, 64<<10)
@@ -146,11 +159,12 @@ func (l *Listener) route(conn net.Conn) {
 	case first[0] == '{':
 		l.attach(conn, r)
 	default:
-		if l.http.deliver(bufferedConn{conn, r}) {
+		if l.http.deliver(&bufferedConn{conn, r, closed}) {
 			return // the HTTP server closes it
 		}
 	}
 	_ = conn.Close() // a failure changes nothing: the reply was sent
+	closed()
 }
 
 // StopAccepting stops accepting connections; attachments go on. It may be called more than once.
@@ -218,10 +232,16 @@ func (g *httpListener) Addr() net.Addr { return g.addr }
 // bufferedConn is a connection whose first bytes are in a buffer already.
 type bufferedConn struct {
 	net.Conn
-	r *bufio.Reader
+	r      *bufio.Reader
+	closed func()
 }
 
-func (c bufferedConn) Read(p []byte) (int, error) { return c.r.Read(p) }
+func (c *bufferedConn) Read(p []byte) (int, error) { return c.r.Read(p) }
+
+func (c *bufferedConn) Close() error {
+	defer c.closed()
+	return c.Conn.Close()
+}
 
 // HTTP is a client for the relay's own HTTP routes, over the socket. The host of its URLs is 127.0.0.1. It needs no
 // token, so that none can be sent to another program that took the relay's port.

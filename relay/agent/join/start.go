@@ -71,7 +71,7 @@ func Build() string {
 	return fmt.Sprintf("%d-%d", info.Size(), info.ModTime().UnixMilli())
 }
 
-// Start starts a relay unless one runs, and returns when it answers.
+// Start starts a relay that stays unless one runs, and returns when it answers. One takes the place of a temporary one.
 //
 // The relay is a grandchild in a process session of its own (see [Starter.Detach]), so that it survives a client that
 // kills its process tree, its process group or its terminal.
@@ -79,6 +79,7 @@ func (s Starter) Start(ctx context.Context) (State, error) {
 	if state, ok := Running(ctx, s.Home); ok {
 		return state, nil
 	}
+	EndTemporary(ctx, s.Home)
 	cmd := exec.CommandContext(ctx, s.Executable, "serve", "--background")
 	cmd.Env, cmd.Dir = s.environ(), string(s.Home)
 	var stderr bytes.Buffer
@@ -93,15 +94,18 @@ func (s Starter) Start(ctx context.Context) (State, error) {
 	return ReadState(s.Home)
 }
 
-// Detach runs in the intermediate process: it starts the relay and waits for the first line of its output, which is its
-// state, or the reason why it cannot run.
-func (s Starter) Detach(ctx context.Context) (State, error) {
+// Detach runs in the intermediate process: it starts the relay, and waits until it answers.
+func (s Starter) Detach(ctx context.Context) (State, error) { return s.detach(ctx) }
+
+// detach starts a relay in a process session of its own and waits for the first line of its output, which is its state,
+// or the reason why it cannot run.
+func (s Starter) detach(ctx context.Context, flags ...string) (State, error) {
 	output, relayEnd, err := os.Pipe()
 	if err != nil {
 		return State{}, fmt.Errorf("cannot make a pipe: %w", err)
 	}
 	defer output.Close() // only read from
-	cmd := exec.Command(s.Executable, "serve", "--detached")
+	cmd := exec.Command(s.Executable, append([]string{"serve", "--detached"}, flags...)...)
 	cmd.Env, cmd.Dir, cmd.Stderr, cmd.SysProcAttr = s.environ(), string(s.Home), relayEnd, detached()
 	err = errors.Join(cmd.Start(), relayEnd.Close())
 	if err != nil {

@@ -12,7 +12,6 @@ import (
 	"tabrelay/relay/capability/delegation/worker"
 	"tabrelay/relay/road/breaker"
 	"tabrelay/relay/road/event"
-	"tabrelay/relay/road/registry"
 	"tabrelay/relay/state/config"
 )
 
@@ -23,7 +22,6 @@ const Name = agentconfig.Name
 var Capability = capability.Capability{
 	Name: Name, Settings: agentconfig.Section, Group: Group,
 	Instructions: Instructions, Beside: []string{"bridge_health"},
-	Tools: func() []registry.Tool { return new(Sessions).OwnTools() },
 	Codes: codes.Group, Situations: codes.Situations, Findings: findings, Tables: tables,
 	Commands: []capability.Command{agentsCommand},
 	New:      func(c capability.Core) capability.Running { return New(c).Running() },

@@ -94,6 +94,7 @@ type Options struct {
 	Base     context.Context // of calls; ends when the relay has
 	Stopping <-chan struct{} // closed when the relay is to stop
 	Stop     func()          // makes it stop
+	Keep     func()          // makes one stay that was started for a command
 }
 
 // API answers requests.
@@ -207,6 +208,7 @@ func (a *API) Panel() hub.PanelAnswer { return servePanel(a.Handler(), a.Log) }
 
 // mcp tells the front who is asking.
 func (a *API) mcp(w http.ResponseWriter, req *http.Request) {
+	a.Keep() // for the session of a client
 	a.Front.Handler().ServeHTTP(w, req.WithContext(front.WithSession(req.Context(), Sender(req.Context()))))
 }
 

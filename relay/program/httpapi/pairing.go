@@ -5,7 +5,6 @@ import (
 	"net/http"
 	"time"
 
-	"tabrelay/relay/agent/client"
 	"tabrelay/relay/browser/hub"
 	"tabrelay/relay/browser/wire"
 	"tabrelay/relay/lib/lock"
@@ -106,7 +105,10 @@ func (a *API) rotatePairing(w http.ResponseWriter, req *http.Request) {
 				fault.WithHint("`tabrelay doctor` looks at the home folder.")))
 		return
 	}
-	a.Audit.Record(client.PairingRotated(Sender(req.Context()), by))
+	a.Audit.Record(call.Entry{
+		At: time.Now(), Kind: call.EntryWidening, Session: Sender(req.Context()), Decision: "rotated", DecidedBy: by,
+		Detail: "the pairing secret was replaced",
+	})
 	a.Events.Publish(event.OfPerson(), event.Session, "The pairing secret was replaced; browsers connect again with "+
 		"the new one", nil)
 	a.Log.Info().Str("by", by).Msg("the pairing secret was replaced")

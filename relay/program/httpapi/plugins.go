@@ -85,6 +85,7 @@ func (a *API) problemsFor(s call.Session) []registry.Problem {
 // reloadNow reads plugins and their configuration again. A client may ask for it too: it brings nothing into effect but
 // what the person wrote, which is read by itself a moment after it changes.
 func (a *API) reloadNow(_ http.ResponseWriter, req *http.Request) (any, *Refusal) {
+	a.Clients.Review()
 	restart, failure := a.Catalog.Reload()
 	s := Sender(req.Context())
 	if failure != nil {

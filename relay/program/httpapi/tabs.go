@@ -149,6 +149,8 @@ type ProfileView struct {
 	Connected bool      `json:"connected"`
 	Seen      time.Time `json:"seen"` // when it was connected last
 	Own       bool      `json:"own"`  // of the panel that asks
+	Tabs      int       `json:"tabs"`
+	Owned     int       `json:"owned"` // of these tabs, those that an agent works in
 }
 
 // ProfilesView is the answer of GET /api/v1/profiles, the profile that was connected last first.
@@ -169,11 +171,18 @@ func (a *API) showProfiles(_ http.ResponseWriter, req *http.Request) (any, *Refu
 			connected[b.ProfileID] = b.Label
 		}
 	}
+	tabs, owned := map[string]int{}, map[string]int{}
+	for _, t := range a.Hub.Tabs() {
+		tabs[t.ProfileID]++
+		if t.Owner != nil {
+			owned[t.ProfileID]++
+		}
+	}
 	own := AtProfile(Sender(req.Context()))
 	view := ProfilesView{Profiles: []ProfileView{}}
 	for _, p := range known {
 		one := ProfileView{ID: p.ID, Label: review.Legible(p.Label), Seen: p.Seen,
-			Own: p.ID == own}
+			Own: p.ID == own, Tabs: tabs[p.ID], Owned: owned[p.ID]}
 		if label, here := connected[p.ID]; here {
 			one.Label, one.Connected, one.Seen = review.Legible(label), true, time.Now().UTC().Truncate(time.Second)
 		}

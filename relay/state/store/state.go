@@ -47,11 +47,6 @@ func KnownProfiles(ctx context.Context, home config.Home) ([]call.Profile, error
 	return readBeside(ctx, home, "the list of browser profiles", profiles)
 }
 
-// KnownClients says when each client was here last, as [KnownProfiles] reads it.
-func KnownClients(ctx context.Context, home config.Home) (map[string]time.Time, error) {
-	return readBeside(ctx, home, "when clients were here last", clientsSeen)
-}
-
 // readBeside reads something of the database of a home folder; nothing where there is none yet.
 func readBeside[T any](ctx context.Context, home config.Home, what string, query func(querier) (T, error)) (value T,
 	err error) {

@@ -54,9 +54,6 @@ func TestClientsSeen(t *testing.T) {
 	if err != nil || !cmp.Equal(seen, map[string]time.Time{"web": at}) {
 		t.Errorf("got %v, %v", seen, err)
 	}
-	if beside, err := KnownClients(t.Context(), h); err != nil || !cmp.Equal(beside, seen) {
-		t.Errorf("beside it: %v, %v", beside, err)
-	}
 }
 
 func TestLastTabs(t *testing.T) {
