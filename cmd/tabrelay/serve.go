@@ -74,7 +74,6 @@ func (a *app) serveForeground(ctx context.Context) error {
 	if a.hasViewer() {
 		out = zerolog.ConsoleWriter{Out: a.err, NoColor: true, TimeFormat: "15:04:05"}
 	}
-	join.EndTemporary(ctx, a.home)
 	r, log, err := a.openRelay(ctx, "", out)
 	if err != nil {
 		return err
@@ -106,8 +105,8 @@ func (a *app) serveDetached(ctx context.Context, temporary bool) error {
 	return errors.Join(r.Run(ctx), log.Close())
 }
 
-// openRelay reads the configuration and makes a relay that answers. temporary is empty for one that stays; see
-// [relay.Options].
+// openRelay reads the configuration and makes a relay that answers. temporary is empty for one that stays, which takes
+// the place of a temporary one; see [relay.Options].
 func (a *app) openRelay(ctx context.Context, temporary string, copies ...io.Writer) (*relay.Relay, *logfile.Log,
 	error) {
 	if err := a.home.Create(); err != nil {
@@ -124,6 +123,9 @@ func (a *app) openRelay(ctx context.Context, temporary string, copies ...io.Writ
 	log.Capture()
 	for _, warning := range cfg.Warnings {
 		log.Warn().Msg(warning)
+	}
+	if temporary == "" {
+		join.EndTemporary(ctx, a.home)
 	}
 	defer debug.SetGCPercent(debug.SetGCPercent(startGC))
 	r, err := relay.New(ctx, cfg, relay.Options{Home: a.home, Log: log.Logger, Repair: a.repairApart(),

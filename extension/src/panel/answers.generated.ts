@@ -349,6 +349,8 @@ const isProfile = shape({
   connected: isFlag,
   seen: isText,
   own: isFlag,
+  tabs: isNumber,
+  owned: isNumber,
 });
 export type Profile = Guarded<typeof isProfile>;
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net"
 	"os"
+	"strconv"
 	"syscall"
 
 	"golang.org/x/sys/unix"
@@ -21,6 +22,17 @@ func listenPrivately(path string) (net.Listener, error) {
 
 // detached gives a process a session, and with it a process group, of its own.
 func detached() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setsid: true} }
+
+// keepDescriptors has programs that are started from now on inherit none of the descriptors that this one was given
+// beyond the standard three. Whoever gave it a pipe or a terminal may wait until nobody has that open.
+func keepDescriptors() {
+	open, _ := os.ReadDir("/dev/fd") // without the list they inherit what others would
+	for _, one := range open {
+		if number, err := strconv.Atoi(one.Name()); err == nil && number > 2 {
+			unix.CloseOnExec(number)
+		}
+	}
+}
 
 // ClaimStdout returns the process's stdout for MCP alone and redirects descriptor 1 to stderr, so that whatever else is
 // printed, by a library or a child process, cannot get between two messages.

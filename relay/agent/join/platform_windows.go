@@ -21,6 +21,9 @@ func detached() *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{CreationFlags: flags, HideWindow: true}
 }
 
+// keepDescriptors has nothing to do: programs inherit no handles but those that they are given.
+func keepDescriptors() {}
+
 // ClaimStdout returns the process's stdout for MCP alone. From then on what writes to os.Stdout writes to stderr.
 func ClaimStdout() (*os.File, error) {
 	claimed := os.Stdout

@@ -79,7 +79,6 @@ func (s Starter) Start(ctx context.Context) (State, error) {
 	if state, ok := Running(ctx, s.Home); ok {
 		return state, nil
 	}
-	EndTemporary(ctx, s.Home)
 	cmd := exec.CommandContext(ctx, s.Executable, "serve", "--background")
 	cmd.Env, cmd.Dir = s.environ(), string(s.Home)
 	var stderr bytes.Buffer
@@ -107,6 +106,7 @@ func (s Starter) detach(ctx context.Context, flags ...string) (State, error) {
 	defer output.Close() // only read from
 	cmd := exec.Command(s.Executable, append([]string{"serve", "--detached"}, flags...)...)
 	cmd.Env, cmd.Dir, cmd.Stderr, cmd.SysProcAttr = s.environ(), string(s.Home), relayEnd, detached()
+	keepDescriptors()
 	err = errors.Join(cmd.Start(), relayEnd.Close())
 	if err != nil {
 		return State{}, fmt.Errorf("cannot start %s: %w", s.Executable, err)
