@@ -274,7 +274,13 @@ func (r *Relay) Run(ctx context.Context) error {
 	}
 	watch, stopWatching := context.WithCancel(r.base)
 	var watching sync.WaitGroup
-	watching.Go(func() { r.catalog.Watch(watch, r.clients.Review) })
+	watching.Go(func() {
+		r.catalog.Watch(watch, r.clients.Review)
+		if !r.Home.Exists() {
+			r.Log.Warn().Msg("the home folder was removed, and the relay ends with it")
+			r.Stop()
+		}
+	})
 	freeing := time.AfterFunc(freeMemoryAfter, debug.FreeOSMemory)
 	defer freeing.Stop()
 	select {

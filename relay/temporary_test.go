@@ -5,6 +5,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"os"
 	"testing"
 
 	"github.com/rs/zerolog"
@@ -81,5 +82,27 @@ func TestATemporaryRelayStaysForAClient(t *testing.T) {
 				t.Errorf("status %d, %v", res.StatusCode, err)
 			}
 		})
+	}
+}
+
+// A home folder that is removed under a relay stays removed, and the relay ends.
+func TestRelayEndsWithItsHomeFolder(t *testing.T) {
+	w := newWorld(t)
+	r := w.temporary()
+	client := join.HTTP(w.home)
+	res, err := client.Get("http://127.0.0.1/healthz") // it would not end by itself now
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Body.Close() // only read from
+	if err := os.RemoveAll(string(w.home)); err != nil {
+		t.Fatal(err)
+	}
+	<-r.stop
+	if err := r.Close(); err != nil {
+		t.Error(err)
+	}
+	if w.home.Exists() {
+		t.Error("it was made anew")
 	}
 }

@@ -136,7 +136,7 @@ const (
 )
 
 // Watch reads plugins and settings again when config.json, the list of plugins or the build output of one changes,
-// until ctx is done. It says when secrets.json has changed.
+// until ctx is done or the home folder is gone. It says when secrets.json has changed.
 func (c *Catalog) Watch(ctx context.Context, secretsChanged func()) {
 	log, home := c.options.Log, c.options.Home
 	watcher, err := fsnotify.NewWatcher()
@@ -159,6 +159,8 @@ func (c *Catalog) Watch(ctx context.Context, secretsChanged func()) {
 				return
 			}
 			switch {
+			case !home.Exists():
+				return
 			case event.Name == secrets:
 				secretsChanged()
 			case slices.Contains(now.config, event.Name):
@@ -170,6 +172,9 @@ func (c *Catalog) Watch(ctx context.Context, secretsChanged func()) {
 			log.Warn().Err(err).Msg("changes of plugins may have been missed")
 			settled.Reset(buildTime)
 		case <-settled.C:
+			if !home.Exists() {
+				return // nothing of it is made anew
+			}
 			now = c.follow(watcher) // first: what changes while it is read is read again
 			_, _ = c.Reload()       // which tells what is wrong itself
 		}
