@@ -538,7 +538,15 @@ export const profiles: Profiles = {
   profiles: [
     { id: 'p1', label: 'Work', connected: true, seen: at(0), own: true, tabs: 2, owned: 1 },
     { id: 'p2', label: 'At home', connected: true, seen: at(0), own: false, tabs: 2, owned: 1 },
-    { id: 'p3', label: 'Chrome 4f2a', connected: false, seen: at(-86_400 * 9), own: false, tabs: 0, owned: 0 },
+    {
+      id: 'p3',
+      label: 'Chrome 4f2a',
+      connected: false,
+      seen: at(-86_400 * 9),
+      own: false,
+      tabs: 0,
+      owned: 0,
+    },
   ],
 };
 export const pairing = { text: `127.0.0.1:9333/${'0f'.repeat(16)}`, until: at(280) };
