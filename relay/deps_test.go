@@ -69,7 +69,7 @@ var ports = []string{"relay/lib", "relay/road", "relay/browser", "relay/state", 
 
 // debts are imports that the table does not allow, and that are to go.
 var debts = map[string][]string{
-	"relay/road/policy":  {"relay/state/config"},    // what widens rights is read from the configuration
+	"relay/road/policy": {"relay/state/config"}, // what widens rights is read from the configuration
 }
 
 // only lists who may import a dependency, so that replacing it stays a small change. A name with .go is one file.
