@@ -7,7 +7,6 @@ import (
 	"sync/atomic"
 
 	"tabrelay/relay/capability"
-	"tabrelay/relay/road/registry"
 	"tabrelay/relay/state/config"
 )
 
@@ -17,7 +16,6 @@ const Group = "script"
 // Capability is scripts, as a program attaches it.
 var Capability = capability.Capability{
 	Name: name, Settings: section, Group: Group, Instructions: instructions,
-	Tools: func() []registry.Tool { return new(Scripts).Tools() },
 	Codes: codes, Situations: situations, Tables: tables,
 	New: func(core capability.Core) capability.Running {
 		s := New(core)
