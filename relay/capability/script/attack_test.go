@@ -2,7 +2,6 @@ package script
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"strings"
 	"sync/atomic"
@@ -185,16 +184,7 @@ func TestTimeIsOver(t *testing.T) {
 // The process is killed while a write is under way: the write is told to end, and the ledger says what is known.
 func TestKilledProcess(t *testing.T) {
 	s := newStage(t, nil)
-	var raw json.RawMessage
-	raw, _ = json.Marshal(map[string]any{"script": "await tools.wiki.editPage({})\nawait tools.wiki.editPage({})"})
-	limits := *s.settings.Load()
-	var one *run
-	var a arguments
-	if err := json.Unmarshal(raw, &a); err != nil {
-		t.Fatal(err)
-	}
-	a.Args = json.RawMessage("null")
-	one = &run{Scripts: s.Scripts, limits: limits, args: a, asked: call.Call{ID: scriptID}}
+	one := s.ready("await tools.wiki.editPage({})\nawait tools.wiki.editPage({})")
 	s.does["wiki__edit_page"] = func(ctx context.Context, _ call.Call) (*call.Result, *fault.Error) {
 		if len(s.carriedOut()) == 1 {
 			return returns("{}"), nil
@@ -213,21 +203,13 @@ func TestKilledProcess(t *testing.T) {
 // What a script does not wait for is not begun after its end, and the ledger says so.
 func TestCallsThatNobodyAwaits(t *testing.T) {
 	s := newStage(t, func(c *settings) { c.AtOnce = 1 })
-	began, end := make(chan struct{}), make(chan struct{})
+	one := s.ready("tools.wiki.editPage({}); tools.wiki.editPage({}); throw new Error('early')")
 	s.does["wiki__edit_page"] = func(context.Context, call.Call) (*call.Result, *fault.Error) {
-		close(began)
-		<-end
+		<-one.listens.Done()
 		return returns("{}"), nil
 	}
-	s.does["wiki__get_page"] = func(context.Context, call.Call) (*call.Result, *fault.Error) {
-		return nil, fault.New(fault.NotFoundCode, "No")
-	}
-	go func() {
-		<-began
-		close(end)
-	}()
-	f := s.fails("tools.wiki.editPage({}); tools.wiki.editPage({}); throw new Error('early')", scriptFailed, "early")
-	if n := len(s.carriedOut()); n > 1 || f.Outcome == fault.Unknown ||
+	_, f := one.do(t.Context())
+	if n := len(s.carriedOut()); f == nil || f.Code != scriptFailed || n > 1 || f.Outcome == fault.Unknown ||
 		!strings.Contains(f.Before, "not executed: wiki__edit_page") {
 		t.Errorf("%d calls, %+v\n%s", n, f, f.Before)
 	}

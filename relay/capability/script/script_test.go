@@ -167,6 +167,12 @@ func (s *stage) runWith(ctx context.Context, arguments map[string]any) (a answer
 	return a, f
 }
 
+// ready is a script that has not begun, for a test that looks at its insides.
+func (s *stage) ready(script string) *run {
+	return &run{Scripts: s.Scripts, limits: *s.settings.Load(), asked: call.Call{ID: scriptID},
+		args: arguments{Script: script, Args: json.RawMessage("null")}}
+}
+
 // answer is what relay__run answers.
 type answer struct {
 	Value     json.RawMessage
