@@ -14,13 +14,16 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	gocmp "github.com/google/go-cmp/cmp"
 	"github.com/rs/zerolog"
 
 	"tabrelay/relay/program/httpapi"
+	"tabrelay/relay/program/httpapi/apitest"
 	"tabrelay/relay/road/call"
 	"tabrelay/relay/road/plugin"
+	"tabrelay/relay/state/config"
 )
 
 var update = flag.Bool("update", false, "write testdata/routes.txt anew")
@@ -34,6 +37,7 @@ const (
 	person   keeper = "person"
 	browsers keeper = "extension"
 	panels   keeper = "panel"
+	machines keeper = "remote"
 )
 
 // forClients are the routes below /api/ that agents may use. A route that is not here is for the person.
@@ -50,6 +54,8 @@ func keeperOf(pattern string) keeper {
 		return browsers
 	case strings.HasSuffix(pattern, " /api/v1/addition"), strings.HasPrefix(pattern, "POST /api/v1/doctor/"):
 		return panels
+	case strings.HasSuffix(pattern, " /api/v1/attach"):
+		return machines
 	case pattern == "/" || pattern == "GET /healthz":
 		return anyone
 	case pattern == "/mcp" || pattern == "GET /metrics" || pattern == "/api/" || slices.Contains(forClients, pattern):
@@ -91,12 +97,20 @@ type matrix struct {
 	methods map[string][]string // that a path takes, by its pattern without method
 	agent   string              // Authorization of an agent
 	person  string              // Authorization of the command line
+
+	remote  *httpapi.Certificate // requests come from another machine; nil: from this one
+	hosts   []string             // by which the relay is known there
+	foreign []string
 }
 
-func newMatrix(t *testing.T) *matrix {
+// newMatrix is the relay as programs of this machine find it.
+func newMatrix(t *testing.T) *matrix { return newMatrixWith(t, func(*config.Config) {}) }
+
+func newMatrixWith(t *testing.T, change func(*config.Config)) *matrix {
 	w := newWorld(t)
 	cfg := openConfig()
 	cfg.Listen, cfg.Demo.Listen, cfg.AllowedOrigins = "127.0.0.1:0", "", []string{"https://allowed.example"}
+	change(&cfg)
 	r, err := New(t.Context(), cfg, Options{Home: w.home, Log: zerolog.Nop(), Plugins: []plugin.Plugin{shop()}})
 	if err != nil {
 		t.Fatal(err)
@@ -106,12 +120,12 @@ func newMatrix(t *testing.T) *matrix {
 			t.Error(err)
 		}
 	})
-	token, err := r.secrets.Add("ann")
+	token, err := r.secrets.Admit(config.Client{Name: "ann", Remote: true})
 	if err != nil {
 		t.Fatal(err)
 	}
 	m := &matrix{t: t, relay: r, handler: r.api.Handler(), methods: map[string][]string{}, agent: "Bearer " + token,
-		person: "Bearer " + r.secrets.Local()}
+		person: "Bearer " + r.secrets.Local(), hosts: ownHosts, foreign: foreignHosts}
 	for _, route := range r.api.Routes {
 		m.routes = append(m.routes, route.Pattern)
 	}
@@ -134,6 +148,9 @@ func (m *matrix) send(f forgery) *httptest.ResponseRecorder {
 	leave()
 	req := httptest.NewRequestWithContext(gone, f.method, "http://127.0.0.1"+f.path, strings.NewReader("{}"))
 	req.Host = f.host
+	if m.remote != nil {
+		req = req.WithContext(httpapi.FromElsewhere(gone, m.remote))
+	}
 	for name, value := range map[string]string{"Origin": f.origin, "Sec-Fetch-Site": f.site, "Authorization": f.token,
 		"Content-Type": "application/json"} {
 		if value != "" {
@@ -150,17 +167,21 @@ func (m *matrix) rule(pattern string, f forgery) int {
 	at := pattern[strings.IndexByte(pattern, ' ')+1:]
 	taken := m.methods[at]
 	who := keeperOf(pattern)
+	// elsewhere, the token of this machine's own programs is good for nothing, and no page is one of this machine
+	known := f.token == m.agent || f.token == m.person && m.remote == nil
+	page := f.origin != "" && slices.Contains(ownOrigins, f.origin) && (m.remote == nil || f.origin == ownOrigins[2])
 	switch {
-	case slices.Contains(foreignHosts, f.host) || who == browsers:
+	case slices.Contains(m.foreign, f.host) || who == browsers:
 		return http.StatusForbidden
-	case slices.Contains(foreignOrigins, f.origin) || f.origin == "" && slices.Contains(foreignSites, f.site):
+	case f.origin != "" && !page || f.origin == "" && slices.Contains(foreignSites, f.site):
 		return http.StatusForbidden
-	case f.token != m.agent && f.token != m.person && (who == attached || who == person || who == panels) &&
+	case !known && (who == attached || who == person || who == panels ||
+		who == machines) &&
 		(strings.HasPrefix(at, "/api/") || taken == nil || slices.Contains(taken, f.method)):
 		return http.StatusUnauthorized
 	case taken != nil && !slices.Contains(taken, f.method):
 		return http.StatusMethodNotAllowed
-	case who == panels || who == person && f.token == m.agent:
+	case who == panels || who == person && f.token == m.agent || who == machines && f.token == m.person:
 		return http.StatusForbidden
 	}
 	return 0
@@ -170,18 +191,18 @@ var wildcard = regexp.MustCompile(`\{[a-z]+\}`)
 
 // senders are the ways to come: every host and origin by itself, and some of them together with everything else.
 func (m *matrix) senders() (list []forgery) {
-	for _, host := range slices.Concat(ownHosts, foreignHosts) {
+	for _, host := range slices.Concat(m.hosts, m.foreign) {
 		list = append(list, forgery{host: host, token: m.agent})
 	}
 	for _, origin := range slices.Concat(ownOrigins, foreignOrigins) {
 		for _, site := range slices.Concat(ownSites, foreignSites) {
-			list = append(list, forgery{host: ownHosts[0], origin: origin, site: site, token: m.agent})
+			list = append(list, forgery{host: m.hosts[0], origin: origin, site: site, token: m.agent})
 		}
 	}
 	for _, token := range unknownTokens {
-		list = append(list, forgery{host: ownHosts[0], token: token})
+		list = append(list, forgery{host: m.hosts[0], token: token})
 	}
-	for _, host := range []string{ownHosts[0], foreignHosts[0]} {
+	for _, host := range []string{m.hosts[0], m.foreign[0]} {
 		for _, origin := range []string{"", ownOrigins[1], foreignOrigins[0]} {
 			for _, site := range []string{"", foreignSites[0]} {
 				for _, token := range []string{m.agent, m.person, "", unknownTokens[2]} {
@@ -210,8 +231,26 @@ func (m *matrix) each(pattern string, do func(forgery)) {
 
 // TestForgedRequests sends every combination of what can be forged to every route there is, and compares each answer
 // with what one rule says.
-func TestForgedRequests(t *testing.T) {
-	m := newMatrix(t)
+func TestForgedRequests(t *testing.T) { tryForgedRequests(t, newMatrix(t)) }
+
+// TestForgedRequestsFromElsewhere is the same table at the door that other machines come to.
+func TestForgedRequestsFromElsewhere(t *testing.T) { tryForgedRequests(t, newMatrixElsewhere(t)) }
+
+// newMatrixElsewhere is the relay as other machines find it. Its certificate has two names and an address.
+func newMatrixElsewhere(t *testing.T) *matrix {
+	c := apitest.MakeCertificate(t, time.Now().AddDate(0, 1, 0), "relay.test", "*.wide.test", "192.0.2.1")
+	m := newMatrixWith(t, func(cfg *config.Config) {
+		cfg.Remote = config.Remote{Listen: "127.0.0.1:0", Certificate: c.File, Key: c.Key}
+		cfg.Metrics.Open = true // which is for programs of this machine
+	})
+	m.remote = m.relay.proof
+	m.hosts = []string{"relay.test:7719", "relay.test", "RELAY.test:7719", "one.wide.test", "192.0.2.1:7719"}
+	m.foreign = slices.Concat(foreignHosts, ownHosts, []string{"relay.test.example", "a.relay.test", "*.wide.test",
+		"a.b.wide.test", "wide.test", "192.0.2.2:7719", "relay.test:7719:7719", "me@relay.test"})
+	return m
+}
+
+func tryForgedRequests(t *testing.T, m *matrix) {
 	for _, pattern := range m.routes {
 		t.Run(strings.ReplaceAll(strings.ReplaceAll(pattern, "/", "_"), " ", ""), func(t *testing.T) {
 			bodies := map[int]map[string]bool{}
@@ -242,11 +281,16 @@ func TestForgedRequests(t *testing.T) {
 // TestRefusalsTellNothing compares what the guard refuses senders without a token with: whatever path they ask for, and
 // whether or not they have a token, every byte is the same.
 func TestRefusalsTellNothing(t *testing.T) {
-	m := newMatrix(t)
+	for _, m := range []*matrix{newMatrix(t), newMatrixElsewhere(t)} {
+		compareRefusals(t, m)
+	}
+}
+
+func compareRefusals(t *testing.T, m *matrix) {
 	for name, f := range map[string]forgery{
-		"host": {host: "relay.example"}, "origin": {host: "127.0.0.1", origin: "https://example.com"},
-		"site":  {host: "127.0.0.1", site: "cross-site"},
-		"token": {host: "127.0.0.1"},
+		"host": {host: "relay.example"}, "origin": {host: m.hosts[0], origin: "https://example.com"},
+		"site":  {host: m.hosts[0], site: "cross-site"},
+		"token": {host: m.hosts[0]},
 	} {
 		seen := map[string]bool{}
 		for _, pattern := range m.routes {
@@ -274,7 +318,12 @@ func TestRefusalsTellNothing(t *testing.T) {
 
 // No spelling of a path leads around the token.
 func TestSpellingsOfPaths(t *testing.T) {
-	m := newMatrix(t)
+	for _, m := range []*matrix{newMatrix(t), newMatrixElsewhere(t)} {
+		trySpellings(t, m)
+	}
+}
+
+func trySpellings(t *testing.T, m *matrix) {
 	for _, target := range []string{
 		"//api/v1/status", "/api//v1/status", "/api/v1/../v1/status", "/./api/v1/status", "/healthz/../api/v1/status",
 		"/API/V1/STATUS", "/api/v1/status/",
@@ -282,7 +331,7 @@ func TestSpellingsOfPaths(t *testing.T) {
 			strings.TrimPrefix(m.agent, "Bearer "), "/mcp/", "/mcp/x", "/metrics/",
 		"/healthz/../metrics", "/extension/../mcp", "/extension/api/v1/status", "/.well-known/../metrics",
 	} {
-		w := m.send(forgery{host: "127.0.0.1", method: http.MethodGet, path: target})
+		w := m.send(forgery{host: m.hosts[0], method: http.MethodGet, path: target})
 		// to the clean path, where the token is asked for
 		moved := w.Code == http.StatusMovedPermanently || w.Code == http.StatusTemporaryRedirect
 		if !moved && w.Code != http.StatusUnauthorized && w.Code != http.StatusNotFound {

@@ -92,6 +92,8 @@ type Relay struct {
 	demo       *httpapi.Demo // nil when switched off
 
 	listener net.Listener
+	remote   net.Listener // for other machines; nil: there is none
+	proof    *httpapi.Certificate
 	socket   *join.Listener
 	server   *http.Server
 
@@ -174,6 +176,16 @@ func (r *Relay) listen(ctx context.Context) (err error) {
 	if r.listener, err = httpapi.Listen(ctx, r.config.Listen, r.limiter); err != nil {
 		return err
 	}
+	if r.config.Remote.Listen != "" {
+		if r.proof, err = httpapi.OpenCertificate(r.config.Remote, r.part("http")); err != nil {
+			return err
+		}
+		r.remote, err = httpapi.ListenElsewhere(ctx, r.config.Remote.Listen, r.proof, r.limiter)
+		if err != nil {
+			r.remote = nil
+			return err
+		}
+	}
 	if r.config.Demo.Listen == "" {
 		return nil
 	}
@@ -209,13 +221,17 @@ func (r *Relay) serveAll(context.Context) (err error) {
 	r.server = httpapi.NewServer(r.api.Handler(), r.limiter, r.baseFor, r.part("http"))
 	go r.serve(r.listener)
 	go r.serve(r.socket.HTTP())
+	if r.remote != nil {
+		go r.serve(r.remote)
+		r.Log.Info().Str("address", r.remote.Addr().String()).Msg("listening for other machines")
+	}
 	return nil
 }
 
 // attachClient serves a client on the socket. A relay that was started for a command stays for it.
 func (r *Relay) attachClient(conn net.Conn, in *bufio.Reader) {
 	r.keep()
-	r.clients.Attach(conn, in)
+	r.clients.Attach(conn, in, nil)
 }
 
 // keep makes a temporary relay one that stays.
@@ -231,8 +247,11 @@ func (r *Relay) keep() {
 
 // baseFor is the context of the requests that come over a listener.
 func (r *Relay) baseFor(l net.Listener) context.Context {
-	if l == r.listener {
+	switch l {
+	case r.listener:
 		return r.base
+	case r.remote:
+		return httpapi.FromElsewhere(r.base, r.proof)
 	}
 	return httpapi.OverSocket(r.base)
 }
@@ -342,6 +361,12 @@ func (r *Relay) shutdown() error {
 	if r.server != nil {
 		end.note("close the HTTP server", r.server.Close())
 		end.note("close the socket", r.socket.Close())
+	}
+	if r.clients != nil {
+		r.clients.Dispersed()
+	}
+	if r.remote != nil {
+		end.note("close the port for other machines", r.remote.Close())
 	}
 	if r.listener != nil {
 		end.note("close the port", r.listener.Close())

@@ -61,7 +61,7 @@ func (a *app) clientsList() *cobra.Command {
 			}
 			rows := [][]string{{"NAME", "SINCE", "LAST SEEN", "NOW", "MAY USE"}}
 			for _, c := range list {
-				rows = append(rows, []string{c.Name, since(c), lastSeen(c), strings.Join(c.Via, ", "),
+				rows = append(rows, []string{c.Name, since(c), lastSeen(c), now(c),
 					policy.ScopeWords(c.Scope)})
 			}
 			return a.table(rows...)
@@ -74,6 +74,18 @@ func (a *app) clientsNow(ctx context.Context) ([]client.View, error) {
 	var v httpapi.ClientsView
 	err := a.get(ctx, clientsPath, &v)
 	return v.Clients, err
+}
+
+// now is how a client is here, and from which machines.
+func now(c client.View) string {
+	words := strings.Join(c.Via, ", ")
+	switch {
+	case !c.Remote:
+		return words
+	case len(c.From) == 0:
+		return strings.TrimSpace(words + " from elsewhere")
+	}
+	return words + " from " + strings.Join(c.From, ", ")
 }
 
 func since(c client.View) string {
@@ -130,14 +142,15 @@ func (f *scopeFlags) apply(now call.Scope) (call.Scope, error) {
 
 func (a *app) clientsAdd() *cobra.Command {
 	var f scopeFlags
-	return a.withJSON(f.register(&cobra.Command{
+	var remote bool
+	cmd := a.withJSON(f.register(&cobra.Command{
 		Use: "add NAME", Short: "Make a token for an HTTP client and print it, once", Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			scope, err := f.apply(call.Scope{})
 			if err != nil {
 				return err
 			}
-			token, err := a.addClient(cmd.Context(), args[0], scope)
+			token, err := a.addClient(cmd.Context(), config.Client{Name: args[0], Scope: scope, Remote: remote})
 			if err != nil {
 				return err
 			}
@@ -145,6 +158,9 @@ func (a *app) clientsAdd() *cobra.Command {
 			return a.printToken(args[0], token)
 		},
 	}))
+	cmd.Flags().BoolVar(&remote, "remote", false,
+		"the client is on another machine, where tabrelay mcp --relay uses the token")
+	return cmd
 }
 
 func (a *app) clientsScope() *cobra.Command {
@@ -216,12 +232,12 @@ func (a *app) clientsRotate() *cobra.Command {
 }
 
 // addClient adds a client.
-func (a *app) addClient(ctx context.Context, name string, scope call.Scope) (token string, err error) {
-	if err := config.CheckClientName(name); err != nil {
+func (a *app) addClient(ctx context.Context, one config.Client) (token string, err error) {
+	if err := config.CheckClientName(one.Name); err != nil {
 		return "", usage("%w", err)
 	}
 	var made httpapi.Token
-	err = a.post(ctx, clientsPath, httpapi.NewClient{Name: name, Scope: scope}, &made)
+	err = a.post(ctx, clientsPath, httpapi.NewClient{Name: one.Name, Scope: one.Scope, Remote: one.Remote}, &made)
 	return made.Token, err
 }
 

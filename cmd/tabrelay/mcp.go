@@ -25,6 +25,7 @@ var toolsetUsage = "tools to list: " + strings.Join(relay.Toolsets(config.Defaul
 
 func (a *app) mcp() *cobra.Command {
 	var toolset, client string
+	var remote remoteFlags
 	var noHome error
 	cmd := &cobra.Command{
 		Use:   "mcp",
@@ -54,6 +55,9 @@ func (a *app) mcp() *cobra.Command {
 				Start:   a.startRelay, Disabled: noHome, ParentExited: join.ParentExited(),
 				In: a.in, Out: &join.MessageWriter{To: out, Log: log}, Log: log,
 			}
+			if remote.relay != "" {
+				proxy.Remote, proxy.Disabled = remote.parse(proxy.Token)
+			}
 			if config.Minimal() {
 				proxy.Disabled = join.ErrForcedMinimal
 			}
@@ -63,7 +67,31 @@ func (a *app) mcp() *cobra.Command {
 	cmd.Flags().StringVar(&toolset, "toolset", "", toolsetUsage)
 	cmd.Flags().StringVar(&client, "client", "",
 		"name of the client, for logs and permissions; its token in TABRELAY_TOKEN takes precedence")
+	remote.register(cmd)
 	return cmd
+}
+
+// remoteFlags say where a relay on another machine is.
+type remoteFlags struct{ relay, tokenFile, ca string }
+
+func (f *remoteFlags) register(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&f.relay, "relay", "", "a relay on another machine, which is then used and none started: "+
+		"https://HOST:PORT,\nor through SSH http://127.0.0.1:PORT or unix:///PATH; its token comes from TABRELAY_TOKEN or "+
+		"--token-file")
+	cmd.Flags().StringVar(&f.tokenFile, "token-file", "", "file with the token for --relay, which nobody else can read")
+	cmd.Flags().StringVar(&f.ca, "ca", "", "file with the certificates to trust for --relay, in PEM; by default those that "+
+		"the system trusts")
+}
+
+// parse reads them. token is that of the environment.
+func (f *remoteFlags) parse(token string) (*join.Remote, error) {
+	if f.tokenFile != "" {
+		var err error
+		if token, err = join.ReadToken(f.tokenFile); err != nil {
+			return nil, err
+		}
+	}
+	return join.ParseRemote(f.relay, f.ca, token)
 }
 
 // mcpOutput is where MCP is written. Nothing else of the process can write there.

@@ -21,10 +21,26 @@ import (
 	"tabrelay/relay/state/config"
 )
 
-// Attach serves one stdio proxy on the socket, for as long as its client stays.
-func (c *Clients) Attach(conn net.Conn, in *bufio.Reader) {
+// Elsewhere is another machine from which a stdio proxy attaches.
+type Elsewhere struct {
+	Token   string // with which the proxy was let in
+	Address string // host and port
+}
+
+// Attach serves one stdio proxy, for as long as its client stays. from is nil for one on the socket.
+func (c *Clients) Attach(conn net.Conn, in *bufio.Reader, from *Elsewhere) {
 	o := &c.options
+	read := func() bool { return true }
+	if from != nil {
+		c.remote.Add(1)
+		defer c.remote.Done()
+		read = context.AfterFunc(o.Base, func() { _ = conn.Close() })
+	}
 	a, err := join.ReadAttach(in)
+	read()
+	if from != nil { // its program cannot start a relay here in the place of this one
+		a.Token, a.Keep = from.Token, true
+	}
 	if err != nil {
 		o.Log.Debug().Err(err).Msg("what came over the socket was not understood")
 		c.reply(conn, join.AttachReply{Refused: &join.Refused{
@@ -61,18 +77,25 @@ func (c *Clients) Attach(conn net.Conn, in *bufio.Reader) {
 		defer left()
 		go c.succeedWhenIdle(attached, a.Version)
 	}
-	c.serve(conn, in, a, session)
+	c.serve(conn, in, a, session, from)
 }
 
 // serve serves an attachment.
-func (c *Clients) serve(conn net.Conn, in *bufio.Reader, a join.AttachRequest, session call.Session) {
+func (c *Clients) serve(conn net.Conn, in *bufio.Reader, a join.AttachRequest, session call.Session, from *Elsewhere) {
 	o := &c.options
 	log := o.Log.With().Str("client", session.Client).Logger()
 	one := &connection{token: a.Token, name: session.Client, end: func() { _ = conn.Close() }}
+	machine := ""
+	if from != nil {
+		one.key, one.left, machine = a.Key, make(chan struct{}), from.machine(a.Machine)
+		log = log.With().Str("from", machine).Logger()
+		c.endEarlier(session.Client, a.Key)
+		defer close(one.left)
+	}
 	defer c.add(one)() // it learns why when it comes back
 	log.Info().Int("pending", len(a.Pending)).Bool("bounded", session.Bounds != nil).Msg("a client attached")
 	if session.Bounds == nil {
-		defer c.come(session, a.Token != "")()
+		defer c.come(session, a.Token != "", machine)()
 	} else if !c.holds(a.Token) { // the session was closed meanwhile
 		return
 	}
@@ -90,9 +113,41 @@ func (c *Clients) serve(conn net.Conn, in *bufio.Reader, a join.AttachRequest, s
 	log.Info().AnErr("reason", err).Msg("a client left")
 }
 
+// endEarlier ends the attachment that a proxy elsewhere had before and has lost, which the network may not have told
+// yet, and returns when it has: until then its calls and its session are the earlier one's.
+func (c *Clients) endEarlier(client, key string) {
+	c.mu.Lock()
+	var earlier []*connection
+	for one := range c.open {
+		if one.key == key && one.name == client {
+			earlier = append(earlier, one)
+		}
+	}
+	c.mu.Unlock()
+	for _, one := range earlier {
+		one.end()
+		<-one.left
+	}
+}
+
+// machine is the other machine for a person to read: what it calls itself, which nothing proves, and its address.
+func (e *Elsewhere) machine(called string) string {
+	host, _, err := net.SplitHostPort(e.Address)
+	if err != nil {
+		host = e.Address
+	}
+	if called = fault.Excerpt(called); called == "" {
+		return host
+	}
+	if ip := net.ParseIP(host); ip == nil || ip.IsLoopback() { // through SSH
+		return called
+	}
+	return called + " (" + host + ")"
+}
+
 // come counts a client that attached, and tells of it, until left is called.
-func (c *Clients) come(s call.Session, registered bool) (left func()) {
-	who := Attached{s.Client, s.Via, time.Now().UTC().Round(0), s.ID}
+func (c *Clients) come(s call.Session, registered bool, from string) (left func()) {
+	who := Attached{s.Client, s.Via, time.Now().UTC().Round(0), s.ID, from}
 	c.count(who, +1)
 	if registered {
 		c.options.Seen.Note(s.Client)
@@ -169,7 +224,8 @@ func (c *Clients) recognize(a join.AttachRequest) (s call.Session, refused *join
 
 // attachedAs is the session of an attachment.
 func (c *Clients) attachedAs(a join.AttachRequest, name string) call.Session {
-	return call.Session{ID: sessionID(a.Key), Client: name, Via: "stdio", Scope: c.scopeOf(name)}
+	one := c.knownAs(name)
+	return call.Session{ID: sessionID(a.Key), Client: name, Via: call.ViaStdio, Scope: one.Scope, Remote: one.Remote}
 }
 
 // sessionID names an attachment. The key itself stays between proxy and front.

@@ -7,6 +7,7 @@ import (
 	"context"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -56,6 +57,8 @@ type Clients struct {
 	muted    atomic.Bool                   // attached clients are told nothing more: the next relay will
 	farewell atomic.Pointer[join.Farewell] // the last line for stdio proxies; nil: they start the next relay
 
+	remote sync.WaitGroup // attachments from elsewhere
+
 	succeeded         atomic.Bool                   // a newer program that is attached takes this relay's place
 	successorFarewell atomic.Pointer[join.Farewell] // the last line for them
 
@@ -76,6 +79,9 @@ func New(o Options) *Clients {
 
 // Close returns once no change is made any more. It may be called more than once.
 func (c *Clients) Close() { c.changes.Close() }
+
+// Dispersed returns once the relay's end has reached the attachments from elsewhere, which no listener counts.
+func (c *Clients) Dispersed() { c.remote.Wait() }
 
 // Mute tells attached clients nothing more: what the relay's own end cuts short, the next relay answers.
 func (c *Clients) Mute() { c.muted.Store(true) }
@@ -100,21 +106,22 @@ func (c *Clients) Identify(token string) (call.Session, bool) {
 	s := call.Session{ID: "http:" + name, Client: name, Via: "http"}
 	if ok && name != config.LocalClient {
 		c.options.Seen.Note(name)
-		s.Scope = c.scopeOf(name)
+		one := c.knownAs(name)
+		s.Scope, s.Remote = one.Scope, one.Remote
 	}
 	return s, ok
 }
 
-// scopeOf is the scope of a client as the person gave it.
-func (c *Clients) scopeOf(name string) call.Scope {
+// knownAs is a client as the person added it; one without a token has the zero value.
+func (c *Clients) knownAs(name string) config.Client {
 	if known := c.options.Secrets.Known().Load(); known != nil {
 		for _, one := range *known {
 			if one.Name == name {
-				return one.Scope
+				return one
 			}
 		}
 	}
-	return call.Scope{}
+	return config.Client{}
 }
 
 // nameTaken is the client with a token whose name this one is, or reads like.
@@ -136,6 +143,8 @@ type View struct {
 	Scope      call.Scope `json:"scope"`
 	Attached   int        `json:"attached"`        // attachments and HTTP sessions that are open now
 	Via        []string   `json:"via"`             // how: stdio, http
+	Remote     bool       `json:"remote"`          // it was added for another machine
+	From       []string   `json:"from"`            // the machines it is attached from, as they call themselves
 	Color      string     `json:"color,omitempty"` // of its tab groups; none while no relay runs
 }
 
@@ -146,7 +155,7 @@ func (c *Clients) List() []View {
 	count := func(name, via string, n int) {
 		v := by[name]
 		if v == nil {
-			v = &View{Name: name, Via: []string{}}
+			v = &View{Name: name, Via: []string{}, From: []string{}}
 			by[name] = v
 		}
 		if v.Attached += n; !slices.Contains(v.Via, via) {
@@ -156,6 +165,9 @@ func (c *Clients) List() []View {
 	}
 	for _, a := range c.Attached() {
 		count(a.Client, a.Via, 1)
+		if v := by[a.Client]; a.from != "" && !slices.Contains(v.From, a.from) {
+			v.From = append(v.From, a.from)
+		}
 	}
 	for name, n := range c.options.Front.Sessions() {
 		if name != config.LocalClient {
@@ -169,7 +181,8 @@ func (c *Clients) List() []View {
 func registered(clients []config.Client, lastSeen func(name string) time.Time) map[string]*View {
 	by := map[string]*View{}
 	for _, one := range clients {
-		v := &View{Name: one.Name, Registered: true, Created: &one.Created, Scope: one.Scope, Via: []string{}}
+		v := &View{Name: one.Name, Registered: true, Created: &one.Created, Scope: one.Scope, Via: []string{},
+			Remote: one.Remote, From: []string{}}
 		if at := lastSeen(one.Name); !at.IsZero() {
 			at = at.UTC().Truncate(time.Second)
 			v.LastSeen = &at
@@ -194,6 +207,7 @@ type Attached struct {
 	Via     string    `json:"via"`
 	Since   time.Time `json:"since"` // tells apart those of one name
 	session string
+	from    string // the other machine; empty: it is on this one
 }
 
 // Apart is since when the attachment is there that a session is of, where its client has several: it tells them apart.
@@ -243,6 +257,8 @@ type connection struct {
 	token string // with which it was made; empty: there is none, only a name
 	name  string
 	end   func()
+	key   string        // of an attachment from elsewhere
+	left  chan struct{} // of such a one: closed when it has ended
 }
 
 // Enter has end called when a token does not hold any more. leave must be called when the request, or the attachment,

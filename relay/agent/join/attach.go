@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"os"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -29,6 +30,7 @@ type AttachRequest struct {
 	Token   string            `json:"token,omitempty"`
 	Toolset string            `json:"toolset,omitempty"`
 	Version string            `json:"version"`
+	Machine string            `json:"machine,omitempty"` // of a proxy elsewhere: what its machine calls itself
 	Keep    bool              `json:"keep,omitempty"`    // the relay need not make room for this newer version
 	Pending []json.RawMessage `json:"pending,omitempty"` // tool calls that an earlier relay received and did not answer
 }
@@ -225,21 +227,31 @@ func (p *Proxy) reconnect(ctx context.Context) (*attachment, error) {
 	if p.Disabled != nil {
 		return nil, p.Disabled
 	}
-	ctx, cancel := context.WithTimeout(ctx, StartTimeout)
+	patience, again := StartTimeout, true
+	if p.Remote != nil { // only what is lost is waited for: without a relay the client is answered at once
+		patience, again = remoteTime, p.lost
+	}
+	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	for {
 		calls, replay := p.requests.replay()
-		a, err := p.attach(ctx, AttachRequest{
+		request := AttachRequest{
 			Key: p.key, Client: p.Client, Token: p.Token, Toolset: p.Toolset, Version: p.Version, Keep: p.replaced,
 			Pending: calls,
-		})
+		}
+		pause := pollInterval
+		if p.Remote != nil { // which has sent the token
+			request.Client, request.Token, pause = "", "", remotePollInterval
+			request.Machine, _ = os.Hostname() // it is then known by its address
+		}
+		a, err := p.attach(ctx, request)
 		if err == nil {
 			a.replay = replay
 			return a, nil
 		}
 		var refused *Refused
 		var unable *cannotStart
-		if errors.As(err, &refused) || errors.As(err, &unable) || !async.Sleep(ctx, pollInterval) {
+		if errors.As(err, &refused) || errors.As(err, &unable) || !again || !async.Sleep(ctx, pause) {
 			return nil, err
 		}
 	}
@@ -287,6 +299,9 @@ func (p *Proxy) attach(ctx context.Context, request AttachRequest) (*attachment,
 
 // connect opens the socket of the relay, which it starts if none answers.
 func (p *Proxy) connect(ctx context.Context) (net.Conn, error) {
+	if p.Remote != nil {
+		return p.Remote.Dial(ctx)
+	}
 	conn, err := Dial(ctx, p.Home)
 	if err != nil && p.successor {
 		conn, err = p.awaitSuccessor(ctx)

@@ -270,8 +270,10 @@ func oneLine(text string) string {
 
 // withoutFolders removes the path of the home folder, and shortens that of the user's folder to ~.
 func withoutFolders(text, home string) string {
-	text = strings.ReplaceAll(text, home+string(os.PathSeparator), "")
-	text = strings.ReplaceAll(text, home, "the home folder of tabrelay")
+	if home != "" { // a program that has no home folder can use a relay elsewhere
+		text = strings.ReplaceAll(text, home+string(os.PathSeparator), "")
+		text = strings.ReplaceAll(text, home, "the home folder of tabrelay")
+	}
 	if person, err := os.UserHomeDir(); err == nil && len(person) > 1 {
 		text = strings.ReplaceAll(text, person, "~")
 	}

@@ -40,6 +40,7 @@ type outage struct {
 // configuration or secrets change, and when a slow start ends. If the cause is transient, it is also tried after
 // growing pauses, since a start costs two processes.
 func (p *Proxy) serveOffline(ctx context.Context, wake <-chan struct{}, cause error) (*attachment, error) {
+	p.lost = false
 	p.Log.Error().Err(cause).Msg("no relay can be reached; the client is answered in minimal mode")
 	if err := p.failRequests(p.requests.takePending(), cause, fault.Unknown); err != nil {
 		return nil, err
@@ -120,6 +121,9 @@ func (o *outage) retryTimer() <-chan time.Time {
 // isTransient reports whether a cause may end by itself: no person has decided it or has to repair something.
 func (p *Proxy) isTransient(cause error) bool {
 	_, refused := errors.AsType[*Refused](cause)
+	if _, away := errors.AsType[*unreachable](cause); away {
+		return p.Disabled == nil
+	}
 	failed, hasFailed := errors.AsType[*StartError](cause)
 	switch {
 	case p.Disabled != nil, errors.Is(cause, errRelayStopped), refused:
@@ -186,7 +190,7 @@ func (p *Proxy) dropFirstBuffered() {
 // watchHome reports changes in the home folder. Where it cannot be watched, only requests of the client and timers
 // retry.
 func (p *Proxy) watchHome() (changes <-chan fsnotify.Event, stop func()) {
-	if p.Disabled != nil {
+	if p.Disabled != nil || p.Remote != nil {
 		return nil, func() {}
 	}
 	watcher, err := fsnotify.NewWatcher()

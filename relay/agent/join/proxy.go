@@ -35,6 +35,7 @@ var errRelayStopped = errors.New("it was stopped with: tabrelay down")
 type Proxy struct {
 	Home                            config.Home
 	Version, Client, Token, Toolset string
+	Remote                          *Remote                              // the relay, where it is on another machine
 	Start                           func(context.Context) (State, error) // starts a relay in the background
 	In                              io.Reader
 	Out                             io.Writer
@@ -53,6 +54,7 @@ type Proxy struct {
 	relayStopped bool  // the relay sent ShutdownNotice
 	heard        int64 // how many lines it had heard then
 	successor    bool  // the relay sent SuccessorNotice, and the one it announced has not answered yet
+	lost         bool  // the connection to a relay just ended, and nothing was answered without one yet
 	replaced     bool  // a relay made room for another once: this proxy demands it no more
 
 	// sending orders what goes to the relay; requests.mu may be locked while it is held, never the reverse.
@@ -100,6 +102,7 @@ func (p *Proxy) Run(ctx context.Context) error {
 			continue
 		}
 		p.Log.Warn().Msg("the connection to the relay was lost; connecting to the next one")
+		p.lost = true
 		next, cause = p.reconnect(ctx)
 	}
 	return nil

@@ -53,6 +53,8 @@ func (a *API) scopeClient(w http.ResponseWriter, req *http.Request) (any, *Refus
 type NewClient struct {
 	Name  string     `json:"name"`
 	Scope call.Scope `json:"scope,omitzero"`
+	// it is on another machine, and its token is good for attaching from there
+	Remote bool `json:"remote,omitempty"`
 }
 
 // Token is the answer of POST /api/v1/clients and POST /api/v1/clients/{name}/rotate. The token is shown this once.
@@ -67,6 +69,7 @@ func (a *API) addClient(w http.ResponseWriter, req *http.Request) (any, *Refusal
 		return nil, NewRefusal(http.StatusBadRequest, problem)
 	}
 	bounds, err := policy.NormalScope(body.Scope)
+	one := config.Client{Name: body.Name, Scope: bounds, Remote: body.Remote}
 	switch {
 	case err != nil:
 	case a.registered(body.Name):
@@ -77,10 +80,10 @@ func (a *API) addClient(w http.ResponseWriter, req *http.Request) (any, *Refusal
 	if err != nil {
 		return nil, NewRefusal(http.StatusBadRequest, malformed("The client cannot be added: "+err.Error()))
 	}
-	if _, denied := a.Confirmed(w, req, policy.AddChange(body.Name, bounds)); denied != nil {
+	if _, denied := a.Confirmed(w, req, policy.AddChange(one)); denied != nil {
 		return nil, denied
 	}
-	return a.giveToken(w, req, func() (string, error) { return a.Secrets.AddWithin(body.Name, bounds) })
+	return a.giveToken(w, req, func() (string, error) { return a.Secrets.Admit(one) })
 }
 
 // rotateClient answers POST /api/v1/clients/{name}/rotate.

@@ -68,8 +68,17 @@ func (g *guard) check(next http.Handler) http.Handler {
 		g.limiter.asks(r.Context())
 		origins := r.Header.Values("Origin")
 		page := r.URL.Path != ExtensionPath
+		remote := elsewhere(r.Context())
 		switch {
-		case !access.LocalHost(r.Host):
+		case remote != nil && !remote.names(r.Host):
+			Refuse(w, http.StatusForbidden, fault.New(fault.PermissionDenied,
+				"Requests for the host "+fault.Excerpt(r.Host)+" are not answered here",
+				fault.WithHint("Use a name that is in the relay's certificate.")))
+		case remote != nil && !page:
+			Refuse(w, http.StatusForbidden, fault.New(fault.PermissionDenied,
+				"Browsers connect to the relay of their own machine only",
+				fault.WithHint("Install tabrelay where the browser is.")))
+		case remote == nil && !access.LocalHost(r.Host):
 			Refuse(w, http.StatusForbidden, fault.New(fault.PermissionDenied,
 				"Requests for the host "+fault.Excerpt(r.Host)+" are not answered here",
 				fault.WithHint("Use 127.0.0.1 or localhost.")))
@@ -77,7 +86,7 @@ func (g *guard) check(next http.Handler) http.Handler {
 			Refuse(w, http.StatusBadRequest, fault.New(fault.InvalidRequest,
 				"Requests that name no path are not answered here",
 				fault.WithHint("Name one, for example /healthz.")))
-		case page && (len(origins) > 1 || len(origins) == 1 && !g.allows(origins[0])):
+		case page && (len(origins) > 1 || len(origins) == 1 && !g.allows(origins[0], remote != nil)):
 			Refuse(w, http.StatusForbidden, fault.New(fault.PermissionDenied,
 				"Requests from the origin "+fault.Excerpt(strings.Join(origins, ", "))+" are not allowed",
 				fault.WithHint("A person who trusts this origin can add it to allowedOrigins in config.json.")))
@@ -104,9 +113,10 @@ func fromElsewhere(sites []string) bool {
 	return slices.ContainsFunc(sites, func(site string) bool { return site != "same-origin" && site != "none" })
 }
 
-// allows reports whether a page of that origin may send requests. They need a token all the same.
-func (g *guard) allows(origin string) bool {
-	return access.LocalOrigin(origin) || slices.Contains(g.origins, origin)
+// allows reports whether a page of that origin may send requests. They need a token all the same. One of another machine
+// is no local one, whatever its address says there.
+func (g *guard) allows(origin string, remote bool) bool {
+	return !remote && access.LocalOrigin(origin) || slices.Contains(g.origins, origin)
 }
 
 // shareWith lets a page that a person allowed read the answers. It reports whether the request was only the
@@ -162,7 +172,8 @@ func (g *guard) identify(r *http.Request) (call.Session, bool) {
 		return call.Session{ID: config.LocalClient, Client: config.LocalClient, Via: call.ViaSocket}, true
 	}
 	if token := bearer(r); token != "" {
-		return g.tokens.Identify(token)
+		s, ok := g.tokens.Identify(token)
+		return s, ok && (s.Remote || elsewhere(r.Context()) == nil)
 	}
 	return call.Session{}, false
 }
@@ -172,6 +183,25 @@ func (g *guard) admit(access Access, next http.Handler) http.Handler {
 	switch access {
 	case Client:
 		return g.known(next)
+	case Machine:
+		known := g.known(next)
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if elsewhere(r.Context()) != nil {
+				known.ServeHTTP(w, r)
+				return
+			}
+			next.ServeHTTP(w, r)
+		})
+	case Remote:
+		return g.known(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if s := Sender(r.Context()); !s.Remote {
+				Refuse(w, http.StatusForbidden, fault.New(fault.PermissionDenied, "The client "+fault.Excerpt(s.Client)+
+					" is one of this machine, and cannot attach from another one",
+					fault.WithHint("Use the token of a client that was added with: tabrelay clients add --remote NAME")))
+				return
+			}
+			next.ServeHTTP(w, r)
+		}))
 	case Panel:
 		return g.known(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			if _, ok := fromPanel(r.Context()); !ok {

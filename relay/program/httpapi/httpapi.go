@@ -16,6 +16,7 @@ import (
 
 	"tabrelay/relay/agent/client"
 	"tabrelay/relay/agent/front"
+	"tabrelay/relay/agent/join"
 	"tabrelay/relay/browser/hub"
 	"tabrelay/relay/plugin/catalog"
 	"tabrelay/relay/program/builtin"
@@ -43,8 +44,10 @@ type Access string
 // The kinds of access.
 const (
 	Anyone    Access = "anyone"    // there is nothing to hide
+	Machine   Access = "machine"   // every program on this machine; on others, whoever has a token
 	Extension Access = "extension" // the route checks Origin and pairing itself
 	Client    Access = "client"    // whoever has a token, or may open the socket
+	Remote    Access = "remote"    // a client of another machine, with its token
 	Person    Access = "person"    // who acts for the person: the command line and the side panel
 	Panel     Access = "panel"     // the side panel, over the link of its extension
 )
@@ -118,11 +121,12 @@ func newAPI(o Options) *API {
 func (a *API) routes() []Route {
 	metrics := Client
 	if a.Config.Metrics.Open {
-		metrics = Anyone
+		metrics = Machine
 	}
 	return []Route{
 		{mcpPath, Client, a.mcp},
 		{ExtensionPath, Extension, a.Hub.Handler().ServeHTTP},
+		{"GET " + join.AttachPath, Remote, a.attach},
 		{"GET /healthz", Anyone, Answers(a.healthz)},
 		{"GET /metrics", metrics, a.Meter.Handler().ServeHTTP},
 		{"GET /api/v1/tools", Client, Answers(a.listTools)},

@@ -80,7 +80,7 @@ func connectionsWithin(descriptors uint64) int {
 func (l *Limiter) enter(ctx context.Context, conn net.Conn) context.Context {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if one := l.all[conn]; one != nil {
+	if one := l.all[connOf(conn)]; one != nil {
 		return context.WithValue(ctx, connectionKey{}, one)
 	}
 	return ctx // over relay.sock, which is open to this person only
@@ -207,7 +207,7 @@ func (l *Limiter) move(ctx context.Context, among *list.List) {
 func (l *Limiter) changed(conn net.Conn, state http.ConnState) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	one, ok := l.all[conn]
+	one, ok := l.all[connOf(conn)]
 	switch {
 	case !ok:
 	case state == http.StateClosed, state == http.StateHijacked:

@@ -22,6 +22,7 @@ type Session struct {
 	Client string // the client's name, for example "claude-code"; "cli" for the command line
 	Via    string // ViaStdio, ViaHTTP, ViaSocket or ViaPanel
 	Scope  Scope  // what the client may see and call at the most
+	Remote bool   // the client is on another machine
 	Called string // of an [Unnamed] client: what it calls itself, which nothing proves
 
 	Bounds *Bounds // an agent makes the calls for the client, within these; nil: the client itself makes them

@@ -238,9 +238,13 @@ func (p *Policy) ShutOut(client string) (done func()) {
 }
 
 // AddChange is what a new client changes.
-func AddChange(name string, within call.Scope) *Change {
-	return NewChange("A new client may use tabrelay", "tabrelay clients add "+name,
-		call.Difference{What: "client " + name, Before: "none", After: ScopeWords(within)})
+func AddChange(one config.Client) *Change {
+	if one.Remote {
+		return NewChange("A client on another machine may use tabrelay", "tabrelay clients add --remote "+one.Name,
+			call.Difference{What: "client " + one.Name, Before: "none", After: "from elsewhere: " + ScopeWords(one.Scope)})
+	}
+	return NewChange("A new client may use tabrelay", "tabrelay clients add "+one.Name,
+		call.Difference{What: "client " + one.Name, Before: "none", After: ScopeWords(one.Scope)})
 }
 
 // RotateClientChange is what a new token of a client changes.

@@ -15,6 +15,7 @@ import (
 // Config is every setting with its value: from the environment, else from config.json, else the default.
 type Config struct {
 	Listen         string   // host and port of the relay, loopback only
+	Remote         Remote   //
 	Demo           Demo     //
 	ExtensionDir   string   // where the unpacked extension is written; empty: extension/ in the home folder
 	ExtensionIDs   []string // extensions allowed to connect besides the shipped one
@@ -58,6 +59,13 @@ type Config struct {
 	Warnings []string // what looks like a mistake and was not an error; one sentence each
 
 	found bool // there was a config.json
+}
+
+// Remote is where clients of other machines reach the relay.
+type Remote struct {
+	Listen      string // host and port; empty: nowhere
+	Certificate string // file with the certificate, and those between it and its root, in PEM
+	Key         string // file with its private key, in PEM
 }
 
 // Demo is the site the demo plugin works on.

@@ -126,8 +126,19 @@ func Optional(t Text) Kind {
 	return String(t)
 }
 
+// absoluteFile is the path of a file.
+var absoluteFile = Text{What: "the absolute path of a file", Accepts: filepath.IsAbs}
+
+var networkAddress = Text{
+	What: "an IP address with a port, for example 0.0.0.0:7719",
+	Accepts: func(s string) bool {
+		_, err := netip.ParseAddrPort(s)
+		return err == nil
+	},
+}
+
 var loopback = Text{
-	What: "a loopback address with a port, for example 127.0.0.1:7717",
+	What: "a loopback address with a port, for example 127.0.0.1:7717 (for other machines there is remote.listen)",
 	Accepts: func(s string) bool {
 		host, port, err := net.SplitHostPort(s)
 		if err != nil {

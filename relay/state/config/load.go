@@ -332,6 +332,13 @@ func (r *reader) relations(c *Config) {
 	if retry := c.Errors.Transient.Retry; retry.InitialDelay > retry.MaxDelay {
 		broken("errors.transient.retry.initialDelayMs", "is longer than maxDelayMs")
 	}
+	if c.Remote.Listen != "" && (c.Remote.Certificate == "" || c.Remote.Key == "") {
+		broken("remote.listen", "is open to other machines, which needs TLS: set remote.certificate and remote.key to "+
+			"files in PEM, as docs/remote.md shows; or leave it empty, and have clients come through SSH")
+	}
+	if c.Remote.Listen == c.Listen && !strings.HasSuffix(c.Listen, ":0") {
+		broken("remote.listen", "is the relay's own address; other machines need another one")
+	}
 	if c.Demo.Listen == c.Listen && !strings.HasSuffix(c.Listen, ":0") {
 		broken("demo.listen", "is the relay's own address; the demo site needs one of its own")
 	}

@@ -45,7 +45,8 @@ type Client struct {
 	TokenHash string    `json:"tokenHash"` // hexadecimal SHA-256
 	Created   time.Time `json:"created"`
 
-	Scope call.Scope `json:"scope,omitzero"` // what it may see and call at the most
+	Scope  call.Scope `json:"scope,omitzero"`   // what it may see and call at the most
+	Remote bool       `json:"remote,omitempty"` // it is on another machine
 }
 
 type secretsFile struct {
@@ -97,17 +98,22 @@ func (s *Secrets) Verify(token string) (client string, ok bool) {
 }
 
 // Add admits a client and returns its token, which is not kept and cannot be shown again.
-func (s *Secrets) Add(name string) (token string, err error) { return s.AddWithin(name, call.Scope{}) }
+func (s *Secrets) Add(name string) (token string, err error) { return s.Admit(Client{Name: name}) }
 
 // AddWithin is Add for a client with a scope.
 func (s *Secrets) AddWithin(name string, scope call.Scope) (token string, err error) {
+	return s.Admit(Client{Name: name, Scope: scope})
+}
+
+// Admit is Add for a client with a scope, or on another machine.
+func (s *Secrets) Admit(one Client) (token string, err error) {
 	token = newToken()
 	return token, s.change(func(c *secretsFile) error {
-		if err := CheckNew(name, c.Clients); err != nil {
+		if err := CheckNew(one.Name, c.Clients); err != nil {
 			return err
 		}
-		c.Clients = append(c.Clients, Client{Name: name, TokenHash: hashed(token),
-			Created: time.Now().UTC().Truncate(time.Second), Scope: scope})
+		one.TokenHash, one.Created = hashed(token), time.Now().UTC().Truncate(time.Second)
+		c.Clients = append(c.Clients, one)
 		return nil
 	})
 }
@@ -227,6 +233,24 @@ func readSecrets(path string) (c secretsFile, info fs.FileInfo, err error) {
 		return c, nil, damaged(path, errors.New("no pairing secret or local token"))
 	}
 	return c, info, nil
+}
+
+// ReadByUserOnly says why a file with a secret cannot be used: it is not there, or others could read or change it.
+func ReadByUserOnly(path string) error {
+	info, err := os.Stat(path)
+	if err == nil && !info.Mode().IsRegular() {
+		err = &fs.PathError{Op: "read", Path: path, Err: errors.New("not a regular file")}
+	}
+	switch {
+	case err != nil:
+		return &FileError{Err: err, Next: "make it a file that you can read"}
+	case !Owned(info):
+		return &FileError{Err: fmt.Errorf("%s belongs to another user", path), Next: "use a file of your own"}
+	case runtime.GOOS != "windows" && info.Mode().Perm()&0o077 != 0:
+		return &FileError{Err: fmt.Errorf("%s can be read by other users (mode %04o)", path, info.Mode().Perm()),
+			Next: fmt.Sprintf("run: chmod 600 %q", path)}
+	}
+	return nil
 }
 
 // private refuses secrets that others could have read or written.

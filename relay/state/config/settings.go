@@ -39,6 +39,13 @@ func Now(key string) string { return cmp.Or(former[key], key) }
 var settings = []Setting[Config]{
 	{"listen", String(loopback), "127.0.0.1:7717", func(c *Config) any { return &c.Listen },
 		"Where the relay listens: host and port on this machine. Port 0 takes a free one."},
+	{"remote.listen", Optional(networkAddress), "", func(c *Config) any { return &c.Remote.Listen },
+		"Where clients of other machines reach the relay, always over TLS: host and port, for example 0.0.0.0:7719. " +
+			"Empty: nowhere. See docs/remote.md."},
+	{"remote.certificate", Optional(absoluteFile), "", func(c *Config) any { return &c.Remote.Certificate },
+		"File with the certificate for that, in PEM, and after it those up to its root. A new one is taken at once."},
+	{"remote.key", Optional(absoluteFile), "", func(c *Config) any { return &c.Remote.Key },
+		"File with the private key of that certificate, in PEM, which nobody else can read."},
 	{"demo.listen", Optional(loopback), "127.0.0.1:7718", func(c *Config) any { return &c.Demo.Listen },
 		"Where the demo site listens. Empty switches it off. It is never the relay's own address."},
 	{"extensionDir", Optional(AbsolutePath), "", func(c *Config) any { return &c.ExtensionDir },
