@@ -200,6 +200,8 @@ const isClient = shape({
   scope: isScope,
   attached: isNumber,
   via: listOf(isText),
+  remote: isFlag,
+  from: listOf(isText),
   color: maybe(isText),
 });
 export type Client = Guarded<typeof isClient>;

@@ -17,12 +17,14 @@ function ClientRow({ client, now }: { client: Client; now: number }) {
       <div class="line">
         <span class="tool">{name}</span>
         {client.registered === false && <Badge tone="plain">no token</Badge>}
+        {client.remote && <Badge tone="plain">another machine</Badge>}
         {here && <Badge tone="good">connected</Badge>}
       </div>
       <div class="line">
         <span class="quiet">
           {here ? 'here now' : seen === undefined ? 'never seen' : `last seen ${ago(seen, now)}`}
           {client.via && client.via.length > 0 && ` · ${client.via.map(visibleLine).join(', ')}`}
+          {client.from && client.from.length > 0 && ` · from ${client.from.map(visibleLine).join(', ')}`}
         </span>
         {client.registered !== false && (
           <Sure
@@ -47,8 +49,8 @@ export function Clients() {
   return (
     <Part title="Clients" count={answer.value?.clients.length}>
       <p class="quiet">
-        Programs on this computer that may ask tabrelay for something. A token proves which of them it is; one
-        without is called what it calls itself.
+        Programs that may ask tabrelay for something, on this computer unless it says another machine. A token
+        proves which of them it is; one without is called what it calls itself.
       </p>
       <Loaded answer={answer} name="clients">
         {({ clients }) =>

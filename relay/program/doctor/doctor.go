@@ -127,8 +127,8 @@ func Examine(ctx context.Context, s Scene) []Finding {
 	e.within(ctx, (*examination).home)
 	looks := []func(*examination){
 		(*examination).disk, (*examination).configuration, (*examination).secrets, (*examination).states,
-		(*examination).database, (*examination).binary, (*examination).relay, (*examination).demo,
-		(*examination).folder, (*examination).browsers, (*examination).plugins, (*examination).capabilities,
+		(*examination).database, (*examination).binary, (*examination).remote, (*examination).relay,
+		(*examination).demo, (*examination).folder, (*examination).browsers, (*examination).plugins, (*examination).capabilities,
 		(*examination).clients,
 	}
 	if e.shut { // what is in it cannot be looked at
@@ -163,7 +163,7 @@ func Unusable(found []Finding) bool {
 	return slices.ContainsFunc(found, func(f Finding) bool {
 		switch f.ID {
 		case "home-unusable", "home-shut", "home-foreign", "config-broken", "config-refused", "secrets-broken",
-			"state-broken", "database-broken":
+			"state-broken", "database-broken", "remote-broken":
 			return true
 		}
 		return false

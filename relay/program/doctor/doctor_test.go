@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"net"
 	"os"
 	"path/filepath"
@@ -13,7 +14,9 @@ import (
 	"strings"
 	"testing"
 	"testing/fstest"
+	"time"
 
+	"tabrelay/relay/program/httpapi/apitest"
 	"tabrelay/relay/state/config"
 )
 
@@ -127,6 +130,15 @@ var provocations = map[string]provocation{
 		s.Owner = func(context.Context, string) string { return "a web server" }
 		write(t, s.Home.Config(), `{"listen":"`+l.Addr().String()+`"}`)
 	}, "taken by a web server"},
+	"remote-broken": {func(t *testing.T, s *Scene) {
+		c := apitest.MakeCertificate(t, time.Now().AddDate(1, 0, 0), "relay.test")
+		listensElsewhere(t, s, c.File, c.Authority)
+		s.Running = false
+	}, "The certificate for remote.listen, which needs TLS, cannot be used"},
+	"remote-expires": {func(t *testing.T, s *Scene) {
+		c := apitest.MakeCertificate(t, time.Now().AddDate(0, 0, 7), "relay.test")
+		listensElsewhere(t, s, c.File, c.Key)
+	}, "good until " + time.Now().AddDate(0, 0, 7).Format(time.DateOnly)},
 	"demo-taken": {func(t *testing.T, s *Scene) {
 		l, err := net.Listen("tcp", "127.0.0.1:0")
 		if err != nil {
@@ -218,6 +230,25 @@ func TestEachFindingIsFound(t *testing.T) {
 	}
 }
 
+func listensElsewhere(t *testing.T, s *Scene, certificate, key string) {
+	write(t, s.Home.Config(), fmt.Sprintf(`{"remote":{"listen":"127.0.0.1:7719","certificate":%q,"key":%q}}`, certificate,
+		key))
+}
+
+// Where other machines reach the relay, and by which names, is said.
+func TestWhatListensElsewhereIsSaid(t *testing.T) {
+	s := sound(t)
+	c := apitest.MakeCertificate(t, time.Now().AddDate(1, 0, 0), "relay.test", "192.0.2.1")
+	listensElsewhere(t, s, c.File, c.Key)
+	for _, f := range Examine(t.Context(), *s) {
+		if f.ID == "remote" && f.Severity == OK &&
+			strings.Contains(f.What, "127.0.0.1:7719 with TLS, as relay.test, 192.0.2.1, and need a token") {
+			return
+		}
+	}
+	t.Error("it is not said")
+}
+
 // A relay that hangs has its ports: nobody else is accused of them.
 func TestPortsOfARelayThatHangs(t *testing.T) {
 	s := sound(t)
@@ -236,7 +267,7 @@ func TestPortsOfARelayThatHangs(t *testing.T) {
 
 // What keeps a relay from starting is said, and not that none runs, with a next step that fails.
 func TestWhatKeepsARelayFromStartingIsSaidAlone(t *testing.T) {
-	for _, id := range []string{"config-broken", "secrets-broken", "state-broken", "database-broken", "port-taken"} {
+	for _, id := range []string{"config-broken", "secrets-broken", "state-broken", "database-broken", "port-taken", "remote-broken"} {
 		t.Run(id, func(t *testing.T) {
 			s := sound(t)
 			provocations[id].provoke(t, s)

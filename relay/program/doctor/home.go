@@ -10,6 +10,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"time"
 
 	"tabrelay/relay/road/fault"
 	"tabrelay/relay/state/config"
@@ -163,6 +164,31 @@ func (e *examination) database() {
 	if err := store.Examine(e.Home.Database()); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		e.note("database-broken", fmt.Sprintf("%s cannot be used: %v", e.Home.Database(), err), "", "")
 	}
+}
+
+// renewTime is how long before its end a certificate is to be renewed.
+const renewTime = 14 * 24 * time.Hour
+
+// remote looks at where other machines reach the relay, and whether they can trust it.
+func (e *examination) remote() {
+	if !e.usable || e.config.Remote.Listen == "" {
+		return
+	}
+	pair, err := e.config.Remote.KeyPair()
+	if err != nil {
+		e.note("remote-broken", sentence(err.Error()), "", fault.HintOf(err))
+		return
+	}
+	if until := pair.Leaf.NotAfter; time.Until(until) < renewTime {
+		e.note("remote-expires", fmt.Sprintf("The certificate for other machines is good until %s",
+			until.Format(time.DateOnly)), "", "")
+	}
+	names := slices.Clone(pair.Leaf.DNSNames)
+	for _, address := range pair.Leaf.IPAddresses {
+		names = append(names, address.String())
+	}
+	e.fine("remote", fmt.Sprintf("Other machines reach the relay at %s with TLS, as %s, and need a token of "+
+		"tabrelay clients add --remote", e.config.Remote.Listen, strings.Join(names, ", ")))
 }
 
 // demo sees whether the demo site could have its address, where it is off although it is configured.

@@ -106,6 +106,12 @@ var table = []Row{
 		"run: tabrelay down --force, then tabrelay up; tabrelay logs shows what it did last"},
 	{"port-taken", Problem, "Another program has the relay's port.", "Two programs cannot listen at one address.",
 		"end that program, or set another address: listen in config.json"},
+	{"remote-broken", Problem, "The relay cannot listen for other machines.",
+		"What listens elsewhere needs TLS, and the certificate or its key cannot be used. No relay starts with that.",
+		"set remote.certificate and remote.key as docs/remote.md shows, or leave remote.listen empty"},
+	{"remote-expires", Warning, "The certificate for other machines expires, or has expired.",
+		"Then programs there do not trust the relay any more.",
+		"renew it, and put it into the file of remote.certificate; the relay takes it at once"},
 	{"demo-taken", Warning, "The demo site is off.",
 		"Another program had its port when the relay started, or has it now.",
 		"end that program, then run: tabrelay down, then tabrelay up; or set demo.listen in config.json to another " +

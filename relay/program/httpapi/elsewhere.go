@@ -3,7 +3,6 @@ package httpapi
 import (
 	"context"
 	"crypto/tls"
-	"crypto/x509"
 	"fmt"
 	"net"
 	"net/http"
@@ -44,26 +43,12 @@ func (c *Certificate) read() error {
 	if c.pair != nil && (err != nil || os.SameFile(info, c.seen) && info.ModTime().Equal(c.seen.ModTime())) {
 		return err
 	}
-	pair, err := remoteCertificate(c.remote)
+	pair, err := c.remote.KeyPair()
 	if err != nil {
 		return err
 	}
 	c.seen, c.pair = info, pair
 	return nil
-}
-
-// remoteCertificate reads the certificate with which remote.listen is served.
-func remoteCertificate(remote config.Remote) (*tls.Certificate, error) {
-	const next = "set remote.certificate and remote.key to files in PEM that belong together, as docs/remote.md shows; " +
-		"or leave remote.listen empty"
-	if err := config.ReadByUserOnly(remote.Key); err != nil {
-		return nil, err
-	}
-	pair, err := tls.LoadX509KeyPair(remote.Certificate, remote.Key)
-	if err != nil {
-		return nil, fault.Hinted(fmt.Errorf("remote.listen needs TLS, and its certificate cannot be used: %w", err), next)
-	}
-	return &pair, nil
 }
 
 // current is the certificate as its file has it now. While a new one cannot be used, it is the one before.
@@ -96,15 +81,6 @@ func ListenElsewhere(ctx context.Context, address string, c *Certificate, limite
 		MinVersion: tls.VersionTLS13, NextProtos: []string{"http/1.1"},
 		GetCertificate: func(*tls.ClientHelloInfo) (*tls.Certificate, error) { return c.current(), nil },
 	}), nil
-}
-
-// Expiry is until when a certificate is good, and for which names.
-func Expiry(remote config.Remote) (leaf *x509.Certificate, err error) {
-	pair, err := remoteCertificate(remote)
-	if err != nil {
-		return nil, err
-	}
-	return pair.Leaf, nil
 }
 
 type elsewhereKey struct{}

@@ -61,13 +61,6 @@ type Config struct {
 	found bool // there was a config.json
 }
 
-// Remote is where clients of other machines reach the relay.
-type Remote struct {
-	Listen      string // host and port; empty: nowhere
-	Certificate string // file with the certificate, and those between it and its root, in PEM
-	Key         string // file with its private key, in PEM
-}
-
 // Demo is the site the demo plugin works on.
 type Demo struct {
 	Listen string // host and port, loopback only; empty: no demo site

@@ -144,8 +144,8 @@ func TestMistakes(t *testing.T) {
 		{"choice", `{"logging": {"level": "trace"}}`, "",
 			`config.json:1: logging.level: expected one of "debug", "info", "warn", "error", but got "trace"`},
 		{"open to the network", `{"listen": "0.0.0.0:7717"}`, "",
-			`config.json:1: listen: expected a loopback address with a port, for example 127.0.0.1:7717, but got ` +
-				`"0.0.0.0:7717"`},
+			`config.json:1: listen: expected a loopback address with a port, for example 127.0.0.1:7717 ` +
+				`(other machines: see remote.listen), but got "0.0.0.0:7717"`},
 		{"pattern", `{"errors":{"fatal":{"patterns":["(?=x)"]}}}`, "",
 			`config.json:1: errors.fatal.patterns: expected a list, each item a regular expression (RE2) of at most ` +
 				`256 characters, but got ["(?=x)"]`},

@@ -126,9 +126,13 @@ func Optional(t Text) Kind {
 	return String(t)
 }
 
+// ownAddress is the relay's own one. For other machines there is another.
+var ownAddress = Text{What: loopback.What + " (other machines: see remote.listen)", Accepts: loopback.Accepts}
+
 // absoluteFile is the path of a file.
 var absoluteFile = Text{What: "the absolute path of a file", Accepts: filepath.IsAbs}
 
+// networkAddress is one that other machines may reach.
 var networkAddress = Text{
 	What: "an IP address with a port, for example 0.0.0.0:7719",
 	Accepts: func(s string) bool {
@@ -138,7 +142,7 @@ var networkAddress = Text{
 }
 
 var loopback = Text{
-	What: "a loopback address with a port, for example 127.0.0.1:7717 (for other machines there is remote.listen)",
+	What: "a loopback address with a port, for example 127.0.0.1:7717",
 	Accepts: func(s string) bool {
 		host, port, err := net.SplitHostPort(s)
 		if err != nil {

@@ -37,7 +37,7 @@ func Now(key string) string { return cmp.Or(former[key], key) }
 
 // settings is the table. A setting that is not here, and that no capability adds, does not exist.
 var settings = []Setting[Config]{
-	{"listen", String(loopback), "127.0.0.1:7717", func(c *Config) any { return &c.Listen },
+	{"listen", String(ownAddress), "127.0.0.1:7717", func(c *Config) any { return &c.Listen },
 		"Where the relay listens: host and port on this machine. Port 0 takes a free one."},
 	{"remote.listen", Optional(networkAddress), "", func(c *Config) any { return &c.Remote.Listen },
 		"Where clients of other machines reach the relay, always over TLS: host and port, for example 0.0.0.0:7719. " +
