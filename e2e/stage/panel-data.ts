@@ -691,6 +691,8 @@ export const clients: Clients = {
       scope: {},
       attached: 1,
       via: ['stdio'],
+      remote: false,
+      from: [],
     },
     {
       name: 'codex',
@@ -701,6 +703,8 @@ export const clients: Clients = {
       scope: { readOnly: true, plugins: 'wiki, mail' },
       attached: 0,
       via: [],
+      remote: false,
+      from: [],
     },
     {
       name: 'old-laptop',
@@ -710,6 +714,8 @@ export const clients: Clients = {
       scope: {},
       attached: 0,
       via: [],
+      remote: false,
+      from: [],
     },
   ],
 };
