@@ -142,7 +142,7 @@ func TestTokensFromElsewhere(t *testing.T) {
 	if got := ask("/api/v1/clients", w.token); got != http.StatusForbidden {
 		t.Errorf("what is for the person: %d", got)
 	}
-	for _, token := range []string{here, r.secrets.Local()} { // through SSH they are known, but not as another machine's
+	for _, token := range []string{here, r.secrets.Local()} { // known through SSH, but not as another machine's
 		s := outsider{t, r.Address()}
 		res, body := s.ask("GET", join.AttachPath, "Authorization: Bearer "+token, "Upgrade: "+join.Protocol)
 		if res.StatusCode != http.StatusForbidden || !strings.Contains(body, "clients add --remote") {
@@ -176,8 +176,8 @@ func TestNewerProgramElsewhere(t *testing.T) {
 	}
 }
 
-// The relay ends while a page pays for an agent elsewhere. The next one learns the outcome, the agent gets it, and nobody
-// pays twice.
+// The relay ends while a page pays for an agent elsewhere. The next one learns the outcome, the agent gets it, and
+// nobody pays twice.
 func TestRestartDuringAWriteFromElsewhere(t *testing.T) {
 	w := newAbroad(t)
 	first, end := w.relayAt("127.0.0.1:0")
@@ -204,8 +204,8 @@ func TestRestartDuringAWriteFromElsewhere(t *testing.T) {
 	}
 }
 
-// The relay ends while a page pays, and what has its address then does not prove to be it: the agent elsewhere hears that
-// nobody knows how it went, and what it asks for later has not happened.
+// The relay ends while a page pays, and what has its address then does not prove to be it: the agent elsewhere hears
+// that nobody knows how it went, and what it asks for later has not happened.
 func TestAnotherRelayDuringAWrite(t *testing.T) {
 	w := newAbroad(t)
 	r, end := w.relayAt("127.0.0.1:0")

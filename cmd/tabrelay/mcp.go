@@ -76,11 +76,11 @@ type remoteFlags struct{ relay, tokenFile, ca string }
 
 func (f *remoteFlags) register(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&f.relay, "relay", "", "a relay on another machine, which is then used and none started: "+
-		"https://HOST:PORT,\nor through SSH http://127.0.0.1:PORT or unix:///PATH; its token comes from TABRELAY_TOKEN or "+
-		"--token-file")
+		"https://HOST:PORT,\nor through SSH http://127.0.0.1:PORT or unix:///PATH; its token comes from "+
+		"TABRELAY_TOKEN or --token-file")
 	cmd.Flags().StringVar(&f.tokenFile, "token-file", "", "file with the token for --relay, which nobody else can read")
-	cmd.Flags().StringVar(&f.ca, "ca", "", "file with the certificates to trust for --relay, in PEM; by default those that "+
-		"the system trusts")
+	cmd.Flags().StringVar(&f.ca, "ca", "", "file with the certificates to trust for --relay, in PEM; by default those "+
+		"that the system trusts")
 }
 
 // parse reads them. token is that of the environment.

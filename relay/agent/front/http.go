@@ -285,7 +285,7 @@ func accepts(r *http.Request, kind string) bool {
 // refused says why a request may not come in, nil when it may. A web page anywhere can make a browser send requests to
 // this machine: its Origin gives it away, and after DNS rebinding its Host does.
 func (f *Front) refused(r *http.Request) *fault.Error {
-	if sessionFrom(r.Context()).Remote { // it has come through a door that knows by which names others call this machine
+	if sessionFrom(r.Context()).Remote { // it came through a door that knows by which names others call this machine
 		return nil
 	}
 	origins := r.Header.Values("Origin")

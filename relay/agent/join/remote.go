@@ -29,6 +29,9 @@ const (
 	Protocol   = "tabrelay-attach"
 )
 
+// KeepAlive is how soon a connection that is lost is noticed, although nobody sends: half a minute.
+var KeepAlive = net.KeepAliveConfig{Enable: true, Idle: 15 * time.Second, Interval: 5 * time.Second, Count: 3}
+
 // remoteTime is how long a proxy waits for a relay elsewhere, which may be starting anew, or for the way there.
 const remoteTime = 3 * StartTimeout
 
@@ -57,8 +60,8 @@ func ParseRemote(address, roots, token string) (*Remote, error) {
 	}
 	if token == "" {
 		return nil, fault.Hinted(errors.New("a relay on another machine wants a token, and there is none"),
-			"run where the browser is: tabrelay clients add --remote NAME; give its token in TABRELAY_TOKEN, or in a file "+
-				"with --token-file")
+			"run where the browser is: tabrelay clients add --remote NAME; give its token in TABRELAY_TOKEN, or in a "+
+				"file with --token-file")
 	}
 	r := &Remote{name: address, network: "tcp", address: u.Host, host: u.Host, token: token}
 	switch {
@@ -70,7 +73,8 @@ func ParseRemote(address, roots, token string) (*Remote, error) {
 			"use https://, or SSH to a port of this machine, as docs/remote.md shows")
 	case u.Scheme == "https" && u.Hostname() != "":
 		r.address = net.JoinHostPort(u.Hostname(), cmp.Or(u.Port(), "443"))
-		r.secured = &tls.Config{MinVersion: tls.VersionTLS13, ServerName: u.Hostname(), NextProtos: []string{"http/1.1"}}
+		r.secured = &tls.Config{MinVersion: tls.VersionTLS13, ServerName: u.Hostname(),
+			NextProtos: []string{"http/1.1"}}
 		r.secured.RootCAs, err = readRoots(roots)
 		return r, err
 	default:
@@ -106,8 +110,7 @@ func ReadToken(file string) (string, error) {
 
 // Dial connects, and has the relay let this proxy in.
 func (r *Remote) Dial(ctx context.Context) (net.Conn, error) {
-	d := net.Dialer{KeepAliveConfig: net.KeepAliveConfig{Enable: true, Idle: 15 * time.Second, Interval: 5 * time.Second,
-		Count: 3}}
+	d := net.Dialer{KeepAliveConfig: KeepAlive}
 	conn, err := d.DialContext(ctx, r.network, r.address)
 	if err != nil {
 		return nil, &unreachable{r.name, err}
@@ -130,9 +133,9 @@ func (r *Remote) Dial(ctx context.Context) (net.Conn, error) {
 
 // ask sends the request, and returns what follows the relay's consent.
 func (r *Remote) ask(conn net.Conn) (*bufio.Reader, error) {
-	request := "GET " + AttachPath + " HTTP/1.1\r\nHost: " + r.host + "\r\nConnection: Upgrade\r\nUpgrade: " + Protocol +
-		"\r\nAuthorization: Bearer " + r.token + "\r\n\r\n"
-	if _, err := io.WriteString(conn, request); err != nil {
+	_, err := fmt.Fprintf(conn, "GET %s HTTP/1.1\r\nHost: %s\r\nConnection: Upgrade\r\nUpgrade: %s\r\n"+
+		"Authorization: Bearer %s\r\n\r\n", AttachPath, r.host, Protocol, r.token)
+	if err != nil {
 		return nil, &unreachable{r.name, err}
 	}
 	in := bufio.NewReaderSize(conn, 64<<10)
@@ -154,8 +157,8 @@ func (r *Remote) ask(conn net.Conn) (*bufio.Reader, error) {
 	case known && response.StatusCode == http.StatusUnauthorized:
 		return nil, &Refused{Code: string(fault.Unauthorized),
 			Message: "The relay at " + r.name + " does not know the token, or no longer, or not for another machine",
-			Hint: "run where the browser is: tabrelay clients add --remote NAME, or tabrelay clients rotate NAME; then give " +
-				"the new token to tabrelay mcp"}
+			Hint: "run where the browser is: tabrelay clients add --remote NAME, or tabrelay clients rotate NAME; " +
+				"then give the new token to tabrelay mcp"}
 	case known && response.StatusCode < http.StatusInternalServerError && response.StatusCode != http.StatusNotFound:
 		return nil, said.Error
 	case known && response.StatusCode != http.StatusNotFound:
@@ -184,15 +187,16 @@ func (r *Remote) distrust(err error) error {
 		why = "has expired, or is not valid yet: " + fault.Sanitize(invalid.Detail)
 		next = "renew it where the browser is (remote.certificate), and look at the clocks of both machines"
 	case errors.As(err, &invalid):
-		why, next = "is not valid: "+fault.Sanitize(err.Error()), "make another one where the browser is (remote.certificate)"
+		why = "is not valid: " + fault.Sanitize(err.Error())
+		next = "make another one where the browser is (remote.certificate)"
 	case errors.As(err, new(tls.RecordHeaderError)):
 		return &cannotStart{fault.Hinted(fmt.Errorf("what answers at %s speaks no TLS", r.name),
 			"use the port of remote.listen; the relay's other port is for programs of its own machine")}
 	default:
 		return &unreachable{r.name, err}
 	}
-	return &cannotStart{fault.Hinted(fmt.Errorf("the certificate of the relay at %s %s; nothing was sent to it", r.name, why),
-		next)}
+	return &cannotStart{fault.Hinted(fmt.Errorf("the certificate of the relay at %s %s; nothing was sent to it", r.name,
+		why), next)}
 }
 
 // unreachable is a relay elsewhere that did not answer: it, or the way to it, may come back.
@@ -211,8 +215,8 @@ func (u *unreachable) Unwrap() error { return u.err }
 
 // Hint is the next step.
 func (u *unreachable) Hint() string {
-	return "ask the person whether tabrelay runs on the other machine, and the way there (SSH, network) is open; it is tried " +
-		"again by itself"
+	return "ask the person whether tabrelay runs on the other machine, and the way there (SSH, network) is open; it " +
+		"is tried again by itself"
 }
 
 // remoteConn is a connection to a relay elsewhere whose first bytes are in a buffer already.

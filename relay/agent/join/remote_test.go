@@ -52,7 +52,8 @@ func TestAddressesOfRelaysElsewhere(t *testing.T) {
 			t.Errorf("%s: no next step", address)
 		}
 	}
-	if _, err := join.ParseRemote("https://relay.example", "", ""); !strings.Contains(hint(err), "clients add --remote") {
+	_, err := join.ParseRemote("https://relay.example", "", "")
+	if !strings.Contains(hint(err), "clients add --remote") {
 		t.Errorf("without a token: %v", err)
 	}
 }
@@ -146,7 +147,8 @@ func TestRelaysThatDoNotProveWhoTheyAre(t *testing.T) {
 		roots string
 		want  []string
 	}{
-		"unknown authority": {&good, other.Authority, []string{"signed by nobody that this machine trusts", "--ca FILE"}},
+		"unknown authority": {&good, other.Authority, []string{
+			"signed by nobody that this machine trusts", "--ca FILE"}},
 		"the system's own authorities": {&good, "", []string{"signed by nobody that this machine trusts",
 			"--ca FILE"}},
 		"wrong name": {&other, other.Authority, []string{"is for other names", "127.0.0.1", "se a name in the " +

@@ -231,8 +231,8 @@ func TestEachFindingIsFound(t *testing.T) {
 }
 
 func listensElsewhere(t *testing.T, s *Scene, certificate, key string) {
-	write(t, s.Home.Config(), fmt.Sprintf(`{"remote":{"listen":"127.0.0.1:7719","certificate":%q,"key":%q}}`, certificate,
-		key))
+	write(t, s.Home.Config(), fmt.Sprintf(`{"remote":{"listen":"127.0.0.1:7719","certificate":%q,"key":%q}}`,
+		certificate, key))
 }
 
 // Where other machines reach the relay, and by which names, is said.
@@ -267,7 +267,8 @@ func TestPortsOfARelayThatHangs(t *testing.T) {
 
 // What keeps a relay from starting is said, and not that none runs, with a next step that fails.
 func TestWhatKeepsARelayFromStartingIsSaidAlone(t *testing.T) {
-	for _, id := range []string{"config-broken", "secrets-broken", "state-broken", "database-broken", "port-taken", "remote-broken"} {
+	for _, id := range []string{"config-broken", "secrets-broken", "state-broken", "database-broken", "port-taken",
+		"remote-broken"} {
 		t.Run(id, func(t *testing.T) {
 			s := sound(t)
 			provocations[id].provoke(t, s)

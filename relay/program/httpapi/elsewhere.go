@@ -8,7 +8,6 @@ import (
 	"net/http"
 	"os"
 	"strings"
-	"time"
 
 	"github.com/rs/zerolog"
 
@@ -18,9 +17,6 @@ import (
 	"tabrelay/relay/road/fault"
 	"tabrelay/relay/state/config"
 )
-
-// keepAlive is how soon a connection to another machine that is lost is noticed, although nobody sends: half a minute.
-var keepAlive = net.KeepAliveConfig{Enable: true, Idle: 15 * time.Second, Interval: 5 * time.Second, Count: 3}
 
 // Certificate is what the relay proves to other machines who it is with. It is read again when its file is another one.
 type Certificate struct {
@@ -71,11 +67,12 @@ func (c *Certificate) names(host string) bool {
 
 // ListenElsewhere takes the address at which other machines reach the relay, always over TLS.
 func ListenElsewhere(ctx context.Context, address string, c *Certificate, limiter *Limiter) (net.Listener, error) {
-	wide := net.ListenConfig{KeepAliveConfig: keepAlive}
+	wide := net.ListenConfig{KeepAliveConfig: join.KeepAlive}
 	listener, err := wide.Listen(ctx, "tcp", address)
 	if err != nil {
-		return nil, fault.New(fault.PortTaken, fmt.Sprintf("The relay cannot listen on %s for other machines: %v", address,
-			err), fault.WithCause(err), fault.WithHint("set another address: remote.listen in config.json; or none"))
+		return nil, fault.New(fault.PortTaken,
+			fmt.Sprintf("The relay cannot listen on %s for other machines: %v", address, err),
+			fault.WithCause(err), fault.WithHint("set another address: remote.listen in config.json; or none"))
 	}
 	return tls.NewListener(limited{listener, limiter}, &tls.Config{
 		MinVersion: tls.VersionTLS13, NextProtos: []string{"http/1.1"},

@@ -113,8 +113,8 @@ func fromElsewhere(sites []string) bool {
 	return slices.ContainsFunc(sites, func(site string) bool { return site != "same-origin" && site != "none" })
 }
 
-// allows reports whether a page of that origin may send requests. They need a token all the same. One of another machine
-// is no local one, whatever its address says there.
+// allows reports whether a page of that origin may send requests. They need a token all the same. One of another
+// machine is no local one, whatever its address says there.
 func (g *guard) allows(origin string, remote bool) bool {
 	return !remote && access.LocalOrigin(origin) || slices.Contains(g.origins, origin)
 }
@@ -197,7 +197,8 @@ func (g *guard) admit(access Access, next http.Handler) http.Handler {
 			if s := Sender(r.Context()); !s.Remote {
 				Refuse(w, http.StatusForbidden, fault.New(fault.PermissionDenied, "The client "+fault.Excerpt(s.Client)+
 					" is one of this machine, and cannot attach from another one",
-					fault.WithHint("Use the token of a client that was added with: tabrelay clients add --remote NAME")))
+					fault.WithHint("Use the token of a client that was added with: tabrelay clients add --remote "+
+						"NAME")))
 				return
 			}
 			next.ServeHTTP(w, r)

@@ -241,7 +241,8 @@ func (p *Policy) ShutOut(client string) (done func()) {
 func AddChange(one config.Client) *Change {
 	if one.Remote {
 		return NewChange("A client on another machine may use tabrelay", "tabrelay clients add --remote "+one.Name,
-			call.Difference{What: "client " + one.Name, Before: "none", After: "from elsewhere: " + ScopeWords(one.Scope)})
+			call.Difference{What: "client " + one.Name, Before: "none",
+				After: "from elsewhere: " + ScopeWords(one.Scope)})
 	}
 	return NewChange("A new client may use tabrelay", "tabrelay clients add "+one.Name,
 		call.Difference{What: "client " + one.Name, Before: "none", After: ScopeWords(one.Scope)})

@@ -21,8 +21,8 @@ func (r Remote) KeyPair() (*tls.Certificate, error) {
 	if err != nil {
 		return nil, &FileError{
 			Err: fmt.Errorf("the certificate for remote.listen, which needs TLS, cannot be used: %w", err),
-			Next: "set remote.certificate and remote.key to files in PEM that belong together, as docs/remote.md shows; " +
-				"or leave remote.listen empty",
+			Next: "set remote.certificate and remote.key to files in PEM that belong together, as docs/remote.md " +
+				"shows; or leave remote.listen empty",
 		}
 	}
 	return &pair, nil
