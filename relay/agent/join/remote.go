@@ -128,7 +128,7 @@ func (r *Remote) Dial(ctx context.Context) (net.Conn, error) {
 	if err != nil {
 		return nil, errors.Join(err, conn.Close())
 	}
-	return remoteConn{bufferedConn{conn, in}}, nil
+	return remoteConn{conn, in}, nil
 }
 
 // ask sends the request, and returns what follows the relay's consent.
@@ -220,7 +220,13 @@ func (u *unreachable) Hint() string {
 }
 
 // remoteConn is a connection to a relay elsewhere whose first bytes are in a buffer already.
-type remoteConn struct{ bufferedConn }
+type remoteConn struct {
+	net.Conn
+	in *bufio.Reader
+}
+
+// Read reads what is in the buffer first.
+func (c remoteConn) Read(p []byte) (int, error) { return c.in.Read(p) }
 
 // CloseWrite says that nothing more is sent.
 func (c remoteConn) CloseWrite() error {
