@@ -13,6 +13,7 @@ import (
 	"tabrelay/relay/capability"
 	"tabrelay/relay/capability/delegation"
 	"tabrelay/relay/capability/devtools"
+	"tabrelay/relay/capability/handover"
 	"tabrelay/relay/capability/recording"
 	"tabrelay/relay/capability/resources"
 	"tabrelay/relay/capability/script"
@@ -35,6 +36,7 @@ import (
 var capabilities = []capability.Capability{
 	delegation.Capability,
 	devtools.Capability,
+	handover.Capability,
 	recording.Capability,
 	resources.Capability,
 	webmcp.Capability,
@@ -222,6 +224,16 @@ func (a attachments) resources() front.Resources {
 		}
 	}
 	return nil
+}
+
+// waiting is how much waits for the person at a profile.
+func (a attachments) waiting(profileID string) (n int) {
+	for _, one := range a {
+		if one.Waiting != nil {
+			n += one.Waiting(profileID)
+		}
+	}
+	return n
 }
 
 func (a attachments) paused() {

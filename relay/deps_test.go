@@ -50,6 +50,7 @@ var rooms = []room{
 		packages: []string{"codes", "picture", "provider", "worker", "agentconfig", ""},
 		imports:  ports, why: "a capability may be taken out"},
 	{name: "relay/capability/devtools", packages: []string{""}, imports: ports, why: "a capability may be taken out"},
+	{name: "relay/capability/handover", packages: []string{""}, imports: ports, why: "a capability may be taken out"},
 	{name: "relay/capability/recording", packages: []string{"draft", ""}, imports: ports,
 		why: "a capability may be taken out"},
 	{name: "relay/capability/resources", packages: []string{""}, imports: ports, why: "a capability may be taken out"},

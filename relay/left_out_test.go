@@ -23,11 +23,11 @@ var everything = flag.Bool("everything", false, "run all tests of the core witho
 const wiring = "relay/capabilities.go"
 
 // spellings are how a capability is called besides its name, or what is its own where that means other things, too:
-// rules of Prometheus and tapes of test pages are recordings, resources are a word of MCP,
-// and pages have scripts.
+// rules of Prometheus and tapes of test pages are recordings, resources are a word of MCP, pages have scripts, and much
+// is handed over.
 var spellings = map[string]string{
-	"delegation": "delegat", "recording": `recordings|plugin.?record|record\.(start|read|stop)`,
-	"devtools":  "devtools|browser-dev",
+	"delegation": "delegat", "devtools": "devtools|browser-dev", "handover": `ask_person|handovers`,
+	"recording": `recordings|plugin.?record|record\.(start|read|stop)`,
 	"resources": `resources\.(tabs|file|https|git|providers)|capabilit(y|ies)/resources|relay__read_(tab|console)`,
 	"script":    `relay__run|capability/script`,
 }

@@ -369,7 +369,8 @@ var (
 	free = []string{"DELETE /api/v1/clients/{name}", "DELETE /api/v1/profiles/{id}", "DELETE /api/v1/grants/{id}",
 		"DELETE /api/v1/running/{id}", "DELETE /api/v1/plugins/{plugin}", "DELETE /api/v1/recordings/{profile}/{tab}",
 		"POST /api/v1/stop", "POST /api/v1/tabs", "POST /api/v1/agents/{id}/test",
-		"POST /api/v1/agents/sessions/{id}/stop"}
+		"POST /api/v1/agents/sessions/{id}/stop",
+		"POST /api/v1/handovers/{id}"}
 )
 
 // A route that changes something for a person says whether it lets agents do more.

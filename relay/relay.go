@@ -123,7 +123,11 @@ func New(ctx context.Context, cfg config.Config, o Options) (r *Relay, err error
 	if o.Temporary != "" {
 		r.lifetime = join.NewLifetime(r.Stop)
 	}
-	r.panels = event.NewBroadcaster(func(topics []string) { r.hub.TellPanels(topics, r.policy.Waiting) })
+	r.panels = event.NewBroadcaster(func(topics []string) {
+		r.hub.TellPanels(topics, func(profileID string) int {
+			return r.policy.Waiting(profileID) + r.attached.waiting(profileID)
+		})
+	})
 	r.base, r.stopBase = context.WithCancel(context.Background())
 	defer func() {
 		if err != nil {

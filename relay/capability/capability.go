@@ -69,6 +69,8 @@ type Running struct {
 	SessionEnded func(session string)
 	// Lacks is what keeps it from working, for the doctor and the status.
 	Lacks func() []doctor.Lack
+	// Waiting is how many of its requests wait for the person at a profile; empty: at all.
+	Waiting func(profileID string) int
 	// Paused hears that the person has stopped everything.
 	Paused func()
 	// Health is what bridge_health says of agents and their sessions.

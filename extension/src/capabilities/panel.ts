@@ -2,6 +2,7 @@
 import type { Capability } from '../panel/capability.ts';
 import { agents } from './agents/panel.tsx';
 import { devtools } from './devtools/panel.tsx';
+import { handover } from './handover/panel.tsx';
 import { recording } from './recording/panel.tsx';
 
-export const inPanel: readonly Capability[] = [agents, devtools, recording];
+export const inPanel: readonly Capability[] = [agents, devtools, handover, recording];

@@ -2,8 +2,9 @@
 import type { Attach } from '../worker/core/capability.ts';
 import { browser } from './browser/worker.ts';
 import { devtools } from './devtools/worker.ts';
+import { handover } from './handover/worker.ts';
 import { recording } from './recording/worker.ts';
 import { resources } from './resources/worker.ts';
 import { webmcp } from './webmcp/worker.ts';
 
-export const inWorker: readonly Attach[] = [browser, devtools, recording, resources, webmcp];
+export const inWorker: readonly Attach[] = [browser, devtools, handover, recording, resources, webmcp];

@@ -171,6 +171,7 @@ export function App() {
         <Notices />
         <Changes />
         <Questions />
+        {inPanel.map(({ Asking }) => Asking && <Asking key={Asking.name} />)}
         <NotificationOffer />
         <TabBar page={place.page} reviews={reviews} onGo={go} />
         {settings ? (

@@ -21,6 +21,8 @@ export interface ActingProps {
 /** What a capability may bring. */
 export interface Capability {
   page?: Page;
+  /** Stands below the questions, above every page: it wants something of the person. */
+  Asking?: FunctionComponent;
   /** Stands above the section of what acts now. */
   AboveActing?: FunctionComponent;
   /** Stands above the calls that run. */

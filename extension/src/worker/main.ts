@@ -99,6 +99,8 @@ const capabilities = new Capabilities(inWorker, {
   plugins,
   documents,
   needAwake: (tabId) => needAwake(tabId, tabs, standstill),
+  ask: (method, path) => requests.ask(method, path),
+  panelsOpen: () => panels.open,
   send,
 });
 
@@ -174,6 +176,7 @@ link.listen({
     response: (frame, payload) => requests.hear(frame, payload),
     news: ({ topics, waiting }) => {
       panels.tell(topics, waiting);
+      capabilities.news(topics);
       if (topics.includes('paused')) void attention.lookPaused();
       marks.waiting(waiting);
       attention.waiting(waiting);

@@ -33,7 +33,7 @@ const (
 const (
 	ByPanel    = "panel"
 	ByTerminal = "terminal"
-	byClient   = "client"
+	ByClient   = "client"
 	byRule     = "rule"
 	byRelay    = "relay"
 
@@ -43,7 +43,7 @@ const (
 
 // decidedBy is who decided, in words.
 var decidedBy = map[string]string{
-	ByPanel: "in the side panel", ByTerminal: "in a terminal", byClient: "in the client",
+	ByPanel: "in the side panel", ByTerminal: "in a terminal", ByClient: "in the client",
 	byRule: "by a rule or by the answer to another question",
 }
 

@@ -329,7 +329,7 @@ func (p *Policy) askClient(
 	}
 	switch answer.Action {
 	case "decline":
-		p.answerIfOpen(one, call.Decision{By: byClient})
+		p.answerIfOpen(one, call.Decision{By: ByClient})
 	case "accept":
 		var said struct {
 			Answer string `json:"answer"`

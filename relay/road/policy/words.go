@@ -398,13 +398,13 @@ func numberedDeeds(deeds []string) (lines []string) {
 
 // form is what a client asks its person. The permanent answer is not in it: that is for the panel and the terminal.
 func form(q call.Approval) (schema json.RawMessage, meaning map[string]call.Decision) {
-	meaning = map[string]call.Decision{"Deny": {By: byClient}}
+	meaning = map[string]call.Decision{"Deny": {By: ByClient}}
 	texts := map[string]string{"once": "Allow once", "session": "Allow for this session"}
 	var words []string
 	for _, choice := range q.Choices {
 		if text, ok := texts[choice]; ok {
 			words = append(words, text)
-			meaning[text] = call.Decision{Allow: true, For: choice, By: byClient}
+			meaning[text] = call.Decision{Allow: true, For: choice, By: ByClient}
 		}
 	}
 	if words = append(words, "Deny"); q.Risk == "destroys" { // nothing suggests the answer

@@ -8,6 +8,7 @@ import type { Bridge, Bridges } from '../documents/bridges.ts';
 import type { Injector } from '../documents/inject.ts';
 import type { Plugins } from '../documents/plugins.ts';
 import type { FrameOf } from '../link/frames.ts';
+import type { Answer } from '../link/requests.ts';
 import type { Tabs } from '../tabs/tabs.ts';
 import type { Command } from './commands.ts';
 
@@ -20,6 +21,9 @@ export interface Core {
   documents: Documents;
   /** Fails unless a tab has a web page that is awake. */
   needAwake(tabId: number): void;
+  /** Asks the relay, as a panel does. */
+  ask(method: string, path: string): Promise<Answer>;
+  panelsOpen(): number;
   /** Sends a frame to the relay; payload is JSON that may be large. */
   send(frame: FromExtension, payload?: string): void;
 }
@@ -50,6 +54,8 @@ export interface Capability {
   welcomed?(welcome: FrameOf<'welcome'>): void;
   /** The relay knows the tabs by now. */
   listed?(): void;
+  /** What panels show of these topics is different now. */
+  news?(topics: readonly string[]): void;
   /** The connection is lost. */
   lost?(): void;
 }
@@ -99,6 +105,10 @@ export class Capabilities {
 
   listed(): void {
     for (const one of this.#all) one.listed?.();
+  }
+
+  news(topics: readonly string[]): void {
+    for (const one of this.#all) one.news?.(topics);
   }
 
   lost(): void {

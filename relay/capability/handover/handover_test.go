@@ -1,0 +1,328 @@
+package handover
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"tabrelay/relay/browser/hub"
+	"tabrelay/relay/capability"
+	"tabrelay/relay/lib/rawjson"
+	"tabrelay/relay/road/call"
+	"tabrelay/relay/road/fault"
+	"tabrelay/relay/state/config"
+)
+
+// browser is one with the tab 7, which is the session's.
+type browser struct {
+	capability.Tools
+	capability.Browsers
+	shows   atomic.Bool // what is awaited
+	refuses fault.Code  // every look, empty: none
+	calls   []call.Call
+}
+
+func (b *browser) Tabs() []hub.Tab {
+	return []hub.Tab{{ProfileID: "p1", Profile: "Work", ID: 7, URL: "https://bank.example/login?a=1", Title: "Sign in"}}
+}
+
+func (b *browser) Do(ctx context.Context, c call.Call) (*call.Result, *fault.Error) {
+	b.calls = append(b.calls, c)
+	var args struct {
+		TabID int
+		Gone  string
+	}
+	_ = json.Unmarshal(c.Arguments, &args)
+	switch {
+	case args.TabID != 0 && args.TabID != 7:
+		return nil, fault.New(fault.TabNotFound, "There is no such tab", fault.WithOutcome(fault.NotExecuted))
+	case args.Gone != "":
+		return &call.Result{Meta: call.Meta{TabID: 7, ProfileID: "p1"}}, nil
+	case c.Tool == "browser__snapshot":
+		return &call.Result{Output: json.RawMessage(`"heading \"Your account\""`)}, nil
+	}
+	if b.refuses != "" {
+		return nil, fault.New(b.refuses, "no")
+	}
+	for range 60 {
+		if b.shows.Load() {
+			return &call.Result{Output: json.RawMessage(`{}`)}, nil
+		}
+		select {
+		case <-time.After(time.Second):
+		case <-ctx.Done():
+			return nil, fault.New(fault.Cancelled, "cancelled")
+		}
+	}
+	return nil, fault.New(waitTimedOut, "not seen")
+}
+
+// fixture is a desk and what it asks of the relay.
+type fixture struct {
+	*desk
+	browser *browser
+	running capability.Running
+	audit   []call.Entry
+	changed int
+}
+
+func newFixture() *fixture {
+	f := &fixture{browser: &browser{}}
+	core := capability.Core{
+		Config: config.Default(), Tools: f.browser, Browsers: f.browser,
+		Audit:   func(e call.Entry) { f.audit = append(f.audit, e) },
+		Changed: func(...string) { f.changed++ },
+	}
+	f.desk = &desk{Core: core}
+	f.configure(core.Config)
+	f.running = f.desk.running()
+	return f
+}
+
+// ask makes a call of the tool; its answer comes over the channel.
+func (f *fixture) ask(ctx context.Context, session, arguments string,
+	change ...func(*call.Call)) <-chan string {
+	answer := make(chan string, 1)
+	c := call.Call{ID: "c1", Session: call.Session{ID: session, Client: "claude"}, Tool: toolName}
+	for _, one := range change {
+		one(&c)
+	}
+	go func() {
+		result, failure := f.call(ctx, c, json.RawMessage(arguments))
+		if failure != nil {
+			answer <- fmt.Sprintf("%s %s %s", failure.Code, failure.Outcome, failure.Message)
+			return
+		}
+		var b strings.Builder
+		for _, one := range result.Content {
+			var block struct{ Text string }
+			if json.Unmarshal(one, &block) == nil {
+				b.WriteString(block.Text + "|")
+			}
+		}
+		answer <- b.String() + string(result.Output)
+	}()
+	synctest.Wait()
+	return answer
+}
+
+const signIn = `{"why":"Sign in, please","tabId":7}`
+
+// Each way in which a request ends, and what its agent is told.
+func TestEnds(t *testing.T) {
+	const page = `|heading "Your account"|`
+	for name, one := range map[string]struct {
+		arguments string
+		end       func(f *fixture)
+		want      string
+	}{
+		"the person has done it": {signIn, func(f *fixture) { f.decide(f.only(), done, call.Session{}, "panel") },
+			"The person says that it is done." + page + `{"ended":"done"}`},
+		"the person cannot": {signIn, func(f *fixture) { f.decide(f.only(), cannot, call.Session{}, "panel") },
+			"The person says that they cannot, or will not, do it. Do not ask for the same again." + page +
+				`{"ended":"cannot"}`},
+		"no tab": {`{"why":"Decide"}`, func(f *fixture) { f.decide(f.only(), done, call.Session{}, "panel") },
+			"The person says that it is done." + page + `{"ended":"done"}`}, // the session's own is meant
+		"nobody comes": {signIn, func(*fixture) { time.Sleep(5 * time.Minute) },
+			"APPROVAL_TIMEOUT not_executed Nobody did what the person was asked for in time"},
+		"less time": {`{"why":"Sign in","timeoutMs":2000}`, func(*fixture) { time.Sleep(2 * time.Second) },
+			"APPROVAL_TIMEOUT not_executed Nobody did what the person was asked for in time"},
+		"the tab is closed": {signIn, func(f *fixture) { f.running.TabGone("p1", 7) },
+			`The tab was closed.|{"ended":"tab closed"}`},
+		"the browser is gone": {signIn, func(f *fixture) { f.running.TabGone("p1", 0) },
+			`The tab was closed.|{"ended":"tab closed"}`},
+		"everything is stopped": {signIn, func(f *fixture) { f.running.Paused() },
+			"PERMISSION_DENIED not_executed Every agent was stopped"},
+		"the relay stops": {signIn, func(f *fixture) { f.running.Close() },
+			"SHUTTING_DOWN not_executed The relay stopped while the person was asked"},
+		"the session ends": {signIn, func(f *fixture) { f.running.SessionEnded("s1") },
+			"CANCELLED not_executed The session has ended"},
+		"a tab that is not there": {`{"why":"Look","tabId":8}`, func(*fixture) {},
+			"TAB_NOT_FOUND not_executed There is no such tab"},
+		"what is awaited comes": {`{"why":"Sign in","tabId":7,"until":{"text":"Account"}}`, func(f *fixture) {
+			time.Sleep(90 * time.Second)
+			f.browser.shows.Store(true)
+			time.Sleep(time.Second)
+		}, "What was awaited came." + page + `{"ended":"seen"}`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				f := newFixture()
+				answer := f.ask(t.Context(), "s1", one.arguments)
+				one.end(f)
+				if got := <-answer; got != one.want {
+					t.Errorf("got  %s\nwant %s", got, one.want)
+				}
+				if left := f.open.views(); len(left) > 0 || f.running.Waiting("") > 0 {
+					t.Errorf("%+v is still open", left)
+				}
+			})
+		})
+	}
+}
+
+// only is the id of the request that is open.
+func (f *fixture) only() string {
+	list := f.open.views()
+	if len(list) != 1 {
+		panic(fmt.Sprintf("%d requests are open", len(list)))
+	}
+	return list[0].ID
+}
+
+// What the person is shown: the agent's words on one line, the tab, and what ends it.
+func TestShown(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFixture()
+		answer := f.ask(t.Context(), "s1", `{"why":"Sign\nin \u202eplease","tabId":7,"until":{"url":"/account"}}`)
+		list := f.open.views()
+		if len(list) != 1 {
+			t.Fatal(list)
+		}
+		v := list[0]
+		if strings.ContainsAny(v.Why, "\n\u202e") || v.Client != "claude" || v.Origin != "https://bank.example" ||
+			v.ProfileID != "p1" || v.TabID != 7 || v.Title != "Sign in" || v.Until != "its address has “/account”" ||
+			v.Deadline.Sub(v.Asked) != 5*time.Minute {
+			t.Errorf("%+v", v)
+		}
+		if n, other := f.running.Waiting("p1"), f.running.Waiting("p2"); n != 1 || other != 0 {
+			t.Errorf("%d wait at its profile, %d at another", n, other)
+		}
+		w := httptest.NewRecorder()
+		for _, route := range f.running.Routes {
+			if route.Pattern == "GET /api/v1/handovers" {
+				route.Handler(w, httptest.NewRequest(http.MethodGet, "/api/v1/handovers", nil))
+			}
+		}
+		if w.Code != http.StatusOK || !strings.Contains(w.Body.String(), `"id":"`+v.ID+`"`) {
+			t.Error(w.Code, w.Body)
+		}
+		f.decide(v.ID, done, call.Session{ID: "panel"}, "panel")
+		<-answer
+		if f.decide(v.ID, done, call.Session{}, "panel") {
+			t.Error("it was ended twice")
+		}
+		if len(f.audit) != 1 || f.audit[0].Decision != "done" || f.audit[0].DecidedBy != "panel" ||
+			f.audit[0].Origin != "https://bank.example" || !strings.Contains(f.audit[0].Detail, "please") {
+			t.Errorf("%+v", f.audit)
+		}
+	})
+}
+
+// An agent that asks a thousand times: one request at a time, and so many in an hour.
+func TestLimits(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFixture()
+		first := f.ask(t.Context(), "s1", signIn)
+		if got := <-f.ask(t.Context(), "s1", signIn); !strings.HasPrefix(got, "OVERLOADED not_executed") {
+			t.Error(got)
+		}
+		f.decide(f.only(), cannot, call.Session{}, "panel")
+		<-first
+		most := f.settings.Load().PerHour
+		for i := 1; i < most; i++ {
+			answer := f.ask(t.Context(), fmt.Sprintf("s%d", i), signIn)
+			f.decide(f.only(), cannot, call.Session{}, "panel")
+			<-answer
+		}
+		got := <-f.ask(t.Context(), "another", signIn)
+		want := fmt.Sprintf(`RATE_LIMITED not_executed "claude" has asked the person %d times`, most)
+		if !strings.HasPrefix(got, want) {
+			t.Errorf("after %d requests: %s", most, got)
+		}
+		time.Sleep(time.Hour)
+		answer := f.ask(t.Context(), "another", signIn)
+		f.decide(f.only(), done, call.Session{}, "panel")
+		if got := <-answer; !strings.HasPrefix(got, "The person says that it is done.") {
+			t.Error("an hour later:", got)
+		}
+	})
+}
+
+// The client's own program asks, too, where it can, and hears when nobody waits for its answer any more.
+func TestClientAsks(t *testing.T) {
+	for action, want := range map[string]string{
+		"accept": `{"ended":"done"}`, "decline": `{"ended":"cannot"}`, "cancel": `{"ended":"seen"}`,
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			f := newFixture()
+			var asked call.Question
+			answer := f.ask(t.Context(), "s1", `{"why":"Sign in","tabId":7,"until":{"text":"Account"}}`,
+				func(c *call.Call) {
+					c.Ask = func(_ context.Context, q call.Question) (call.Answer, error) {
+						asked = q
+						return call.Answer{Action: action}, nil
+					}
+				})
+			f.browser.shows.Store(action == "cancel")
+			if got := <-answer; !strings.HasSuffix(got, want) {
+				t.Errorf("%s: %s", action, got)
+			}
+			if asked.Message != "claude needs your hand: “Sign in” At https://bank.example in your browser. Accept "+
+				"once it is done, decline if you cannot." {
+				t.Error(asked.Message)
+			}
+		})
+	}
+	synctest.Test(t, func(t *testing.T) {
+		f := newFixture()
+		var ended error
+		answer := f.ask(t.Context(), "s1", signIn, func(c *call.Call) {
+			c.Ask = func(ctx context.Context, _ call.Question) (call.Answer, error) {
+				<-ctx.Done()
+				ended = context.Cause(ctx)
+				return call.Answer{}, ctx.Err()
+			}
+		})
+		f.decide(f.only(), done, call.Session{}, "panel")
+		if <-answer; ended != call.ErrAnswered {
+			t.Errorf("the client hears %v", ended)
+		}
+	})
+}
+
+// What may not be looked at ends nothing: the person still does.
+func TestMayNotLook(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFixture()
+		f.browser.refuses = fault.PermissionDenied
+		answer := f.ask(t.Context(), "s1", `{"why":"Sign in","tabId":7,"until":{"text":"Account"}}`)
+		time.Sleep(time.Minute)
+		waits := slices.Collect(func(yield func(json.RawMessage) bool) {
+			for _, c := range f.browser.calls {
+				if c.Tool == waitTool && !strings.Contains(string(c.Arguments), "gone") && !yield(c.Arguments) {
+					return
+				}
+			}
+		})
+		if want := string(rawjson.MustEncode(map[string]any{"tabId": 7, "text": "Account",
+			"timeoutMs": 60_000})); len(waits) != 1 || string(waits[0]) != want {
+			t.Errorf("looked with %s", waits)
+		}
+		f.decide(f.only(), done, call.Session{}, "panel")
+		if got := <-answer; !strings.HasPrefix(got, "The person says that it is done.") {
+			t.Error(got)
+		}
+	})
+}
+
+// The call's own end ends the request.
+func TestCallEnds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFixture()
+		ctx, cancel := context.WithCancel(t.Context())
+		answer := f.ask(ctx, "s1", signIn)
+		cancel()
+		if got := <-answer; !strings.HasPrefix(got, "CANCELLED") || len(f.open.views()) > 0 || f.changed != 2 {
+			t.Errorf("%s; %+v is open, panels were told %d times", got, f.open.views(), f.changed)
+		}
+	})
+}
