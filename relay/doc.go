@@ -86,7 +86,10 @@
 //     something meanwhile.
 //   - capability: what the relay can do besides carrying out calls, and what can be taken out; attached: see there.
 //   - bounded session: one in which an agent acts for a client; its Bounds say for whom, and within what.
-//   - errand: what a client asks of such an agent, in one prompt or several.
+//   - errand: what a client asks of such an agent, in one prompt or several. Visit: a session of its program, with a
+//     token of its own. To lend: to give such a session, until it ends, a token or tabs of the client. Pulse: the
+//     progress that a client is told when nothing else is told of its errand.
+//   - book (in webmcp): which tools the pages of which tabs have registered.
 //   - site: a plugin together with what a person configured for it. Instance: one installation of a web app.
 //   - main world: where the scripts of a page run. Isolated world: where those of the extension run, with a view of the
 //     page that its scripts cannot change. Late (in an extension): injected after the page's scripts ran.
@@ -99,6 +102,7 @@
 //   - sheet: what a person reads of a plugin before they accept it. Widening: a change by which agents may do more.
 //   - instance lock: held by the one relay of a home folder. Stdio proxy: `tabrelay mcp`, between an MCP client and the
 //     relay. Minimal mode: how it answers while no relay can be reached.
+//   - temporary relay: one that a command started, and that ends by itself; circumstances: what it was started with.
 //   - access guard: what looks at Host, Origin and token of a request before a handler does. Connection limiter: what
 //     closes connections whose senders have shown no token, when there are too many.
 //   - catalog: which plugins there are, and which content of them runs. Topic: one thing that the side panel shows.
