@@ -16,7 +16,15 @@ installTools();
 const notes = path.join(packaging, 'generated/notes.md'); // prepare.ts writes it
 run(
   goreleaserProgram,
-  ['release', '--clean', '--release-notes', notes, ...(snapshot ? ['--snapshot', '--skip=sign'] : [])],
+  [
+    'release',
+    '--clean',
+    '--timeout',
+    '3h',
+    '--release-notes',
+    notes,
+    ...(snapshot ? ['--snapshot', '--skip=sign'] : []),
+  ],
   {
     cwd: repository,
     env: {
