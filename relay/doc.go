@@ -89,7 +89,7 @@
 //   - errand: what a client asks of such an agent, in one prompt or several. Visit: a session of its program, with a
 //     token of its own. To lend: to give such a session, until it ends, a token or tabs of the client. Pulse: the
 //     progress that a client is told when nothing else is told of its errand.
-//   - book (in webmcp): which tools the pages of which tabs have registered.
+//   - book: which tools the pages of which tabs have registered.
 //   - site: a plugin together with what a person configured for it. Instance: one installation of a web app.
 //   - main world: where the scripts of a page run. Isolated world: where those of the extension run, with a view of the
 //     page that its scripts cannot change. Late (in an extension): injected after the page's scripts ran.
