@@ -19,6 +19,7 @@ import (
 	"tabrelay/relay/program/httpapi"
 	"tabrelay/relay/road/call"
 	"tabrelay/relay/road/fault/faulttest"
+	"tabrelay/relay/road/registry"
 	"tabrelay/relay/state/config"
 	"tabrelay/relay/state/store"
 )
@@ -328,7 +329,7 @@ func TestScopeThatCannotBeRead(t *testing.T) {
 	}
 	for _, tool := range r.tools.Snapshot().Tools {
 		if f := r.policy.Refuse(call.Session{Client: "ann"}, tool); (f == nil) != (tool.ReadOnly &&
-			strings.HasPrefix(tool.Name, "relay__") || tool.Name == "bridge_health") {
+			registry.ForEverybody(tool) || tool.Name == "bridge_health") {
 			t.Errorf("%s: %v", tool.Name, f)
 		}
 	}
