@@ -121,7 +121,7 @@ test.describe('every route', () => {
   });
 
   test('wants a token that is known', async ({ sharedStage: { relay } }) => {
-    const kept = routes.filter(({ keeper }) => ['client', 'person', 'panel'].includes(keeper));
+    const kept = routes.filter(({ keeper }) => ['client', 'person', 'panel', 'remote'].includes(keeper));
     const refusals = kept.map(async ({ method, path }) => ({
       route: `${method} ${path}`,
       reply: await ask(await relay.url(path), method, { ...json, authorization: 'Bearer wrong' }, '{}'),
@@ -135,7 +135,7 @@ test.describe('every route', () => {
     expect([...said]).toHaveLength(1);
   });
 
-  test('lets an agent do what is for agents, and nothing that is for the person', async ({
+  test('lets an agent do what is for agents, and nothing that is for the person or another machine', async ({
     sharedStage: { relay, agent, demo },
   }) => {
     const authorization = `Bearer ${await relay.token()}`;
@@ -143,7 +143,7 @@ test.describe('every route', () => {
       if (keeper === 'extension') continue;
       const { status, text } = await ask(await relay.url(path), method, { ...json, authorization }, '{}');
       const about = `${method} ${path}: ${status} ${text}`;
-      if (keeper === 'person' || keeper === 'panel') expect(status, about).toBe(403);
+      if (['person', 'panel', 'remote'].includes(keeper)) expect(status, about).toBe(403);
       else expect([401, 403], about).not.toContain(status);
     }
     expect((await agent.call('demo__counter_increment', { name: 'door' })).failed).toBe(false);

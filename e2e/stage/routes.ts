@@ -5,7 +5,7 @@ import path from 'node:path';
 import { z } from 'zod';
 import { repository } from './paths.ts';
 
-const Keeper = z.enum(['anyone', 'client', 'person', 'panel', 'extension']);
+const Keeper = z.enum(['anyone', 'client', 'person', 'panel', 'remote', 'extension']);
 
 export interface Route {
   /** Who may use it. */

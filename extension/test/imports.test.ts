@@ -46,6 +46,7 @@ const may: Record<string, readonly string[]> = {
     'worker/documents',
     'worker/tabs',
   ],
+  'capabilities/handover': ['panel', 'worker/core', 'worker/util'],
   'capabilities/recording': ['bridge/core', 'panel', 'worker/core', 'worker/documents'],
   'capabilities/resources': [
     'browser',
@@ -62,6 +63,7 @@ const may: Record<string, readonly string[]> = {
     'worker/core',
     'worker/documents',
     'worker/tabs',
+    'worker/util',
   ],
   capabilities: ['bridge/core', 'panel', 'worker/core', 'capabilities/*'],
 };
