@@ -22,7 +22,7 @@ const about = "Runs JavaScript that calls tools and returns one value: for loops
 
 const input = `{"type":"object","properties":{` +
 	`"script":{"type":"string","minLength":1,"description":"Top-level await; return, or end with, the value."},` +
-	`"args":{"description":"The script's args."},` +
+	`"args":{"type":"object","description":"The script's args."},` +
 	`"id":{"type":"string","minLength":1,"maxLength":100,` +
 	`"description":"Sent again with it, a script does not run twice."},` +
 	`"timeoutMs":{"type":"integer","minimum":1}},"required":["script"],"additionalProperties":false}`
