@@ -82,8 +82,8 @@ function manifestOf(platform: Platform) {
         type: 'string',
         title: 'Tools to list',
         description:
-          'Empty: the tools of the browser and of the sites that are open. gateway: three tools that find all others. ' +
-          'all: every tool. Or names of plugins, with commas between.',
+          'Empty: the tools of the browser and of the sites that are open. gateway: three tools that find all ' +
+          'others. all: every tool. Or names of plugins, with commas between.',
         default: '',
         required: false,
       },

@@ -1,4 +1,5 @@
-// Packs for npm what GoReleaser has built: `tabrelay`, a package with the program for each system, and the SDK for plugins.
+// Packs for npm what GoReleaser has built: `tabrelay`, a package with the program for each system, and the SDK for
+// plugins.
 
 import { chmodSync, copyFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';

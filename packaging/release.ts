@@ -1,6 +1,6 @@
 // Builds a release into packaging/dist. `release.ts` is for the workflow: it uploads the release of the tag that is
-// checked out to the Git host. `release.ts --snapshot`, which snapshot.ts runs, uploads nothing, signs nothing, and needs no
-// tag. With RELEASE_CACHE the programs are compiled with that build cache.
+// checked out to the Git host. `release.ts --snapshot`, which snapshot.ts runs, uploads nothing, signs nothing, and
+// needs no tag. With RELEASE_CACHE the programs are compiled with that build cache.
 
 import path from 'node:path';
 import { packForNpm } from './npm.ts';

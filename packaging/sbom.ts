@@ -1,6 +1,6 @@
-// Writes what an archive contains as SPDX: `sbom.ts ARCHIVE DOCUMENT`. The scan gives each document a random name and the
-// time of the day; here the name follows from the archive and the time is that of the commit, so that a second build is
-// the same.
+// Writes what an archive contains as SPDX: `sbom.ts ARCHIVE DOCUMENT`. The scan gives each document a random name and
+// the time of the day; here the name follows from the archive and the time is that of the commit, so that a second
+// build is the same.
 
 import { createHash } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';

@@ -1,5 +1,6 @@
-// Builds what is committed as a release would, and leaves it in packaging/dist. `snapshot.ts --twice` builds it again, in a
-// folder with another name, with an empty build cache, another time zone and another umask, and compares every file.
+// Builds what is committed as a release would, and leaves it in packaging/dist. `snapshot.ts --twice` builds it again,
+// in a folder with another name, with an empty build cache, another time zone and another umask, and compares every
+// file.
 
 import {
   appendFileSync,

@@ -4,27 +4,31 @@
 import { openSite } from '../sites/own-pages.ts';
 import { allowNotifications, workerOf } from '../stage/notifications.ts';
 import { badge, openPanel } from '../stage/side-panel.ts';
-import { expect, openStage, test, visit } from '../stage/test.ts';
+import { expect, openStage, type Stage, test, visit } from '../stage/test.ts';
 
 const signIn = `<title>Bank</title><h1>Sign in</h1>
   <form action="/account"><label>Password <input type="password"></label>
   <label>Code <input autocomplete="one-time-code"></label><button>Sign in</button></form>`;
 const pages = { '': signIn, account: '<title>Bank</title><h1>Welcome back</h1><p>12.50 EUR</p>' };
 
+/** The agent works at the bank, where nobody is signed in, and the person has the panel open. */
+async function signedOut(stage: Stage) {
+  const site = await openSite(stage.closing, pages);
+  await visit(stage, `${site}/`);
+  await stage.agent.call('browser__snapshot');
+  const panel = await openPanel(stage.browser);
+  return { site, panel, card: panel.getByRole('article', { name: /needs your hand/ }) };
+}
+
 test('the person signs in by hand; the agent gets the page, and nothing that they typed', async ({
   sharedStage: stage,
-  closing,
 }) => {
-  const site = await openSite(closing, pages);
-  await visit(stage, `${site}/`);
-  const { agent, browser, page } = stage;
-  await agent.call('browser__snapshot');
-  const panel = await openPanel(browser);
+  const { site, panel, card } = await signedOut(stage);
+  const { agent, page } = stage;
   const answer = agent.call('relay__ask_person', {
     why: 'Please sign in to the bank',
     until: { text: 'Welcome back' },
   });
-  const card = panel.getByRole('article', { name: /needs your hand/ });
   for (const words of ['The agent says: “Please sign in to the bank”', site, 'the page says “Welcome back”'])
     await expect(card).toContainText(words);
   await expect(panel.getByRole('status')).toContainText('needs your hand: Please sign in');
@@ -45,14 +49,9 @@ test('the person signs in by hand; the agent gets the page, and nothing that the
 
 test('Done and Cannot end it, what stands in secret fields is not told, and another request waits', async ({
   sharedStage: stage,
-  closing,
 }) => {
-  const site = await openSite(closing, pages);
-  await visit(stage, `${site}/`);
-  const { agent, browser, page } = stage;
-  await agent.call('browser__snapshot');
-  const panel = await openPanel(browser);
-  const card = panel.getByRole('article', { name: /needs your hand/ });
+  const { card } = await signedOut(stage);
+  const { agent, page } = stage;
   const first = agent.call('relay__ask_person', { why: 'Type the code' });
   await expect(card).toBeVisible();
   expect((await agent.call('relay__ask_person', { why: 'And this' })).code).toBe('OVERLOADED');

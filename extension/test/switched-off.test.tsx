@@ -1,4 +1,5 @@
-// What a capability brings to the panel goes when the relay has it no more: capabilities.<name> is false in config.json.
+// What a capability brings to the panel goes when the relay has it no more, because capabilities.<name> is false in
+// config.json.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { App } from '../src/panel/app.tsx';

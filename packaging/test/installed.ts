@@ -42,8 +42,8 @@ export async function output({ command, args, env }: Installed, ...more: string[
 }
 
 /**
- * Starts `tabrelay mcp` as a client does and returns the names of the tools it lists. The relay that it started is ended
- * with `down`.
+ * Starts `tabrelay mcp` as a client does and returns the names of the tools it lists. The relay that it started is
+ * ended with `down`.
  */
 export async function toolsOver(mcp: Installed, down: Installed): Promise<string[]> {
   const child = start(mcp.command, mcp.args, mcp.env);

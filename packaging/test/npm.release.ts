@@ -66,8 +66,13 @@ test('an installation without the program, or on another system, says what to do
   printed('tar', ['xzf', main.file, '-C', home]);
   const launcher = path.join(home, 'package/bin/tabrelay.js');
   const tell = (platform: string): Promise<string> => {
-    const pretend = `Object.defineProperty(process, 'platform', { value: '${platform}' }); process.on('exit', () => { process.exitCode = 0; });`;
-    const script = `${pretend} console.error = console.log; process.argv.splice(1, 0, '${launcher}'); require('${launcher}');`;
+    const script = [
+      `Object.defineProperty(process, 'platform', { value: '${platform}' });`,
+      `process.on('exit', () => { process.exitCode = 0; });`,
+      'console.error = console.log;',
+      `process.argv.splice(1, 0, '${launcher}');`,
+      `require('${launcher}');`,
+    ].join('\n');
     return output({
       command: 'sh',
       args: ['-c', '"$0" -e "$1" || true', process.execPath, script],

@@ -1,5 +1,5 @@
-// Validate says whether the MCP registry would take a server.json. Go counts this module among the registry's, whose name
-// its own begins with, and so lets it use what is internal there.
+// Validate says whether the MCP registry would take a server.json. Go counts this module among the registry's, whose
+// name its own begins with, and so lets it use what is internal there.
 package main
 
 import (
