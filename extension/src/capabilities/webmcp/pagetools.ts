@@ -193,7 +193,7 @@ export class PageTools {
     return answerOf(await this.#ask(run, bridge, { name, key, input }));
   };
 
-  /** The document that offers a tool. The relay may know it of the page before; a new one has a moment to register it. */
+  /** The document that offers a tool. A page that has just come has a moment to register what the one before had. */
   async #offering(
     run: ToolRun,
     tool: { name: string; key: string; origin: string },
