@@ -204,11 +204,11 @@ test('a look waits until a page has come to its end, and not for ever', async ({
   closing,
 }) => {
   const { agent } = stage;
-  const came: ServerResponse[] = [];
-  const server = createServer((_, response) => {
+  const came = new Map<string, ServerResponse>();
+  const server = createServer((request, response) => {
     response.writeHead(200, { 'content-type': 'text/html' });
     response.write(`<!doctype html><title>Slow</title><p>First</p>${' '.repeat(2000)}`);
-    came.push(response);
+    came.set(request.url ?? '', response);
   }).listen(0, '127.0.0.1');
   await once(server, 'listening');
   closing.defer(async () => {
@@ -230,7 +230,7 @@ test('a look waits until a page has come to its end, and not for ever', async ({
     await first(tool);
     const looking = agent.call(`browser__${tool}`, args);
     await expect.poll(running).toMatchObject({ calls: [{}] });
-    came.pop()?.end('<button>The last</button>');
+    came.get(`/${tool}`)?.end('<button>The last</button>');
     expect((await looking).text, tool).toContain('The last');
   }
   await first('endless');
