@@ -30,7 +30,7 @@ func (in *Input) append(b []byte, name string) []byte {
 	return append(append(b, oneLine(in.Params)...), '}')
 }
 
-// What a client can be asked for.
+// The requests of the server to a client.
 const (
 	Elicitation = string(mcp.MethodElicitationCreate)     // form mode: what a person says
 	Sampling    = string(mcp.MethodSamplingCreateMessage) // what a model says
@@ -42,12 +42,12 @@ const (
 // for, the work stands still, and it goes on when they send the request again with the answers. A client that cannot be
 // asked for anything has none: nil.
 type Asker struct {
-	able abilities
-	ask  func(ctx context.Context, inputs []Input) (map[string]json.RawMessage, error)
+	capabilities clientCapabilities
+	ask          func(ctx context.Context, inputs []Input) (map[string]json.RawMessage, error)
 }
 
 // Can reports whether the client has said that it can be asked this, or has the extension Tasks.
-func (a *Asker) Can(method string) bool { return a != nil && a.able[method] }
+func (a *Asker) Can(method string) bool { return a != nil && a.capabilities[method] }
 
 // Ask asks for all inputs at once and returns the results by key, as the client sent them. Its error says that there
 // are no answers: ctx ended, the client failed, or did not come back in time.
@@ -63,14 +63,14 @@ func (a *Asker) Ask(ctx context.Context, inputs ...Input) (map[string]json.RawMe
 	return a.ask(ctx, inputs)
 }
 
-// abilities are the methods that a client can be asked, and the extensions that it has.
-type abilities map[string]bool
+// clientCapabilities are the methods that a client supports as requests of the server, and its extensions.
+type clientCapabilities map[string]bool
 
-func abilitiesOf(c *mcp.ClientCapabilities) abilities {
+func capabilitiesOf(c *mcp.ClientCapabilities) clientCapabilities {
 	if c == nil {
 		return nil
 	}
-	a := abilities{}
+	a := clientCapabilities{}
 	if e := c.Elicitation; e != nil && (e.Form != nil || e.URL == nil) { // {} has always meant forms
 		a[Elicitation] = true
 	}
@@ -86,7 +86,7 @@ func abilitiesOf(c *mcp.ClientCapabilities) abilities {
 	return a
 }
 
-// Question makes a call's Ask out of a, nil when the client has no forms.
+// Question returns a's form elicitation as call.Call.Ask; nil: the client does not support forms.
 func (a *Asker) Question() func(context.Context, call.Question) (call.Answer, error) {
 	if !a.Can(Elicitation) {
 		return nil
@@ -126,8 +126,8 @@ func readAnswer(raw json.RawMessage) (call.Answer, error) {
 	return call.Answer{}, fmt.Errorf("the client's answer has the unknown action %q", clip.Runes(a.Action, 40))
 }
 
-// flat reports what keeps a schema from being one that MCP lets a person be asked with: an object whose properties are
-// plain values, or lists of choices.
+// flat checks that a schema is one that MCP elicitation allows: an object whose properties are primitive values or
+// lists of choices.
 func flat(schema json.RawMessage) error {
 	var s struct {
 		Type       string `json:"type"`
@@ -159,30 +159,30 @@ func flat(schema json.RawMessage) error {
 // reply is a client's answer to a request of ours.
 type reply struct{ result, failure json.RawMessage }
 
-// answer hands a client's reply to whoever waits for it. One that nobody waits for, because it is late, was given
-// already or belongs to another client, does nothing.
-func (p *peer) answer(m *message) {
+// deliverReply hands a client's reply to the request of ours that it answers. A reply that is late, a duplicate or of
+// another client is ignored.
+func (p *peer) deliverReply(m *message) {
 	id, _ := rawjson.Text(m.id)
-	if waiting, open := p.asked.LoadAndDelete(id); open {
+	if waiting, open := p.sentRequests.LoadAndDelete(id); open {
 		waiting.(chan reply) <- reply{m.result, m.failure}
 	}
 }
 
-// streamAsker asks a client of the legacy era on the stream of x.
-func (f *Front) streamAsker(p *peer, x *exchange, able abilities) *Asker {
-	return &Asker{able: able, ask: func(ctx context.Context, inputs []Input) (map[string]json.RawMessage, error) {
+// streamAsker asks a client of the legacy era by requests on the stream of x.
+func (f *Front) streamAsker(p *peer, x *exchange, able clientCapabilities) *Asker {
+	ask := func(ctx context.Context, inputs []Input) (map[string]json.RawMessage, error) {
 		answers := map[string]json.RawMessage{}
 		waiting := make([]chan reply, len(inputs))
 		for i, in := range inputs {
 			id := f.nextName() + "-" + string(randomID())[:8] // not one that an earlier relay has asked under
 			waiting[i] = make(chan reply, 1)
-			p.asked.Store(id, waiting[i])
+			p.sentRequests.Store(id, waiting[i])
 			defer func() {
-				if _, open := p.asked.LoadAndDelete(id); open { // it has not answered
-					x.retract(id)
+				if _, open := p.sentRequests.LoadAndDelete(id); open { // it has not answered
+					x.cancelRequest(id)
 				}
 			}()
-			if !x.request(id, in) {
+			if !x.sendRequest(id, in) {
 				return nil, errors.New("the request has ended, so its client cannot be asked")
 			}
 		}
@@ -200,7 +200,8 @@ func (f *Front) streamAsker(p *peer, x *exchange, able abilities) *Asker {
 			}
 		}
 		return answers, nil
-	}}
+	}
+	return &Asker{capabilities: able, ask: ask}
 }
 
 // nameOf is the key of the input at place i.

@@ -17,20 +17,20 @@ import (
 
 // callable is what a name in tools/call stands for.
 type callable struct {
-	name     string
-	declares bool // an output schema is listed, so nothing that misses it may stand in structuredContent
-	bridge   func(*fault.Error) string
-	indent   bool // the result is shown as indented JSON
-	long     bool // clients that have tasks need not wait for it
-	run      func(context.Context, call.Call, *Asker) (*call.Result, *fault.Error)
+	name            string
+	hasOutputSchema bool // clients check structuredContent against it
+	bridge          func(*fault.Error) string
+	indent          bool // the result is shown as indented JSON
+	long            bool // a call of it may become a task
+	run             func(context.Context, call.Call, *Asker) (*call.Result, *fault.Error)
 }
 
-// find resolves a name among the tools of the toolset that the client asked for. One that is not shown to it is found
-// all the same: whoever carries calls out says why it may not have it.
+// find resolves a name among the tools of the client's toolset. A tool that policy or scope hide from it is found, too:
+// dispatch refuses the call with the reason.
 func (f *Front) find(name string, p *peer) (callable, *fault.Error) {
 	snapshot := f.options.Tools.Snapshot()
 	if t, ok := snapshot.Find(name); ok && p.tools.Shows(t) {
-		return callable{name: name, declares: t.Spec.OutputSchema != nil, bridge: t.Bridge,
+		return callable{name: name, hasOutputSchema: t.Spec.OutputSchema != nil, bridge: t.Bridge,
 			indent: t.Bridge != nil && !t.Compact, long: t.Task, run: f.carryOut}, nil
 	}
 	if snapshot.Withheld(name) != nil {
@@ -45,7 +45,7 @@ func (f *Front) find(name string, p *peer) (callable, *fault.Error) {
 
 // callTool turns tools/call into a call and its end into the response.
 func (f *Front) callTool(ctx context.Context, p *peer, x *exchange, m *message, meta *requestMeta) {
-	c := call.Call{ID: x.callID, Session: p.who(meta), Resume: x.resume, Position: x.position}
+	c := call.Call{ID: x.callID, Session: p.sender(meta), Resume: x.resume, Position: x.position}
 	t, fail := f.readCall(&c, p, m, meta)
 	if c.ID == "" {
 		c.ID = randomID()
@@ -53,7 +53,7 @@ func (f *Front) callTool(ctx context.Context, p *peer, x *exchange, m *message, 
 	if fail != nil {
 		name, _ := rawjson.Text(m.param("name"))
 		f.record(&c, name, time.Now(), fail)
-		x.respond(x.refuse(fail))
+		x.respond(x.errorResponse(fail))
 		return
 	}
 	if x.tool, x.token = t.name, meta.Progress; x.modern {
@@ -74,8 +74,8 @@ func (f *Front) callTool(ctx context.Context, p *peer, x *exchange, m *message, 
 		return func(x *exchange) response {
 			switch {
 			case failure == nil:
-				if p.old.Load() {
-					result = understood(result)
+				if p.noLinks.Load() {
+					result = withoutLinks(result)
 				}
 				if t.indent {
 					result = indented(result)
@@ -107,11 +107,11 @@ func (f *Front) readCall(c *call.Call, p *peer, m *message, meta *requestMeta) (
 	} else if token != nil && !isID(token) {
 		return t, fault.New(fault.InvalidParams, "The progressToken is neither a string nor a number")
 	}
-	return t, meta.wishes(c)
+	return t, meta.readOptions(c)
 }
 
-// wishes reads what the caller wants of this one call.
-func (meta *requestMeta) wishes(c *call.Call) *fault.Error {
+// readOptions reads the options of this one call from _meta.
+func (meta *requestMeta) readOptions(c *call.Call) *fault.Error {
 	if raw := meta.TimeoutMs; raw != nil {
 		ms, ok := wholeNumber(raw)
 		if !ok {
@@ -168,13 +168,13 @@ func wholeNumber(raw []byte) (float64, bool) {
 	return n, (err == nil || errors.Is(err, strconv.ErrRange)) && n > 0 && n == math.Trunc(n)
 }
 
-// randomID makes the id of a call that nobody will ask for again.
+// randomID makes the id of a call that no later relay can be asked for.
 func randomID() call.ID {
 	return call.ID(random.Hex(16))
 }
 
-// derivedID makes the id of a stdio call from the attachment's key and the request's id, so that a client whose relay
-// was restarted can have the same call asked for again.
+// derivedID makes the id of a stdio call from the attachment's key and the request's id, so that the next relay, which
+// gets the pending request again, finds the same call in the journal.
 func derivedID(key string, requestID []byte) call.ID {
 	h := sha256.New()
 	h.Write([]byte(key))
@@ -183,8 +183,8 @@ func derivedID(key string, requestID []byte) call.ID {
 	return call.ID(hex.EncodeToString(h.Sum(nil)[:16]))
 }
 
-// Audit writes down what was called. Calls that reach the Caller are its business; these are those that do not: refused
-// before, or answered here.
+// Audit records the calls that do not reach the Caller, because they were refused before or answered here. The Caller
+// records its own.
 type Audit interface {
 	// Record does not wait for the disk. The entry's arguments belong to the caller again once it returns.
 	Record(e call.Entry)
@@ -209,7 +209,7 @@ func (f *Front) record(c *call.Call, name string, began time.Time, fail *fault.E
 	f.options.Audit.Record(e)
 }
 
-// carryOut has a call run by whoever runs those of its session.
+// carryOut passes a call to the Caller, or to the capability that bounds its session.
 func (f *Front) carryOut(ctx context.Context, c call.Call, client *Asker) (*call.Result, *fault.Error) {
 	if bounds := c.Session.Bounds; bounds != nil {
 		by, there := f.options.Bounded[bounds.By]

@@ -47,7 +47,7 @@ func (f *Front) watchLists() {
 	f.changes.stops = stops
 }
 
-// toolsChanged has clients hear of other tools. Those of pages are news for the clients that list them, and no others.
+// toolsChanged announces other tools. Tools of pages are announced only to clients that list them.
 func (f *Front) toolsChanged(s *registry.Snapshot) {
 	f.changed(mcp.MethodNotificationToolsListChanged)
 	c := &f.changes
@@ -56,11 +56,11 @@ func (f *Front) toolsChanged(s *registry.Snapshot) {
 	c.pages = s.Pages
 	c.mu.Unlock()
 	if news {
-		f.soon(openChanged, f.announceOpen)
+		f.announceLater(openChanged, f.announceOpen)
 	}
 }
 
-// viewsChanged has clients list anew what depends on what each may see.
+// viewsChanged announces the lists that differ between clients, because what a client may see has changed.
 func (f *Front) viewsChanged() {
 	f.changes.mu.Lock()
 	f.changes.viewed = true
@@ -81,18 +81,18 @@ func (f *Front) announceViews() {
 	}
 }
 
-// changed has a change told soon.
+// changed announces a change after the delay in which changes are gathered.
 func (f *Front) changed(method string) {
 	announce := func() { f.announce(method) }
 	if method == everyView {
 		announce = f.announceViews
 	}
-	f.soon(method, announce)
+	f.announceLater(method, announce)
 }
 
-// soon has something told after a while, once, whatever comes until then under the same key. Who tells it takes the key
-// away.
-func (f *Front) soon(key string, announce func()) {
+// announceLater calls announce after ListChangedDelay, once for all calls with the same key until then. announce
+// deletes the key.
+func (f *Front) announceLater(key string, announce func()) {
 	c := &f.changes
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -133,8 +133,8 @@ func (c *changes) end() {
 	}
 }
 
-// enlist lets c hear of changes and of what the relay logs.
-func (f *Front) enlist(c *listener) {
+// addListener subscribes c to changes and to log messages of the relay.
+func (f *Front) addListener(c *listener) {
 	if err := f.engine.RegisterSession(context.Background(), c); err != nil {
 		panic(err)
 	}
@@ -150,7 +150,7 @@ func (f *Front) enlist(c *listener) {
 // resourcesChanged tells c soon that its list of resources changed, if it wants to hear that.
 func (f *Front) resourcesChanged(c *listener) {
 	key := mcp.MethodNotificationResourcesListChanged + " " + c.id
-	f.soon(key, func() {
+	f.announceLater(key, func() {
 		f.changes.mu.Lock()
 		delete(f.changes.waiting, key)
 		f.changes.mu.Unlock()
@@ -177,8 +177,8 @@ func (c *listener) changed(method string, wants func(mcp.SubscriptionFilter) boo
 	}
 }
 
-// delist ends that.
-func (f *Front) delist(c *listener) {
+// removeListener ends the subscription of c.
+func (f *Front) removeListener(c *listener) {
 	f.engine.UnregisterSession(context.Background(), c.id)
 	f.mu.Lock()
 	unlist := f.listeners[c]
@@ -190,10 +190,10 @@ func (f *Front) delist(c *listener) {
 	c.unwatchAll()
 }
 
-// Log tells clients what they should know although they asked for nothing, for example that a plugin was refused
-// (MCP, "Logging"). level is one of the eight of RFC 5424 in lower case, logger names the part that speaks, and data
-// is anything that encodes as JSON. It reaches every client of the legacy era whose level lets it through, and in the
-// modern era every subscription whose request names a log level. Log does not block.
+// Log sends log messages to clients, for example that a plugin was refused (MCP, "Logging"). level is one of the eight
+// of RFC 5424 in lower case, logger names the part that speaks, and data is anything that encodes as JSON. It reaches
+// every client of the legacy era whose level lets it through, and in the modern era every subscription whose request
+// names a log level. Log does not block.
 func (f *Front) Log(level, logger string, data any) {
 	members := rawjson.AppendText([]byte(`"level":`), levels[levelRank(level)])
 	members = rawjson.AppendText(append(members, `,"logger":`...), logger)
@@ -208,7 +208,7 @@ func (f *Front) Log(level, logger string, data any) {
 	f.mu.Unlock()
 	for _, c := range listeners {
 		if wanted(level, string(c.GetLogLevel())) {
-			c.box.post(l)
+			c.outbox.add(l)
 		}
 	}
 }
@@ -217,7 +217,7 @@ func (f *Front) Log(level, logger string, data any) {
 // resources must have changed, or log messages come, before anything is lost.
 const maxWaiting = 256
 
-// outbox keeps what a client is still to be told besides what mcp-go tells it.
+// outbox queues the notifications to a client that mcp-go does not send.
 type outbox struct {
 	mu      lock.Mutex
 	waiting []notification
@@ -235,8 +235,8 @@ type notification struct {
 
 func newOutbox() outbox { return outbox{wake: make(chan struct{}, 1)} }
 
-// post adds a notification. The oldest gives way when there are too many.
-func (b *outbox) post(l notification) {
+// add adds a notification. The oldest gives way when there are too many.
+func (b *outbox) add(l notification) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if l.key != "" && slices.ContainsFunc(b.waiting, func(w notification) bool { return w.key == l.key }) {
@@ -246,19 +246,19 @@ func (b *outbox) post(l notification) {
 		b.waiting = slices.Delete(b.waiting, 0, 1)
 	}
 	b.waiting = append(b.waiting, l)
-	b.ring()
+	b.signal()
 }
 
-// ring wakes whoever reads the outbox.
-func (b *outbox) ring() {
+// signal wakes the reader of the outbox.
+func (b *outbox) signal() {
 	select {
 	case b.wake <- struct{}{}:
 	default:
 	}
 }
 
-// take empties the outbox.
-func (b *outbox) take() []notification {
+// drain removes and returns what waits.
+func (b *outbox) drain() []notification {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	waiting := b.waiting

@@ -19,8 +19,8 @@ import (
 	"tabrelay/relay/road/registry"
 )
 
-// askEngine has mcp-go answer. It gets a message that was put together anew from what our parser read, so that the two
-// cannot read it differently; under an id of ours, unique among all clients; and without arguments, which it would
+// askEngine has mcp-go answer a request. The message is encoded again from what our parser read, so that the two cannot
+// read it differently; it has an id of ours that is unique among all clients, and no arguments, which mcp-go would
 // decode eight times.
 func (f *Front) askEngine(ctx context.Context, c *listener, x *exchange, m *message, name string) response {
 	if c != nil {
@@ -32,7 +32,7 @@ func (f *Front) askEngine(ctx context.Context, c *listener, x *exchange, m *mess
 		if err != nil {
 			panic(err)
 		}
-		return succeed(x.id, result)
+		return resultResponse(x.id, result)
 	case mcp.JSONRPCError:
 		return f.translate(x, m, r.Error)
 	default:
@@ -72,20 +72,20 @@ func (f *Front) translate(x *exchange, m *message, e mcp.JSONRPCErrorDetails) re
 	case mcp.INVALID_PARAMS:
 		code = fault.InvalidParams
 	case mcp.INVALID_REQUEST: // the request itself is in order, so it is the params that do not decode
-		return x.refuse(fault.New(fault.InvalidParams, "The params of "+clip.Runes(m.method, 60)+
+		return x.errorResponse(fault.New(fault.InvalidParams, "The params of "+clip.Runes(m.method, 60)+
 			" do not have the form that the method asks for"))
 	case mcp.INTERNAL_ERROR:
 		f.options.Log.Error().Str("method", m.method).Str("error", e.Message).Msg("mcp-go failed")
-		return x.refuse(fault.New(fault.InternalError, "internal error"))
+		return x.errorResponse(fault.New(fault.InternalError, "internal error"))
 	}
 	if code != "" && e.Data == nil {
-		return x.refuse(fault.New(code, e.Message))
+		return x.errorResponse(fault.New(code, e.Message))
 	}
 	var data []byte
 	if e.Data != nil {
 		data = rawjson.MustEncode(e.Data)
 	}
-	return refuseWith(x.id, e.Code, e.Message, data)
+	return errorResponseWith(x.id, e.Code, e.Message, data)
 }
 
 // listener receives notifications from mcp-go: a client of the legacy era, or one subscription of a modern one.
@@ -100,7 +100,7 @@ type listener struct {
 	unchanging atomic.Bool  // it is not told that lists change
 	level      atomic.Value // mcp.LoggingLevel
 
-	box outbox // what mcp-go does not tell
+	outbox outbox // notifications that mcp-go does not send
 
 	subscription bool // only what filter names is sent
 	mu           lock.Mutex
@@ -117,7 +117,7 @@ var (
 // newListener makes one; its channel holds one change of each kind, which is all that a list_changed can say.
 func newListener(id string, session call.Session, tools registry.Toolset, o *offered) *listener {
 	c := &listener{id: id, session: session, tools: tools, offered: o, notes: make(chan mcp.JSONRPCNotification, 8),
-		box: newOutbox(), watches: map[string]*watch{}}
+		outbox: newOutbox(), watches: map[string]*watch{}}
 	c.level.Store(mcp.LoggingLevel(defaultLevel))
 	return c
 }
@@ -128,7 +128,7 @@ func (c *listener) Initialized() bool                  { return c.ready.Load() }
 func (c *listener) SetLogLevel(level mcp.LoggingLevel) { c.level.Store(level) }
 func (c *listener) GetLogLevel() mcp.LoggingLevel      { return c.level.Load().(mcp.LoggingLevel) }
 
-// NotificationChannel is nil, into which nothing goes, for a client that is not told about changes.
+// NotificationChannel is nil, so that sending to it never succeeds, for a client that is not told about changes.
 func (c *listener) NotificationChannel() chan<- mcp.JSONRPCNotification {
 	if c.unchanging.Load() {
 		return nil

@@ -14,28 +14,27 @@ import (
 	"tabrelay/relay/road/fault"
 )
 
-// outlet is the way back to whoever sent a request. Notifications come before the response, and every message is
-// written whole, with one Write.
+// outlet writes what answers one request: notifications, then the response, each message with one Write.
 type outlet interface {
 	send(notification []byte) error
 	finish(r response) error
-	// asks reports whether a request of ours can be sent this way.
+	// asks reports whether requests to the client can be sent this way.
 	asks() bool
 	// responseDelay is how long a response must stay behind a notification of the same request.
 	responseDelay() time.Duration
 }
 
-// exchange is one request in flight: the way back for its notifications, its response, and its end when the client
-// cancels it. mcp-go sends notifications through a channel of the session, where they are lost, overtake each other,
-// or come out of another request's stream; here they can go nowhere else.
+// exchange is one request in flight: its outlet, its notifications that wait to be written, and its cancellation.
+// mcp-go would send notifications through a channel of the session, where they can be dropped, reordered, or written to
+// the stream of another request.
 type exchange struct {
-	id     []byte // exact JSON text
-	modern bool
-	out    outlet
-	landed func() // it is no longer in flight; may be nil
-	cancel context.CancelCauseFunc
-	log    *zerolog.Logger // nil: nothing is logged
-	gone   <-chan struct{} // closed when nothing reaches the client any more, though it has not cancelled; may be nil
+	id         []byte // exact JSON text
+	modern     bool
+	out        outlet
+	onAnswered func() // called before the response is written; may be nil
+	cancel     context.CancelCauseFunc
+	log        *zerolog.Logger // nil: nothing is logged
+	gone       <-chan struct{} // closed when the client lost its connection without cancelling; may be nil
 
 	// Set before the call starts.
 	token  []byte // exact JSON text of the progress token; nil: the client wants no progress
@@ -47,23 +46,23 @@ type exchange struct {
 	mayBeTask bool
 	position  call.Position // of that call in the order of its client
 
-	mu       lock.Mutex // never held while writing: a client that does not read must not hold up a browser's socket
-	state    exchangeState
-	over     bool          // nothing more may be queued
-	queue    [][]byte      // notifications to be written
-	telling  chan struct{} // closed when tell has written the queue; nil while tell does not run
-	noted    time.Time     // when the last notification was written
-	progress progressPace
-	logs     logPace
-	beats    *time.Timer // sends a sign of life while nothing else is sent
+	mu        lock.Mutex // never held while writing: a client that does not read must not hold up a browser's socket
+	state     exchangeState
+	closed    bool          // nothing more may be queued
+	queue     [][]byte      // notifications to be written
+	writing   chan struct{} // closed when writeQueue has emptied the queue; nil while it does not run
+	lastSent  time.Time     // when the last notification was written
+	progress  progressPace
+	logs      logPace
+	heartbeat *time.Timer // sends an empty notification now and then
 }
 
 type exchangeState int
 
 const (
-	open      exchangeState = iota
-	cancelled               // by the client: nothing more is sent
-	answered
+	exchangeOpen      exchangeState = iota
+	exchangeCancelled               // by the client: nothing more is sent
+	exchangeAnswered
 )
 
 // Progress and log messages per call above these rates are held back. A burst of ten goes out at once.
@@ -78,7 +77,7 @@ const (
 type progressPace struct {
 	limit   *rate.Limiter
 	last    float64 // the last value sent; MCP wants them to increase
-	any     bool
+	sent    bool
 	pending *call.Progress
 	timer   *time.Timer
 }
@@ -93,7 +92,7 @@ type logPace struct {
 func (x *exchange) reportProgress(p call.Progress) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	if x.state != open || x.token == nil {
+	if x.state != exchangeOpen || x.token == nil {
 		return
 	}
 	pace := &x.progress
@@ -114,7 +113,7 @@ func (x *exchange) reportProgress(p call.Progress) {
 func (x *exchange) releaseProgress() {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	if p := x.progress.pending; p != nil && x.state == open {
+	if p := x.progress.pending; p != nil && x.state == exchangeOpen {
 		x.progress.pending = nil
 		x.progress.limit.Allow()
 		x.sendProgress(*p)
@@ -132,7 +131,7 @@ func (x *exchange) sendProgress(p call.Progress) {
 func (x *exchange) reportLog(e call.LogEntry) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	if x.state != open || !wanted(e.Level, x.level) {
+	if x.state != exchangeOpen || !wanted(e.Level, x.level) {
 		return
 	}
 	if x.logs.limit == nil {
@@ -145,33 +144,34 @@ func (x *exchange) reportLog(e call.LogEntry) {
 	x.notify(logNote(x.tool, e))
 }
 
-// say queues a notification that is not the tool's.
-func (x *exchange) say(note []byte) {
+// sendNotification queues a notification that is neither progress nor a log line, and so is not rate-limited; nil:
+// none.
+func (x *exchange) sendNotification(note []byte) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	if x.state == open && note != nil {
+	if x.state == exchangeOpen && note != nil {
 		x.notify(note)
 	}
 }
 
-// beat sends a sign of life, an empty notification, every so often until stopBeat.
-func (x *exchange) beat(every time.Duration) {
+// startHeartbeat sends an empty notification at this interval until stopHeartbeat, so that the client keeps its stream.
+func (x *exchange) startHeartbeat(every time.Duration) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	x.beats = time.AfterFunc(every, func() {
+	x.heartbeat = time.AfterFunc(every, func() {
 		x.mu.Lock()
 		defer x.mu.Unlock()
-		if x.state == open {
+		if x.state == exchangeOpen {
 			x.notify(nil)
-			x.beats.Reset(every)
+			x.heartbeat.Reset(every)
 		}
 	})
 }
 
-func (x *exchange) stopBeat() {
+func (x *exchange) stopHeartbeat() {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	x.beats.Stop()
+	x.heartbeat.Stop()
 }
 
 // notify queues a notification. It needs mu and the state open.
@@ -184,67 +184,68 @@ func (x *exchange) notify(note []byte) {
 // enqueue has a message written. It needs mu.
 func (x *exchange) enqueue(message []byte) {
 	x.queue = append(x.queue, message)
-	if x.telling == nil {
-		x.telling = make(chan struct{})
-		go x.tell()
+	if x.writing == nil {
+		x.writing = make(chan struct{})
+		go x.writeQueue()
 	}
 }
 
-// tell writes what is queued. A client that is gone is noticed by its transport, not here.
-func (x *exchange) tell() {
+// writeQueue writes the queue until it is empty. Write errors are ignored: the transport ends a client that is gone.
+func (x *exchange) writeQueue() {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	for len(x.queue) > 0 && x.state != answered {
+	for len(x.queue) > 0 && x.state != exchangeAnswered {
 		note := x.queue[0]
 		x.queue = x.queue[1:]
 		x.mu.Unlock()
 		_ = x.out.send(note)
 		x.mu.Lock()
-		x.noted = time.Now()
+		x.lastSent = time.Now()
 	}
-	close(x.telling)
-	x.telling = nil
+	close(x.writing)
+	x.writing = nil
 }
 
-// respond sends the response, after everything that was reported, unless the client has cancelled the request. After
-// respond nothing more is written.
+// respond writes the response after all queued notifications, unless the client has cancelled the request. Nothing is
+// written after it.
 func (x *exchange) respond(r response) {
 	x.mu.Lock()
-	if x.state == open && (x.progress.pending != nil || x.logs.dropped > 0) {
+	if x.state == exchangeOpen && (x.progress.pending != nil || x.logs.dropped > 0) {
 		x.flush()
 	}
-	if x.telling != nil {
-		x.awaitTold()
+	if x.writing != nil {
+		x.awaitWritten()
 	}
-	if x.state == open && !x.noted.IsZero() {
-		if wait := x.out.responseDelay() - time.Since(x.noted); wait > 0 {
+	if x.state == exchangeOpen && !x.lastSent.IsZero() {
+		if wait := x.out.responseDelay() - time.Since(x.lastSent); wait > 0 {
 			x.mu.Unlock() // a cancel must get in
 			<-time.After(wait)
 			x.mu.Lock()
 		}
 	}
-	x.over = true
-	if x.state != open {
-		x.awaitTold()
+	x.closed = true
+	if x.state != exchangeOpen {
+		x.awaitWritten()
 		x.mu.Unlock()
 		return
 	}
-	x.state = answered
+	x.state = exchangeAnswered
 	x.mu.Unlock()
-	if x.landed != nil { // before: who has read the answer may use the id again
-		x.landed()
+	if x.onAnswered != nil { // before the response is written: its reader may use the id again at once
+		x.onAnswered()
 	}
 	_ = x.out.finish(r)
 }
 
-// refuse answers with a protocol error that can be found in the log.
-func (x *exchange) refuse(e *fault.Error) response {
-	x.identify(e)
-	return refuse(x.id, e, x.modern)
+// errorResponse renders a protocol error, and logs it under the correlation id that the client gets.
+func (x *exchange) errorResponse(e *fault.Error) response {
+	x.setCorrelationID(e)
+	return errorResponse(x.id, e, x.modern)
 }
 
-// identify gives a failure the id under which the log has it. That of a call has one, and a line of its own.
-func (x *exchange) identify(e *fault.Error) {
+// setCorrelationID logs a failure and gives it the id of that log line. The failure of a call has an id already, and is
+// logged by dispatch.
+func (x *exchange) setCorrelationID(e *fault.Error) {
 	if e.CorrelationID != "" || x.log == nil {
 		return
 	}
@@ -254,10 +255,10 @@ func (x *exchange) identify(e *fault.Error) {
 		e.Unwrap()).Msg("a request was refused")
 }
 
-// awaitTold waits until no notification is being written. It needs mu.
-func (x *exchange) awaitTold() {
-	for x.telling != nil {
-		telling := x.telling
+// awaitWritten waits until no notification is being written. It needs mu.
+func (x *exchange) awaitWritten() {
+	for x.writing != nil {
+		telling := x.writing
 		x.mu.Unlock()
 		<-telling
 		x.mu.Lock()
@@ -280,41 +281,41 @@ func (x *exchange) flush() {
 // abandon ends the request because its client cancelled it: nothing more is sent, and its context ends.
 func (x *exchange) abandon() {
 	x.mu.Lock()
-	if x.state == open {
-		x.state, x.queue = cancelled, nil
+	if x.state == exchangeOpen {
+		x.state, x.queue = exchangeCancelled, nil
 	}
 	x.mu.Unlock()
 	x.cancel(call.ErrCancelled)
 }
 
-// lost reports whether the client has cancelled the request before it had its answer.
-func (x *exchange) lost() bool {
+// isCancelled reports whether the client cancelled the request before it was answered.
+func (x *exchange) isCancelled() bool {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	return x.state == cancelled
+	return x.state == exchangeCancelled
 }
 
-// request sends a request of ours, and reports whether it will be sent.
-func (x *exchange) request(id string, in Input) bool {
+// sendRequest queues a request to the client and reports whether it could: not after the exchange has ended.
+func (x *exchange) sendRequest(id string, in Input) bool {
 	b := rawjson.AppendText([]byte(`{"jsonrpc":"2.0","id":`), id)
 	b = rawjson.AppendText(append(b, `,"method":`...), in.Method)
 	b = append(append(append(b, `,"params":`...), oneLine(in.Params)...), '}')
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	if x.state != open || x.over {
+	if x.state != exchangeOpen || x.closed {
 		return false
 	}
 	x.enqueue(b)
 	return true
 }
 
-// retract tells the client that a request of ours needs no answer any more. That goes out even after the client has
-// cancelled its own request: otherwise it would go on asking its person.
-func (x *exchange) retract(id string) {
+// cancelRequest cancels a request to the client, even after the client has cancelled its own: otherwise it would go on
+// asking its person.
+func (x *exchange) cancelRequest(id string) {
 	b := rawjson.AppendText([]byte(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":`), id)
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	if x.state != answered && !x.over {
+	if x.state != exchangeAnswered && !x.closed {
 		x.enqueue(append(b, "}}"...))
 	}
 }

@@ -1,10 +1,10 @@
-// Package front is MCP and nothing but MCP: it turns requests of agents into calls, and results and failures into
-// MCP's words, over stdio and streamable HTTP, in the eras before and from protocol version 2026-07-28.
+// Package front speaks MCP: it turns requests of agents into calls, and results and failures into responses, over stdio
+// and streamable HTTP, for protocol versions before 2026-07-28 (the legacy era) and from it on (the modern era).
 //
-// mcp-go is the protocol engine: negotiation, capabilities, discovery, log levels, subscriptions and every method the
-// relay has no say in. Between it and the wire lies a layer of our own, the same for both transports. It reads
-// messages, keeps the state of each request (see exchange), answers tools/list from cached bytes and carries the
-// arguments and results of tools/call past mcp-go as the bytes they are.
+// mcp-go is the protocol engine: negotiation, capabilities, discovery, log levels, subscriptions and every method that
+// is not routed here. Between it and the wire lies a layer of our own, the same for both transports. It reads messages,
+// keeps the state of each request (see exchange), answers tools/list from cached bytes and carries the arguments and
+// results of tools/call past mcp-go as the bytes they are.
 //
 // Lock order: sessions.mu, httpSession.mu, openRequests.mu; every other lock is taken alone. None is held while
 // something is written.
@@ -92,7 +92,7 @@ const (
 	defaultListChangedDelay = 150 * time.Millisecond
 )
 
-// Front serves MCP. Create it with New and end it with Shutdown.
+// Front serves MCP to all clients. Create it with New and end it with Shutdown.
 type Front struct {
 	options   Options
 	engine    *server.MCPServer
@@ -144,7 +144,7 @@ func New(o Options) *Front {
 	return f
 }
 
-// capabilities are what the server announces: exactly what it has something behind.
+// capabilities are what the server announces: exactly the features whose option is set.
 func capabilities(o Options) []server.ServerOption {
 	all := []server.ServerOption{server.WithToolCapabilities(true), server.WithLogging(),
 		server.WithInstructions(o.Instructions)}
@@ -171,7 +171,7 @@ func identity(name, version string) []byte {
 	return append(rawjson.AppendText(b, version), '}')
 }
 
-// enter counts a request in, or refuses it because the relay is stopping.
+// enter adds a request to those in flight, or refuses it because the relay is stopping.
 func (f *Front) enter(x *exchange) *fault.Error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -182,7 +182,7 @@ func (f *Front) enter(x *exchange) *fault.Error {
 	return nil
 }
 
-// leave counts a request out.
+// leave removes a request from those in flight.
 func (f *Front) leave(x *exchange) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -42,8 +42,8 @@ func sessionFrom(ctx context.Context) call.Session {
 func (f *Front) Handler() http.Handler { return http.HandlerFunc(f.serveHTTP) }
 
 func (f *Front) serveHTTP(w http.ResponseWriter, r *http.Request) {
-	if fail := f.refused(r); fail != nil {
-		writeJSON(w, http.StatusForbidden, refuse(nil, fail, false))
+	if fail := f.checkOrigin(r); fail != nil {
+		writeJSON(w, http.StatusForbidden, errorResponse(nil, fail, false))
 		return
 	}
 	modern := mcp.IsModernProtocol(r.Header.Get(mcp.HeaderProtocolVersion))
@@ -65,7 +65,7 @@ func (f *Front) serveHTTP(w http.ResponseWriter, r *http.Request) {
 
 func notAllowed(w http.ResponseWriter, r *http.Request, allowed, hint string) {
 	w.Header().Set("Allow", allowed)
-	writeJSON(w, http.StatusMethodNotAllowed, refuse(nil, fault.New(fault.InvalidRequest,
+	writeJSON(w, http.StatusMethodNotAllowed, errorResponse(nil, fault.New(fault.InvalidRequest,
 		"The method "+clip.Runes(r.Method, 40)+" is not supported here", fault.WithHint(hint)), false))
 }
 
@@ -77,14 +77,14 @@ func unknownVersion(w http.ResponseWriter, r *http.Request, id []byte) bool {
 	}
 	fail := fault.New(fault.UnsupportedVersion, "The protocol version "+clip.Runes(version, 40)+" is not supported",
 		fault.WithHint("Use one of "+strings.Join(mcp.ValidProtocolVersions, ", ")+"."))
-	writeJSON(w, http.StatusBadRequest, refuse(id, fail, false))
+	writeJSON(w, http.StatusBadRequest, errorResponse(id, fail, false))
 	return true
 }
 
 // post takes one message.
 func (f *Front) post(w http.ResponseWriter, r *http.Request) {
 	if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || kind != "application/json" {
-		writeJSON(w, http.StatusUnsupportedMediaType, refuse(nil, fault.New(fault.InvalidRequest,
+		writeJSON(w, http.StatusUnsupportedMediaType, errorResponse(nil, fault.New(fault.InvalidRequest,
 			"The message is not sent as JSON",
 			fault.WithHint("Send the header Content-Type: application/json.")), false))
 		return
@@ -96,7 +96,7 @@ func (f *Front) post(w http.ResponseWriter, r *http.Request) {
 		m, fail = parse(body)
 	}
 	if fail != nil {
-		writeJSON(w, status, refuse(m.id, fail, false))
+		writeJSON(w, status, errorResponse(m.id, fail, false))
 		return
 	}
 	version := r.Header.Get(mcp.HeaderProtocolVersion)
@@ -137,23 +137,22 @@ func (f *Front) tooLarge() *fault.Error {
 		fault.WithHint("Send less at once."))
 }
 
-// postModern takes a message of the modern era: what it says in headers and body must agree, and nothing is remembered
-// of the client. Its cancel is the end of its connection, so a notification cannot cancel, least of all a stranger's
-// request that happens to have the same id.
+// postModern serves a message of the modern era: headers and body must agree, and no state of the client is kept. A
+// client cancels a request by closing its connection, never by a notification, which could name a stranger's request.
 func (f *Front) postModern(w http.ResponseWriter, r *http.Request, m *message, meta *requestMeta) {
 	version, header := meta.Version, r.Header.Get(mcp.HeaderProtocolVersion)
 	if version == "" && m.id == nil && !m.reply {
 		version = header // only requests have to say it; a client that is refused for less may give its connection up
 	}
 	if m.reply {
-		writeJSON(w, http.StatusBadRequest, refuse(m.id,
+		writeJSON(w, http.StatusBadRequest, errorResponse(m.id,
 			fault.New(fault.InvalidRequest, "This protocol version has no requests that a client could reply to",
 				fault.WithHint("Answer a question by sending the request again with inputResponses and requestState.")),
 			true))
 		return
 	}
 	if code, why := checkVersions(r, version, header); code != 0 {
-		writeJSON(w, http.StatusBadRequest, refuseWith(m.id, code, why, nil))
+		writeJSON(w, http.StatusBadRequest, errorResponseWith(m.id, code, why, nil))
 		return
 	}
 	if m.id == nil {
@@ -163,34 +162,34 @@ func (f *Front) postModern(w http.ResponseWriter, r *http.Request, m *message, m
 	if mcp.IsValidProtocolVersion(version) {
 		if err := mcp.ValidateStandardHeaders(r.Header.Get, version, mcp.MCPMethod(m.method),
 			m.withoutArguments()); err != nil {
-			writeJSON(w, http.StatusBadRequest, refuseWith(m.id, mcp.HEADER_MISMATCH, err.Error(), nil))
+			writeJSON(w, http.StatusBadRequest, errorResponseWith(m.id, mcp.HEADER_MISMATCH, err.Error(), nil))
 			return
 		}
 		if err := f.checkMirrored(r.Header, m); err != nil {
-			writeJSON(w, http.StatusBadRequest, refuseWith(m.id, mcp.HEADER_MISMATCH, err.Error(), nil))
+			writeJSON(w, http.StatusBadRequest, errorResponseWith(m.id, mcp.HEADER_MISMATCH, err.Error(), nil))
 			return
 		}
 	}
 	tools, fail := f.Toolset(r.URL.Query().Get("toolset"))
 	if fail != nil {
-		writeJSON(w, http.StatusBadRequest, refuse(m.id, fail, true))
+		writeJSON(w, http.StatusBadRequest, errorResponse(m.id, fail, true))
 		return
 	}
 	p := &peer{session: sessionFrom(r.Context()), tools: tools, ending: f.closing}
 	if p.session.Bounds != nil {
 		// it acts as one session, whatever it calls itself
 	} else if p.session.ID, fail = sessionOf(p.session.ID, meta, r.URL.Query()); fail != nil {
-		writeJSON(w, http.StatusBadRequest, refuse(m.id, fail, true))
+		writeJSON(w, http.StatusBadRequest, errorResponse(m.id, fail, true))
 		return
 	}
 	p.offered = f.offers.of(p.session.ID)
 	ctx, cancel := context.WithCancelCause(context.WithoutCancel(r.Context()))
 	x := &exchange{id: m.id, cancel: cancel}
 	defer context.AfterFunc(r.Context(), x.abandon)()
-	f.exchange(ctx, w, r, p, x, m)
+	f.serveExchange(ctx, w, r, p, x, m)
 }
 
-// checkMirrored compares the arguments of a call that the tool wants in headers too with those headers.
+// checkMirrored compares the arguments that a tool declares as headers, too, with the headers that were sent.
 func (f *Front) checkMirrored(h http.Header, m *message) error {
 	if isTaskMethod(m.method) && f.options.Tasks != nil {
 		return checkTaskHeader(h, m)
@@ -252,15 +251,15 @@ func checkVersions(r *http.Request, version, header string) (code int, why strin
 	return 0, ""
 }
 
-// exchange serves one request over HTTP.
-func (f *Front) exchange(ctx context.Context, w http.ResponseWriter, r *http.Request, p *peer, x *exchange,
+// serveExchange serves one request over HTTP.
+func (f *Front) serveExchange(ctx context.Context, w http.ResponseWriter, r *http.Request, p *peer, x *exchange,
 	m *message) {
 	defer x.cancel(nil)
 	out := &httpOutlet{w: w, modern: p.listener == nil, streams: accepts(r, "text/event-stream")}
 	x.out = out
 	if out.streams {
-		x.beat(keepAlive)
-		defer x.stopBeat()
+		x.startHeartbeat(keepAlive)
+		defer x.stopHeartbeat()
 	} else if m.method == string(mcp.MethodSubscriptionsListen) {
 		notAcceptable(w, m.id)
 		return
@@ -269,9 +268,9 @@ func (f *Front) exchange(ctx context.Context, w http.ResponseWriter, r *http.Req
 	out.end()
 }
 
-// notAcceptable refuses to whom only an event stream could answer, and who takes none.
+// notAcceptable refuses a client that does not accept an event stream, where only that could answer.
 func notAcceptable(w http.ResponseWriter, id []byte) {
-	writeJSON(w, http.StatusNotAcceptable, refuse(id, fault.New(fault.InvalidRequest,
+	writeJSON(w, http.StatusNotAcceptable, errorResponse(id, fault.New(fault.InvalidRequest,
 		"The client does not accept an event stream",
 		fault.WithHint("Send the header Accept: text/event-stream.")), false))
 }
@@ -282,10 +281,10 @@ func accepts(r *http.Request, kind string) bool {
 	return strings.Contains(accept, kind) || strings.Contains(accept, "*/*")
 }
 
-// refused says why a request may not come in, nil when it may. A web page anywhere can make a browser send requests to
-// this machine: its Origin gives it away, and after DNS rebinding its Host does.
-func (f *Front) refused(r *http.Request) *fault.Error {
-	if sessionFrom(r.Context()).Remote { // it came through a door that knows by which names others call this machine
+// checkOrigin refuses requests with the Origin or, after DNS rebinding, the Host of a web page that is not allowed: any
+// page can make a browser send requests to this machine.
+func (f *Front) checkOrigin(r *http.Request) *fault.Error {
+	if sessionFrom(r.Context()).Remote { // the listener for other machines has checked the Host by its own names
 		return nil
 	}
 	origins := r.Header.Values("Origin")

@@ -70,7 +70,7 @@ func (f *Front) keepSession(s *httpSession) {
 	if oldest != s {
 		f.endSession(oldest)
 	}
-	f.enlist(s.peer.listener)
+	f.addListener(s.peer.listener)
 	f.expireLater(s, sessionIdle)
 }
 
@@ -131,7 +131,7 @@ func (f *Front) endSession(s *httpSession) {
 	}
 	s.mu.Unlock()
 	s.peer.open.end()
-	f.delist(s.peer.listener)
+	f.removeListener(s.peer.listener)
 	if f.options.SessionEnded != nil && s.owner.Bounds == nil {
 		f.options.SessionEnded(s.peer.session.ID)
 	}
@@ -142,8 +142,9 @@ func (f *Front) endSession(s *httpSession) {
 func (f *Front) session(w http.ResponseWriter, r *http.Request, id []byte) *httpSession {
 	name := r.Header.Get(mcp.HeaderSessionID)
 	if name == "" {
-		writeJSON(w, http.StatusBadRequest, refuse(id, fault.New(fault.NotInitialized, "The request names no session",
-			fault.WithHint("Send initialize first, then the header "+mcp.HeaderSessionID+" that its answer has.")),
+		writeJSON(w, http.StatusBadRequest, errorResponse(id, fault.New(fault.NotInitialized,
+			"The request names no session", fault.WithHint(
+				"Send initialize first, then the header "+mcp.HeaderSessionID+" that its answer has.")),
 			false))
 		return nil
 	}
@@ -151,7 +152,7 @@ func (f *Front) session(w http.ResponseWriter, r *http.Request, id []byte) *http
 	s := f.sessions.byID[name]
 	f.sessions.mu.Unlock()
 	if s == nil || !sameClient(s.owner, sessionFrom(r.Context())) {
-		writeJSON(w, http.StatusNotFound, refuse(id, fault.New(fault.NotInitialized, "There is no such session",
+		writeJSON(w, http.StatusNotFound, errorResponse(id, fault.New(fault.NotInitialized, "There is no such session",
 			fault.WithHint("Send initialize to begin a new one.")), false))
 		return nil
 	}
@@ -168,7 +169,7 @@ func (f *Front) postLegacy(w http.ResponseWriter, r *http.Request, m *message) {
 		f.initialize(w, r, m)
 		return
 	case m.method == string(mcp.MethodPing) && !named && m.id != nil:
-		_ = writeJSON(w, http.StatusOK, succeed(m.id, []byte("{}")))
+		_ = writeJSON(w, http.StatusOK, resultResponse(m.id, []byte("{}")))
 		return
 	default:
 		if s = f.session(w, r, m.id); s == nil {
@@ -190,7 +191,7 @@ func (f *Front) postLegacy(w http.ResponseWriter, r *http.Request, m *message) {
 func (f *Front) noteLegacy(s *httpSession, m *message) {
 	switch {
 	case m.reply:
-		s.peer.answer(m)
+		s.peer.deliverReply(m)
 	case m.method == string(mcp.MethodNotificationCancelled):
 		s.peer.open.cancel(m.param("requestId"))
 	case m.method == methodExit && s.peer.phase.Load() == phaseShutdown:
@@ -205,19 +206,19 @@ func (f *Front) postRequest(w http.ResponseWriter, r *http.Request, s *httpSessi
 	x := &exchange{id: m.id, cancel: cancel, gone: r.Context().Done()}
 	if !s.peer.open.add(x) {
 		cancel(nil)
-		writeJSON(w, http.StatusBadRequest, taken(m.id))
+		writeJSON(w, http.StatusBadRequest, duplicateID(m.id))
 		return
 	}
 	defer s.touch()
 	defer s.peer.open.remove(x)
-	f.exchange(ctx, w, r, &s.peer, x, m)
+	f.serveExchange(ctx, w, r, &s.peer, x, m)
 }
 
 // initialize begins a session. The header with its id goes out only when mcp-go has agreed to the handshake.
 func (f *Front) initialize(w http.ResponseWriter, r *http.Request, m *message) {
 	tools, fail := f.Toolset(r.URL.Query().Get("toolset"))
 	if fail != nil {
-		writeJSON(w, http.StatusBadRequest, refuse(m.id, fail, false))
+		writeJSON(w, http.StatusBadRequest, errorResponse(m.id, fail, false))
 		return
 	}
 	s := f.beginSession(sessionFrom(r.Context()), tools)

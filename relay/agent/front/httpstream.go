@@ -76,12 +76,12 @@ func (s *httpSession) tellChanges(ctx context.Context, w http.ResponseWriter) {
 				return
 			}
 			err = writeEvent(w, encoded(n))
-		case <-s.peer.listener.box.wake:
+		case <-s.peer.listener.outbox.wake:
 			if ctx.Err() != nil { // the same
-				s.peer.listener.box.ring()
+				s.peer.listener.outbox.signal()
 				return
 			}
-			for _, l := range s.peer.listener.box.take() {
+			for _, l := range s.peer.listener.outbox.drain() {
 				err = errors.Join(err, writeEvent(w, l.encode(nil)))
 			}
 		case <-quiet.C:

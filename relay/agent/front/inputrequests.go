@@ -21,38 +21,38 @@ const (
 	maxSuspended = 256
 )
 
-// resumable is what a request of the modern era asks for when its client can be asked something meanwhile (2026-07-28,
-// "Multi Round-Trip Requests"). It stands still while the client is asked, and goes on with the client's next request;
-// only the exchange is another one then.
+// resumable is the work of a modern request whose client can be asked for input (2026-07-28, "Multi Round-Trip
+// Requests"). It is suspended while the client is asked, and goes on when the client repeats the request with answers,
+// which is another exchange.
 type resumable struct {
 	front  *Front
 	ending context.Context // ends when the client cannot come back any more
 	owner  any             // who may go on with it: the attachment on stdio, the name of the client over HTTP
 	m      *message
 	cancel context.CancelCauseFunc
-	early  map[string]json.RawMessage // answers that came before anything was asked
+	early  map[string]json.RawMessage // answers that the first request brought along
 
 	tasksOf string // owner of the task that it may become; empty: it becomes none
 
 	asking lock.Mutex // one question at a time
 	mu     lock.Mutex
-	round  *roundTrip      // with whom the client waits now; nil while it was asked
+	round  *roundTrip      // in which the client waits now; nil while it is asked
 	next   chan *roundTrip // the client has come back
-	task   *task           // nobody waits, the work goes on as this; nil: it does not
-	steps  []string        // what it has said of itself until then
+	task   *task           // as which the work goes on without an exchange; nil: it has not become a task
+	steps  []string        // progress messages until it became a task
 }
 
 // roundTrip is one of the requests by which a client has a resumable one carried out.
 type roundTrip struct {
 	x        *exchange
 	answers  map[string]json.RawMessage
-	unbind   func() bool   // lets the exchange end without ending the run
+	detach   func() bool   // lets the exchange end without cancelling the work
 	answered chan struct{} // closed when the exchange has its response
 	patience *time.Timer   // makes a task of the work; nil: it becomes none
 }
 
-// suspended is the work that waits for its client to come back, by the requestState it was given. The state is a random
-// name that can be used once, so there is nothing in it to tamper with.
+// suspended is the work that waits for its client to repeat the request, by the requestState that the client was given:
+// a random name that can be used once and carries no data to tamper with.
 type suspended struct {
 	mu        lock.Mutex
 	suspended map[string]suspendedRequest
@@ -66,20 +66,20 @@ type suspendedRequest struct {
 // operation does what a request asks for. It may ask client, and reports to whoever waits through out.
 type operation func(ctx context.Context, client *Asker, out reporter) answer
 
-// answer renders the end of an operation for the exchange that waits for it.
+// answer renders the result of an operation as the response of the exchange that waits for it.
 type answer func(*exchange) response
 
 // perform carries out a request that may ask its client something.
 func (f *Front) perform(ctx context.Context, p *peer, x *exchange, m *message, meta *requestMeta, do operation) {
 	if !meta.modern {
 		var client *Asker
-		if able := p.able.Load(); able != nil && len(*able) > 0 && x.out.asks() {
+		if able := p.capabilities.Load(); able != nil && len(*able) > 0 && x.out.asks() {
 			client = f.streamAsker(p, x, *able)
 		}
 		f.conclude(ctx, x, do(ctx, client, x))
 		return
 	}
-	able := abilitiesOf(meta.Capabilities)
+	able := capabilitiesOf(meta.Capabilities)
 	switch {
 	case m.param("requestState") != nil:
 		f.resume(ctx, p, x, m)
@@ -99,10 +99,10 @@ func (f *Front) conclude(ctx context.Context, x *exchange, end answer) {
 }
 
 // start starts a run and returns when the exchange has its response.
-func (f *Front) start(ctx context.Context, p *peer, x *exchange, m *message, able abilities, do operation) {
+func (f *Front) start(ctx context.Context, p *peer, x *exchange, m *message, able clientCapabilities, do operation) {
 	early, fail := readResponses(m)
 	if fail != nil {
-		x.respond(x.refuse(fail))
+		x.respond(x.errorResponse(fail))
 		return
 	}
 	r := &resumable{front: f, ending: p.ending, owner: p.owner(), m: m, early: early, next: make(chan *roundTrip, 1)}
@@ -112,26 +112,26 @@ func (f *Front) start(ctx context.Context, p *peer, x *exchange, m *message, abl
 	working, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
 	r.cancel = cancel
 	t := &roundTrip{x: x, answered: make(chan struct{})}
-	r.take(ctx, t)
-	go r.run(working, &Asker{able: able, ask: r.ask}, do)
+	r.attach(ctx, t)
+	go r.run(working, &Asker{capabilities: able, ask: r.ask}, do)
 	<-t.answered
 }
 
-// run does the work, and gives its end to the task that it has become, or to the exchange that waits for it.
+// run does the work and gives its result to the task that it has become, or to the exchange that waits for it.
 func (r *resumable) run(ctx context.Context, client *Asker, do operation) {
 	defer r.cancel(nil)
 	var render answer
-	bug := r.front.guard(r.m.method, func() { render = do(ctx, client, r) })
+	bug := r.front.catchPanic(r.m.method, func() { render = do(ctx, client, r) })
 	end := func(x *exchange) (rendered response) {
 		if bug == nil {
-			bug = r.front.guard(r.m.method, func() { rendered = render(x) })
+			bug = r.front.catchPanic(r.m.method, func() { rendered = render(x) })
 		}
 		if bug != nil {
-			return x.refuse(bug)
+			return x.errorResponse(bug)
 		}
 		return rendered
 	}
-	switch last, k := r.release(); {
+	switch last, k := r.endRound(); {
 	case k != nil:
 		k.finish(end)
 	case last != nil:
@@ -140,10 +140,10 @@ func (r *resumable) run(ctx context.Context, client *Asker, do operation) {
 	}
 }
 
-// take makes t the round trip of the request. While it is, what ends its exchange ends the work. Where the client has
-// tasks, it does not wait for long.
-func (r *resumable) take(ctx context.Context, t *roundTrip) {
-	t.unbind = context.AfterFunc(ctx, func() { r.cancel(context.Cause(ctx)) })
+// attach makes t the present round trip: the end of its exchange cancels the work. Where the work may become a task, it
+// does so when it takes longer than promptly.
+func (r *resumable) attach(ctx context.Context, t *roundTrip) {
+	t.detach = context.AfterFunc(ctx, func() { r.cancel(context.Cause(ctx)) })
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.round = t
@@ -152,8 +152,8 @@ func (r *resumable) take(ctx context.Context, t *roundTrip) {
 	}
 }
 
-// release ends the round and returns it, nil when there is none, and the task that the work has become, if it has.
-func (r *resumable) release() (*roundTrip, *task) {
+// endRound ends the round and returns it, nil when there is none, and the task that the work has become, if it has.
+func (r *resumable) endRound() (*roundTrip, *task) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	t := r.round
@@ -164,20 +164,20 @@ func (r *resumable) release() (*roundTrip, *task) {
 	return t, r.task
 }
 
-// unbind ends the round without ending the run. It returns nil when nobody waits, or the exchange has ended.
-func (r *resumable) unbind() *roundTrip {
+// detach ends the round trip without cancelling the work. It returns nil when there is none, or its exchange has ended.
+func (r *resumable) detach() *roundTrip {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	t := r.round
-	if t == nil || !t.unbind() {
+	if t == nil || !t.detach() {
 		return nil
 	}
 	r.round = nil
 	return t
 }
 
-// ask answers the exchange of the moment with what is asked for, and waits until the client comes back with it. A
-// client that leaves something out is asked for that again.
+// ask answers the present exchange with the inputs that are asked for, and waits for the request that brings them. A
+// client that leaves something out is asked for it again.
 func (r *resumable) ask(ctx context.Context, inputs []Input) (map[string]json.RawMessage, error) {
 	r.asking.Lock()
 	defer r.asking.Unlock()
@@ -192,7 +192,7 @@ func (r *resumable) ask(ctx context.Context, inputs []Input) (map[string]json.Ra
 		missing = append(missing, in)
 	}
 	for len(missing) > 0 {
-		given, err := r.put(ctx, missing)
+		given, err := r.askOnce(ctx, missing)
 		if err != nil {
 			return nil, err
 		}
@@ -208,8 +208,8 @@ func (r *resumable) ask(ctx context.Context, inputs []Input) (map[string]json.Ra
 	return answers, nil
 }
 
-// put asks for what is missing once, in the way that is left: a task has no request that could be answered with it.
-func (r *resumable) put(ctx context.Context, missing []Input) (map[string]json.RawMessage, error) {
+// askOnce asks for what is missing once, in the way that is left: a task has no request that could be answered with it.
+func (r *resumable) askOnce(ctx context.Context, missing []Input) (map[string]json.RawMessage, error) {
 	if k := r.asTask(); k != nil {
 		return k.ask(ctx, missing)
 	}
@@ -223,12 +223,12 @@ func (r *resumable) put(ctx context.Context, missing []Input) (map[string]json.R
 	return t.answers, nil
 }
 
-// errNobodyWaits is that there is no exchange by which the client could be asked.
+// errNobodyWaits is the error of asking without an exchange that could carry the question.
 var errNobodyWaits = errors.New("nobody waits for the request any more, so its client cannot be asked")
 
 // roundTrip is one answer with questions and the next request with answers.
 func (r *resumable) roundTrip(ctx context.Context, missing []Input) (*roundTrip, error) {
-	state, err := r.park(ctx, missing)
+	state, err := r.suspend(ctx, missing)
 	if err != nil {
 		return nil, err
 	}
@@ -239,7 +239,7 @@ func (r *resumable) roundTrip(ctx context.Context, missing []Input) (*roundTrip,
 		return t, nil
 	case <-ctx.Done():
 		if err = context.Cause(ctx); errors.Is(err, call.ErrAnswered) {
-			return nil, r.comeBack(state, late.C)
+			return nil, r.awaitReturn(state, late.C)
 		}
 	case <-r.ending.Done():
 		err = errors.New("the client's connection has ended, or the relay is stopping")
@@ -252,9 +252,9 @@ func (r *resumable) roundTrip(ctx context.Context, missing []Input) (*roundTrip,
 	return nil, err
 }
 
-// comeBack waits for the client although its answer does not matter any more, because only then there is an exchange
-// that can carry the result: work that goes on without would be done for nobody. If it does not come, the run ends.
-func (r *resumable) comeBack(state string, late <-chan time.Time) error {
+// awaitReturn waits for the client's next request although its answer no longer matters, because only that exchange can
+// carry the result. If none comes, the work is cancelled.
+func (r *resumable) awaitReturn(state string, late <-chan time.Time) error {
 	err := errors.New("the client did not come back for the result")
 	select {
 	case <-r.next:
@@ -270,15 +270,15 @@ func (r *resumable) comeBack(state string, late <-chan time.Time) error {
 	return err
 }
 
-// park answers the exchange of the moment with the questions.
-func (r *resumable) park(ctx context.Context, missing []Input) (state string, err error) {
+// suspend answers the exchange of the moment with the questions.
+func (r *resumable) suspend(ctx context.Context, missing []Input) (state string, err error) {
 	state = string(randomID())
 	if err = r.front.suspended.add(state, r); err != nil {
 		return "", err
 	}
 	var t *roundTrip
 	if r.ending.Err() == nil {
-		t = r.unbind()
+		t = r.detach()
 	}
 	if t == nil {
 		r.front.suspended.remove(state)
@@ -287,7 +287,7 @@ func (r *resumable) park(ctx context.Context, missing []Input) (state string, er
 	b := append(appendID(nil, t.x.id), `,"result":{"_meta":{`...)
 	b = append(append(b, r.front.identity...), `},"resultType":"input_required","inputRequests":{`...)
 	for i, in := range missing {
-		b = in.append(separate(b, i), in.Key)
+		b = in.append(appendComma(b, i), in.Key)
 	}
 	b = rawjson.AppendText(append(b, `},"requestState":`...), state)
 	t.x.respond(response{body: append(b, "}}"...)})
@@ -309,11 +309,11 @@ func (f *Front) resume(ctx context.Context, p *peer, x *exchange, m *message) {
 			fault.WithHint("Send the request again without requestState."))
 	}
 	if fail != nil {
-		x.respond(x.refuse(fail))
+		x.respond(x.errorResponse(fail))
 		return
 	}
 	t := &roundTrip{x: x, answers: answers, answered: make(chan struct{})}
-	r.take(ctx, t)
+	r.attach(ctx, t)
 	r.next <- t
 	<-t.answered
 }
@@ -377,13 +377,13 @@ func digestOfRequest(m *message) [32]byte {
 	return sha256.Sum256(text)
 }
 
-// reporter is how work reaches the client that waits for it: an exchange, or work that has several.
+// reporter passes progress and log lines to the client: an exchange, or a resumable, which has one after the other.
 type reporter interface {
 	reportProgress(step call.Progress)
 	reportLog(line call.LogEntry)
 }
 
-// exchange is the one in which the client waits; nil while it was asked.
+// exchange is the one in which the client waits; nil while it is asked.
 func (r *resumable) exchange() *exchange {
 	r.mu.Lock()
 	defer r.mu.Unlock()

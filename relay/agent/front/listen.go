@@ -28,8 +28,8 @@ func (f *Front) listen(ctx context.Context, p *peer, x *exchange, m *message, me
 	c.subscription, c.list = true, f.listKnown(p)
 	c.SetLogLevel(mcp.LoggingLevel(meta.LogLevel)) // empty: no messages
 	c.Initialize()
-	f.enlist(c)
-	defer f.delist(c)
+	f.addListener(c)
+	defer f.removeListener(c)
 	m = f.watchAll(c, m)
 	watched, unwatch := f.watchTasks(ctx, p, c, ids)
 	defer unwatch()
@@ -52,16 +52,16 @@ func (f *Front) listen(ctx context.Context, p *peer, x *exchange, m *message, me
 				continue
 			}
 			for _, n := range append([]mcp.JSONRPCNotification{n}, early...) {
-				x.say(acknowledged(n, tagged(n, x.id), watched))
+				x.sendNotification(acknowledged(n, tagged(n, x.id), watched))
 			}
-			wake, early = c.box.wake, nil
+			wake, early = c.outbox.wake, nil
 		case <-wake:
-			for _, l := range c.box.take() {
-				x.say(l.encode(x.id))
+			for _, l := range c.outbox.drain() {
+				x.sendNotification(l.encode(x.id))
 			}
 		case r := <-ended:
 			for len(c.notes) > 0 {
-				x.say(tagged(<-c.notes, x.id))
+				x.sendNotification(tagged(<-c.notes, x.id))
 			}
 			x.respond(r)
 			return
@@ -91,14 +91,14 @@ func (f *Front) watchAll(c *listener, m *message) *message {
 			members[i].Value = rawjson.MustEncode(watched)
 		}
 	}
-	return m.with("notifications", rawjson.Join(members))
+	return m.withParam("notifications", rawjson.Join(members))
 }
 
 // subscribe is the request as mcp-go serves it, until ctx ends. The name it knows the request by comes back in the
 // result, where the client's own id must stand.
 func (f *Front) subscribe(ctx context.Context, c *listener, x *exchange, m *message) (r response) {
-	if bug := f.guard(m.method, func() { r = f.askEngine(ctx, c, x, m, c.id) }); bug != nil {
-		return refuse(x.id, bug, true)
+	if bug := f.catchPanic(m.method, func() { r = f.askEngine(ctx, c, x, m, c.id) }); bug != nil {
+		return errorResponse(x.id, bug, true)
 	}
 	r.body = bytes.ReplaceAll(r.body, rawjson.AppendText(nil, c.id), x.id)
 	return r

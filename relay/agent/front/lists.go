@@ -30,7 +30,7 @@ const (
 func (f *Front) list(x *exchange, m *message, name string, items [][]byte, size int) response {
 	from, to, next, fail := page(m, digestOf(name, items), len(items), size)
 	if fail != nil {
-		return x.refuse(fail)
+		return x.errorResponse(fail)
 	}
 	body := rawjson.AppendText(f.openResult(x, true, 64*len(items)), name)
 	body = append(append(body, ":["...), bytes.Join(items[from:to], []byte{','})...)
@@ -193,7 +193,7 @@ func encodeList(snapshot *registry.Snapshot, v visible) *toolList {
 	}
 	l := &toolList{objects: make([]byte, 0, size), ends: make([]int, len(tools))}
 	for i, t := range tools {
-		l.objects = append(separate(l.objects, i), t.object...)
+		l.objects = append(appendComma(l.objects, i), t.object...)
 		l.ends[i] = len(l.objects)
 	}
 	l.digest = digestOf("tools", [][]byte{l.objects})
@@ -239,7 +239,7 @@ func (f *Front) listTools(p *peer, x *exchange, m *message) response {
 	p.knows(l.digest)
 	from, to, next, fail := page(m, l.digest, len(l.ends), f.options.PageSize)
 	if fail != nil {
-		return x.refuse(fail)
+		return x.errorResponse(fail)
 	}
 	part := l.part(from, to)
 	body := append(f.openResult(x, true, len(part)), `"tools":[`...)
@@ -249,7 +249,7 @@ func (f *Front) listTools(p *peer, x *exchange, m *message) response {
 // listFor is the tools that are listed now to a client that asked for a toolset and was offered something before.
 func (f *Front) listFor(s call.Session, asked registry.Toolset, o *offered) *toolList {
 	snapshot, v := f.options.Tools.Snapshot(), f.visibleTo(s, asked, o)
-	v.left = o.beyond(f.options.ListTokens, f.options.Instructions, snapshot, &v)
+	v.left = o.overBudget(f.options.ListTokens, f.options.Instructions, snapshot, &v)
 	return f.catalog.list(snapshot, v)
 }
 

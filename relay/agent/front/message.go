@@ -38,8 +38,8 @@ func (m *message) param(name string) json.RawMessage {
 	return value
 }
 
-// with returns the message with another value for one member of its params.
-func (m *message) with(name string, value []byte) *message {
+// withParam returns the message with another value for one member of its params.
+func (m *message) withParam(name string, value []byte) *message {
 	changed := *m
 	changed.members = slices.Clone(m.members)
 	for i := range changed.members {
@@ -51,8 +51,8 @@ func (m *message) with(name string, value []byte) *message {
 	return &changed
 }
 
-// readable says why text cannot be read: it is not UTF-8, not JSON, or nests too deeply for programs that recurse.
-func readable(text []byte) *fault.Error {
+// checkText refuses text that is not UTF-8, not JSON, or nests too deeply for programs that recurse.
+func checkText(text []byte) *fault.Error {
 	switch {
 	case !utf8.Valid(text):
 		return fault.New(fault.ParseError, "The message is not UTF-8")
@@ -95,7 +95,7 @@ func idIn(text []byte) (id []byte) {
 }
 
 func read(text []byte) (message, *fault.Error) {
-	if fail := readable(text); fail != nil {
+	if fail := checkText(text); fail != nil {
 		return message{}, fail
 	}
 	switch {
@@ -107,7 +107,7 @@ func read(text []byte) (message, *fault.Error) {
 	}
 	var p messageParser
 	for member := range rawjson.EachMember(text) {
-		if fail := p.take(member); fail != nil {
+		if fail := p.addMember(member); fail != nil {
 			return message{}, fail
 		}
 	}
@@ -120,8 +120,8 @@ type messageParser struct {
 	method  []byte
 }
 
-// take takes one member of the message itself.
-func (p *messageParser) take(member rawjson.Member) *fault.Error {
+// addMember reads one member of the message itself.
+func (p *messageParser) addMember(member rawjson.Member) *fault.Error {
 	var into *[]byte
 	switch member.Name {
 	case "jsonrpc":
@@ -145,12 +145,12 @@ func (p *messageParser) take(member rawjson.Member) *fault.Error {
 	}
 	*into = member.Value
 	if member.Name == "params" {
-		return p.takeParams()
+		return p.readParams()
 	}
 	return nil
 }
 
-func (p *messageParser) takeParams() *fault.Error {
+func (p *messageParser) readParams() *fault.Error {
 	for member := range rawjson.EachMember(p.m.params) {
 		switch {
 		case rawjson.Get(p.m.members, member.Name) != nil:
@@ -197,27 +197,27 @@ type response struct {
 	code int    // the JSON-RPC error code, 0 for a result
 }
 
-// succeed answers with a result that is encoded already.
-func succeed(id, result []byte) response {
+// resultResponse wraps a result that is encoded already.
+func resultResponse(id, result []byte) response {
 	body := make([]byte, 0, len(result)+len(id)+40)
 	body = append(appendID(body, id), `,"result":`...)
 	body = append(body, result...)
 	return response{body: append(body, '}')}
 }
 
-// refuse answers with a protocol error. Its data is the whole fault, so that a program finds code, hint and the rest
+// errorResponse renders a protocol error. Its data is the whole fault, so that a program finds code, hint and the rest
 // where it finds them in a tool's failure.
-func refuse(id []byte, e *fault.Error, modern bool) response {
+func errorResponse(id []byte, e *fault.Error, modern bool) response {
 	data, err := json.Marshal(e)
 	if err != nil {
 		data = nil
 	}
-	return refuseWith(id, e.ProtocolNumber(modern), e.Message, data)
+	return errorResponseWith(id, e.ProtocolNumber(modern), e.Message, data)
 }
 
-// refuseWith answers with a protocol error whose data is encoded already; nil: it has none, as those that belong to a
+// errorResponseWith renders a protocol error with data that is encoded already; nil: without data, as for errors of a
 // transport.
-func refuseWith(id []byte, code int, message string, data []byte) response {
+func errorResponseWith(id []byte, code int, message string, data []byte) response {
 	body := append(appendID(nil, id), `,"error":{"code":`...)
 	body = strconv.AppendInt(body, int64(code), 10)
 	body = rawjson.AppendText(append(body, `,"message":`...), message)

@@ -26,7 +26,7 @@ func FuzzReadable(f *testing.F) {
 		if !utf8.Valid(text) || bytes.Count(text, []byte("{"))+bytes.Count(text, []byte("[")) > maxDepth {
 			return
 		}
-		if got, want := readable(text) == nil, json.Valid(text); got != want {
+		if got, want := checkText(text) == nil, json.Valid(text); got != want {
 			t.Errorf("readable says %v, encoding/json says %v: %q", got, want, text)
 		}
 	})
@@ -34,7 +34,7 @@ func FuzzReadable(f *testing.F) {
 
 func TestDepthOfMessagesIsLimited(t *testing.T) {
 	for _, open := range []string{"[", `{"a":`} {
-		fail := readable([]byte(strings.Repeat(open, 100_000)))
+		fail := checkText([]byte(strings.Repeat(open, 100_000)))
 		if fail == nil || !strings.Contains(fail.Message, "1000 levels") {
 			t.Errorf("100 000 open %q: it says %v", open, fail)
 		}

@@ -17,12 +17,12 @@ func (p *progressPace) note(token []byte, step call.Progress) []byte {
 	if math.IsNaN(value) || math.IsInf(value, 0) {
 		return nil
 	}
-	if p.any && value <= p.last {
+	if p.sent && value <= p.last {
 		if value = math.Nextafter(p.last, math.Inf(1)); step.Total == nil {
 			value = p.last + 1
 		}
 	}
-	p.last, p.any = value, true
+	p.last, p.sent = value, true
 	b := append([]byte(`{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":`), token...)
 	b = appendNumber(append(b, `,"progress":`...), value)
 	if total := step.Total; total != nil && !math.IsNaN(*total) && !math.IsInf(*total, 0) {

@@ -53,12 +53,12 @@ func (f *Front) offerNow() *registry.Offer {
 // offered is what one session is offered. It only grows: what a model has been shown stays where it is, and a provider
 // does not read a whole conversation anew because a list became shorter.
 type offered struct {
-	mu     lock.Mutex
-	last   *registry.Offer // of which everything is in now
-	now    *registry.Offer
-	places places
-	list   string    // digest of the list that its client was given last; empty: none yet
-	used   time.Time // of a session of the modern era
+	mu       lock.Mutex
+	last     *registry.Offer // of which everything is in now
+	now      *registry.Offer
+	budgeted budgetedList
+	list     string    // digest of the list that its client was given last; empty: none yet
+	used     time.Time // of a session of the modern era
 }
 
 // offerTo is what is listed to a session: what is open now, and what was open before.
@@ -138,7 +138,7 @@ func (s *offers) forget(now time.Time) {
 func (f *Front) watchOpen() (stop func()) {
 	return f.options.Open.OnChange(func() {
 		f.open.changes.Add(1)
-		f.soon(openChanged, f.announceOpen)
+		f.announceLater(openChanged, f.announceOpen)
 	})
 }
 

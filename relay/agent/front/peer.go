@@ -20,19 +20,19 @@ import (
 	"tabrelay/relay/road/registry"
 )
 
-// peer is who sends requests: a stdio attachment, a session of legacy HTTP, or a modern HTTP client for one request.
+// peer is the client of a stdio attachment or of a legacy HTTP session, or the sender of one modern HTTP request.
 type peer struct {
-	session  call.Session
-	tools    registry.Toolset // that it asked for
-	offered  *offered
-	listener *listener       // nil for modern HTTP, which has no session
-	ending   context.Context // ends when subscriptions must
-	open     openRequests
-	phase    atomic.Int32
-	able     atomic.Pointer[abilities] // what a legacy client said it can be asked
-	called   atomic.Pointer[string]    // what it calls itself
-	asked    sync.Map                  // our requests that it has not answered, by id: chan reply
-	old      atomic.Bool               // it knows no resource links
+	session      call.Session
+	tools        registry.Toolset // that it asked for
+	offered      *offered
+	listener     *listener       // nil for modern HTTP, which has no session
+	ending       context.Context // ends when subscriptions must
+	open         openRequests
+	phase        atomic.Int32
+	capabilities atomic.Pointer[clientCapabilities] // of a legacy client, from initialize
+	selfName     atomic.Pointer[string]             // what it calls itself
+	sentRequests sync.Map                           // requests to it that it has not answered, by id: chan reply
+	noLinks      atomic.Bool                        // its version of MCP has no resource links
 
 	admitting lock.Mutex // one request at a time
 }
@@ -52,8 +52,8 @@ const (
 	phaseShutdown           // it has sent shutdown, and may only exit
 )
 
-// refusal keeps a legacy client to its lifecycle.
-func (p *peer) refusal(method string) *fault.Error {
+// lifecycleError refuses a method that a legacy client may not call in its present phase.
+func (p *peer) lifecycleError(method string) *fault.Error {
 	phase := p.phase.Load()
 	switch {
 	case method == string(mcp.MethodPing):
@@ -79,23 +79,24 @@ const (
 	methodExit     = "exit"
 )
 
-// who is who sends a request. One without a name is told apart by what it calls itself; nothing depends on that.
-func (p *peer) who(meta *requestMeta) call.Session {
+// sender returns the session of a request. That of a client without a configured name also has what the client calls
+// itself, for display only: nothing proves it.
+func (p *peer) sender(meta *requestMeta) call.Session {
 	s := p.session
 	if s.Client != call.Unnamed {
 		return s
 	}
-	if called := p.called.Load(); called != nil {
+	if called := p.selfName.Load(); called != nil {
 		s.Called = *called
 	}
 	if meta.Info != nil {
-		s.Called = cmp.Or(calledIn(meta.Info), s.Called)
+		s.Called = cmp.Or(nameIn(meta.Info), s.Called)
 	}
 	return s
 }
 
-// calledIn is the name in what a client says of itself; empty: there is none.
-func calledIn(info []byte) string {
+// nameIn returns the title or name in a clientInfo; empty: it has neither.
+func nameIn(info []byte) string {
 	var says struct{ Name, Title string }
 	if info == nil || json.Unmarshal(info, &says) != nil {
 		return ""
@@ -103,26 +104,26 @@ func calledIn(info []byte) string {
 	return cmp.Or(says.Title, says.Name)
 }
 
-// learn remembers what a legacy client says it can be asked, and what it calls itself.
-func (p *peer) learn(m *message) {
+// rememberClient keeps the capabilities and the name that a legacy client sends with initialize.
+func (p *peer) rememberClient(m *message) {
 	var c mcp.ClientCapabilities
 	if json.Unmarshal(m.param("capabilities"), &c) == nil {
-		able := abilitiesOf(&c)
-		p.able.Store(&able)
+		able := capabilitiesOf(&c)
+		p.capabilities.Store(&able)
 	}
-	called := calledIn(m.param("clientInfo"))
-	p.called.Store(&called)
+	called := nameIn(m.param("clientInfo"))
+	p.selfName.Store(&called)
 }
 
 // setLevel answers logging/setLevel. Minimal mode (relay/agent/join) answers it in the same words.
 func (p *peer) setLevel(x *exchange, m *message) response {
 	level, ok := rawjson.Text(m.param("level"))
 	if level = strings.ToLower(level); !ok || !slices.Contains(levels, level) {
-		return x.refuse(fault.New(fault.InvalidParams, "Invalid log level",
+		return x.errorResponse(fault.New(fault.InvalidParams, "Invalid log level",
 			fault.WithHint("Use one of "+strings.Join(levels, ", ")+".")))
 	}
 	p.listener.SetLogLevel(mcp.LoggingLevel(level))
-	return succeed(x.id, []byte("{}"))
+	return resultResponse(x.id, []byte("{}"))
 }
 
 // openRequests finds the requests of one client that are in flight by the exact text of their id, so that 1 and "1" are
@@ -144,13 +145,13 @@ func (f *openRequests) add(x *exchange) bool {
 		return false
 	}
 	f.byID[string(x.id)] = x
-	x.landed = func() { f.remove(x) }
+	x.onAnswered = func() { f.remove(x) }
 	return true
 }
 
-// taken answers a request that may not start, because another one has its id.
-func taken(id []byte) response {
-	return refuse(id, fault.New(fault.InvalidRequest, "Another request with this id is in flight",
+// duplicateID refuses a request whose id is that of another request in flight.
+func duplicateID(id []byte) response {
+	return errorResponse(id, fault.New(fault.InvalidRequest, "Another request with this id is in flight",
 		fault.WithHint("Give each request an id of its own.")), false)
 }
 
@@ -201,8 +202,8 @@ const linksSince = "2025-06-18"
 // instructionsSince is the first version whose clients get instructions.
 const instructionsSince = "2025-03-26"
 
-// versioned returns initialize with a version where it asks for none, which then is the newest of its era.
-func (m *message) versioned() *message {
+// withVersion returns an initialize that names no version with the newest one of the legacy era.
+func (m *message) withVersion() *message {
 	if asked := m.param("protocolVersion"); asked != nil && string(asked) != `""` {
 		return m
 	}
@@ -214,10 +215,10 @@ func (m *message) versioned() *message {
 	return &changed
 }
 
-// asOfVersion remembers from the answer to initialize which version the client speaks, and leaves out of it what
+// adaptToVersion remembers from the answer to initialize which version the client speaks, and leaves out of it what
 // clients of that version are not offered: extensions, until 2025-03-26 changes of lists and completions, before it
 // instructions. Versions are dates.
-func (p *peer) asOfVersion(answer []byte, ofGroups map[string]string) []byte {
+func (p *peer) adaptToVersion(answer []byte, ofGroups map[string]string) []byte {
 	members, _ := rawjson.Members(answer)
 	result, _ := rawjson.Members(rawjson.Get(members, "result"))
 	var version string
@@ -226,7 +227,7 @@ func (p *peer) asOfVersion(answer []byte, ofGroups map[string]string) []byte {
 	}
 	offered := withoutExtensions
 	if version < linksSince {
-		p.old.Store(true)
+		p.noLinks.Store(true)
 		p.listener.unchanging.Store(true)
 		offered = plainCapabilities
 	}
@@ -279,8 +280,8 @@ func without(members []rawjson.Member, name string) []rawjson.Member {
 	return slices.DeleteFunc(members, func(m rawjson.Member) bool { return m.Name == name })
 }
 
-// understood leaves out of a result what an old client would stumble over. What a link leads to is in the text too.
-func understood(r *call.Result) *call.Result {
+// withoutLinks removes resource links from a result, for clients that fail on them. The text names the same resources.
+func withoutLinks(r *call.Result) *call.Result {
 	if len(r.Content) == 0 {
 		return r
 	}

@@ -54,7 +54,7 @@ func (f *Front) getPrompt(ctx context.Context, p *peer, m *message, client *Aske
 		}
 		b = append(b, `"messages":[`...)
 		for i, message := range rendered.Messages {
-			b = rawjson.AppendText(append(separate(b, i), `{"role":`...), message.Role)
+			b = rawjson.AppendText(append(appendComma(b, i), `{"role":`...), message.Role)
 			b = append(append(append(b, `,"content":`...), oneLine(message.Content)...), '}')
 		}
 		return response{body: append(b, "]}}"...)}

@@ -86,7 +86,7 @@ func (f *Front) readResource(ctx context.Context, s call.Session, m *message, cl
 		}
 		b := append(f.openResult(x, true, size), `"contents":[`...)
 		for i := range contents {
-			b = appendContents(separate(b, i), &contents[i])
+			b = appendContents(appendComma(b, i), &contents[i])
 		}
 		return response{body: append(b, "]}}"...)}
 	}
@@ -128,7 +128,7 @@ func (f *Front) subscribeResource(p *peer, x *exchange, m *message) (work func()
 			x.respond(f.failed(x, fail, "Unable to subscribe to resource", uriMember(uri)))
 			return
 		}
-		x.respond(succeed(x.id, []byte("{}")))
+		x.respond(resultResponse(x.id, []byte("{}")))
 	}
 }
 
@@ -136,7 +136,7 @@ func (f *Front) subscribeResource(p *peer, x *exchange, m *message) (work func()
 // internal error under the words that MCP clients know for the method, with the failure in data. Members, and the
 // facts the failure itself carries, stand in data beside its fields.
 func (f *Front) failed(x *exchange, e *fault.Error, otherwise string, members ...rawjson.Member) response {
-	x.identify(e)
+	x.setCorrelationID(e)
 	code, message := e.ProtocolNumber(x.modern), e.Message
 	if code == internalNumber {
 		message = otherwise
@@ -155,7 +155,7 @@ func (f *Front) failed(x *exchange, e *fault.Error, otherwise string, members ..
 			all = append(all, m)
 		}
 	}
-	return refuseWith(x.id, code, message, rawjson.Join(all))
+	return errorResponseWith(x.id, code, message, rawjson.Join(all))
 }
 
 const internalNumber = -32603
@@ -178,7 +178,7 @@ func (f *Front) watch(c *listener, uri string) (begin func() *fault.Error) {
 
 func (f *Front) beginWatch(c *listener, uri string, w *watch) *fault.Error {
 	stop, fail := f.options.Resources.Watch(c.session, uri, func() {
-		c.box.post(notification{key: "updated " + uri, method: "notifications/resources/updated",
+		c.outbox.add(notification{key: "updated " + uri, method: "notifications/resources/updated",
 			members: rawjson.AppendText([]byte(`"uri":`), uri)})
 	})
 	c.mu.Lock()

@@ -26,10 +26,10 @@ const (
 // integers above 2^53 survive.
 func (f *Front) renderResult(x *exchange, r *call.Result) response {
 	output := oneLine(r.Output)
-	b := f.begin(x, room(r))
+	b := f.begin(x, encodedSize(r))
 	b = append(b, `"content":[`...)
 	for i, item := range r.Content {
-		b = append(separate(b, i), oneLine(item)...)
+		b = append(appendComma(b, i), oneLine(item)...)
 	}
 	if r.Content == nil {
 		b = append(rawjson.AppendDocument(append(b, `{"type":"text","text":`...), output), '}')
@@ -49,7 +49,7 @@ func (f *Front) renderResult(x *exchange, r *call.Result) response {
 	return f.end(b, x, r, nil, fault.Executed)
 }
 
-// indented is a result whose value is shown as JSON that is indented by two blanks, unless it is shown otherwise.
+// indented returns the result with its value as text of JSON indented by two spaces, unless it has content of its own.
 func indented(r *call.Result) *call.Result {
 	var b bytes.Buffer
 	if r.Content != nil || json.Indent(&b, r.Output, "", "  ") != nil {
@@ -71,8 +71,8 @@ func appendNoted(b, value, note []byte) []byte {
 	return append(b, value...)
 }
 
-// room is how many bytes a result takes: growing means another copy of what may be megabytes.
-func room(r *call.Result) (size int) {
+// encodedSize estimates the encoded size of a result, so that a buffer for megabytes is allocated once.
+func encodedSize(r *call.Result) (size int) {
 	if r.Content == nil {
 		size = len(r.Output) + bytes.Count(r.Output, []byte{'"'}) + bytes.Count(r.Output, []byte{'\\'})
 	}
@@ -99,10 +99,10 @@ func (f *Front) renderFailure(x *exchange, e *fault.Error, r *call.Result, t cal
 		items = []string{t.bridge(e)}
 	}
 	for i, item := range items {
-		b = appendText(separate(b, i), item)
+		b = appendText(appendComma(b, i), item)
 	}
 	b = append(b, `],"isError":true`...)
-	if !t.declares {
+	if !t.hasOutputSchema {
 		b = append(append(append(b, `,"structuredContent":{"success":false,"error":`...), object...), '}')
 	}
 	if r == nil && (e.FromPage || e.Untrusted || e.ConsoleTail != "") {
@@ -132,21 +132,21 @@ func (f *Front) end(b []byte, x *exchange, r *call.Result, failure []byte, outco
 		b = append(b, failure...)
 	}
 	if r != nil {
-		b = appendMeta(append(rawjson.AppendText(separate(b, len(b)-start), metaCall), ':'), &r.Meta, outcome)
+		b = appendMeta(append(rawjson.AppendText(appendComma(b, len(b)-start), metaCall), ':'), &r.Meta, outcome)
 		warnings = append(warnings, r.Warnings...)
 		if r.Meta.Untrusted {
 			b = appendUntrusted(b, r.Meta.Origin)
 		}
 	}
 	if len(warnings) > 0 {
-		b = append(rawjson.AppendText(separate(b, len(b)-start), metaWarnings), ":["...)
+		b = append(rawjson.AppendText(appendComma(b, len(b)-start), metaWarnings), ":["...)
 		for i, w := range warnings {
-			b = rawjson.AppendText(separate(b, i), w)
+			b = rawjson.AppendText(appendComma(b, i), w)
 		}
 		b = append(b, ']')
 	}
 	if x.modern {
-		b = append(separate(b, len(b)-start), f.identity...)
+		b = append(appendComma(b, len(b)-start), f.identity...)
 	}
 	return response{body: append(b, "}}}"...)}
 }
@@ -185,15 +185,15 @@ func appendText[T string | []byte](b []byte, text T) []byte {
 	return append(rawjson.AppendText(append(b, `{"type":"text","text":`...), text), '}')
 }
 
-func separate(b []byte, before int) []byte {
+func appendComma(b []byte, before int) []byte {
 	if before > 0 {
 		b = append(b, ',')
 	}
 	return b
 }
 
-// oneLine makes raw JSON fit into a line of stdio and an event of HTTP. Encoders write no line breaks, so this is a
-// look and hardly ever a copy. Without any it is null.
+// oneLine returns raw JSON without line breaks, as a line of stdio and an event of HTTP need it: raw itself where it
+// has none, which is nearly always. Empty or invalid JSON becomes null.
 func oneLine(raw json.RawMessage) []byte {
 	if len(raw) == 0 {
 		return []byte("null")
@@ -208,9 +208,9 @@ func oneLine(raw json.RawMessage) []byte {
 	return b.Bytes()
 }
 
-// openResult begins a response, up to and including the members of a result that its era asks for; what the method
-// answers, and two closing braces, follow. Results that a client may keep say for how long: not at all, because what
-// there is changes with what a person has open.
+// openResult begins a response with the members that its era requires of every result. The caller appends those of the
+// method and two closing braces. cacheable results must say for how long: 0 ms, because they change with what the
+// person has open.
 func (f *Front) openResult(x *exchange, cacheable bool, size int) []byte {
 	body := make([]byte, 0, size+len(f.identity)+len(x.id)+200)
 	body = append(appendID(body, x.id), `,"result":{`...)

@@ -56,15 +56,15 @@ func (f *Front) admit(ctx context.Context, p *peer, x *exchange, m *message) (wo
 	x.log = &f.options.Log
 	rest := f.prepare(ctx, p, x, m)
 	return func() {
-		defer f.options.Caller.Withdraw(x.position) // of one that never became a call
+		defer f.options.Caller.Withdraw(x.position) // has an effect only if the request never became a call
 		defer f.leave(x)
-		if bug := f.guard(m.method, rest); bug != nil {
-			x.respond(x.refuse(bug))
+		if bug := f.catchPanic(m.method, rest); bug != nil {
+			x.respond(x.errorResponse(bug))
 		}
 	}
 }
 
-// prepare checks a request, makes the change that it asks for, and returns the rest of it.
+// prepare checks a request, applies the state change that it asks for, and returns the rest of the work.
 func (f *Front) prepare(ctx context.Context, p *peer, x *exchange, m *message) (rest func()) {
 	meta, fail := readMeta(m)
 	x.modern = meta.modern
@@ -72,14 +72,14 @@ func (f *Front) prepare(ctx context.Context, p *peer, x *exchange, m *message) (
 	defer p.admitting.Unlock()
 	// what an earlier relay had admitted comes before initialize is repeated
 	if fail == nil && !meta.modern && !x.resume {
-		fail = p.refusal(m.method)
+		fail = p.lifecycleError(m.method)
 	}
 	if fail == nil {
 		fail = f.enter(x)
 	}
 	switch {
 	case fail != nil:
-		return func() { x.respond(x.refuse(fail)) }
+		return func() { x.respond(x.errorResponse(fail)) }
 	// mcp-go says what is wrong
 	case meta.modern && (!mcp.IsValidProtocolVersion(meta.Version) || meta.Capabilities == nil):
 		return func() { x.respond(f.askEngine(ctx, nil, x, m, f.nextName())) }
@@ -89,8 +89,8 @@ func (f *Front) prepare(ctx context.Context, p *peer, x *exchange, m *message) (
 		x.level = string(level) // of now, in the legacy era
 	case !meta.modern:
 		var changed func()
-		if bug := f.guard(m.method, func() { changed = f.changeState(ctx, p, x, m) }); bug != nil {
-			return func() { x.respond(x.refuse(bug)) }
+		if bug := f.catchPanic(m.method, func() { changed = f.changeState(ctx, p, x, m) }); bug != nil {
+			return func() { x.respond(x.errorResponse(bug)) }
 		}
 		if changed != nil {
 			return changed
@@ -99,19 +99,19 @@ func (f *Front) prepare(ctx context.Context, p *peer, x *exchange, m *message) (
 	return func() { f.route(ctx, p, x, m, meta) }
 }
 
-// changeState makes the change that a request of the legacy era asks for, and returns what is left to do; nil: it
-// changes nothing.
+// changeState applies the state change of a request of the legacy era, and returns the rest of the work; nil: the
+// request changes no state.
 func (f *Front) changeState(ctx context.Context, p *peer, x *exchange, m *message) (rest func()) {
 	var r response
 	switch m.method {
 	case methodShutdown, methodExit:
 		p.phase.Store(phaseShutdown)
-		r = succeed(x.id, []byte("{}"))
+		r = resultResponse(x.id, []byte("{}"))
 	case string(mcp.MethodInitialize):
-		if r = f.askEngine(ctx, p.listener, x, m.versioned(), f.nextName()); r.code == 0 {
+		if r = f.askEngine(ctx, p.listener, x, m.withVersion(), f.nextName()); r.code == 0 {
 			p.phase.Store(phaseInitialized)
-			p.learn(m)
-			r.body = p.asOfVersion(r.body, f.options.GroupInstructions)
+			p.rememberClient(m)
+			r.body = p.adaptToVersion(r.body, f.options.GroupInstructions)
 		}
 	case string(mcp.MethodSetLogLevel):
 		r = p.setLevel(x, m)
@@ -126,8 +126,8 @@ func (f *Front) changeState(ctx context.Context, p *peer, x *exchange, m *messag
 	return func() { x.respond(r) }
 }
 
-// route has the request carried out by whoever knows its method. What an interface would be needed for that is not
-// there is left to mcp-go, which says so.
+// route dispatches a request by its method. mcp-go gets everything else, including methods whose option is not set
+// (Resources, Prompts, Completer, Tasks): it answers that they are not found.
 func (f *Front) route(ctx context.Context, p *peer, x *exchange, m *message, meta *requestMeta) {
 	resources, prompts := f.options.Resources != nil, f.options.Prompts != nil
 	switch method := mcp.MCPMethod(m.method); {
@@ -141,7 +141,7 @@ func (f *Front) route(ctx context.Context, p *peer, x *exchange, m *message, met
 		x.respond(f.listTemplates(x, m))
 	case method == mcp.MethodResourcesRead && resources:
 		f.perform(ctx, p, x, m, meta, func(ctx context.Context, client *Asker, _ reporter) answer {
-			return f.readResource(ctx, p.who(meta), m, client)
+			return f.readResource(ctx, p.sender(meta), m, client)
 		})
 	case method == mcp.MethodPromptsList && prompts:
 		x.respond(f.list(x, m, "prompts", encodeAll(f.listPrompts(p)), pageSize))
@@ -162,8 +162,8 @@ func (f *Front) route(ctx context.Context, p *peer, x *exchange, m *message, met
 	}
 }
 
-// guard does work, and returns a bug in it as a failure that tells nothing about it; the log does.
-func (f *Front) guard(method string, work func()) (bug *fault.Error) {
+// catchPanic runs work and turns a panic into an internal error without details, which are in the log.
+func (f *Front) catchPanic(method string, work func()) (bug *fault.Error) {
 	defer func() {
 		if p := recover(); p != nil {
 			bug = f.panicked(method, p)
@@ -173,7 +173,7 @@ func (f *Front) guard(method string, work func()) (bug *fault.Error) {
 	return nil
 }
 
-// panicked writes a bug to the log, and returns what is said of it: nothing about what it was.
+// panicked logs a panic with its stack, and returns the failure that the client gets.
 func (f *Front) panicked(method string, p any) *fault.Error {
 	f.options.Log.Error().Str("method", method).Str("panic", fmt.Sprint(p)).Bytes("stack", debug.Stack()).
 		Msg("a request panicked")

@@ -80,7 +80,7 @@ type stdio struct {
 	ending  context.CancelFunc      // ends subscriptions
 	peer    peer
 	used    usedIDs
-	left    bool           // the client said exit
+	exited  bool           // the client said exit
 	work    sync.WaitGroup // requests in flight
 	telling sync.WaitGroup // the goroutine that tells of changes
 	ended   chan struct{}
@@ -92,16 +92,16 @@ type stdio struct {
 // read takes lines until the end.
 func (s *stdio) read(ctx context.Context, in io.Reader) error {
 	r := bufio.NewReaderSize(in, 64<<10)
-	for !s.left {
+	for !s.exited {
 		line, err := readLine(r, s.front.options.MaxLine)
 		if err != nil && !errors.Is(err, errLineTooLong) && !errors.Is(err, io.EOF) {
 			return err
 		}
 		if errors.Is(err, errLineTooLong) {
-			s.answer(refuse(nil, fault.New(fault.InvalidRequest, "The message has more than "+
+			s.respond(errorResponse(nil, fault.New(fault.InvalidRequest, "The message has more than "+
 				strconv.FormatInt(s.front.options.MaxLine, 10)+" bytes", fault.WithHint("Send less at once.")), false))
 		} else if len(line) > 0 {
-			s.take(ctx, line)
+			s.handle(ctx, line)
 		}
 		if errors.Is(err, io.EOF) {
 			return nil
@@ -110,23 +110,23 @@ func (s *stdio) read(ctx context.Context, in io.Reader) error {
 	return nil
 }
 
-// take starts what a line asks for. Nothing a client sends ends the loop, and nothing but its own slow reading holds it
-// up: a cancel must always get in.
-func (s *stdio) take(ctx context.Context, line []byte) {
+// handle handles one line without waiting for its work: a cancel that follows must always be read. Nothing a client
+// sends ends the loop.
+func (s *stdio) handle(ctx context.Context, line []byte) {
 	m, fail := parse(line)
 	switch {
 	case fail != nil:
-		s.answer(refuse(m.id, fail, false))
+		s.respond(errorResponse(m.id, fail, false))
 	case m.reply:
-		s.peer.answer(&m)
+		s.peer.deliverReply(&m)
 	case m.id == nil:
-		s.notified(&m)
+		s.handleNotification(&m)
 	default:
 		s.start(ctx, &m, false)
 	}
 }
 
-// resume takes a request that an earlier relay left unanswered.
+// resume handles a request that an earlier relay left unanswered.
 func (s *stdio) resume(ctx context.Context, line json.RawMessage) {
 	m, fail := parse(line)
 	if fail != nil || m.id == nil {
@@ -137,7 +137,7 @@ func (s *stdio) resume(ctx context.Context, line json.RawMessage) {
 	s.start(ctx, &m, true)
 }
 
-// start brings one request on its way: what it changes is changed when start returns.
+// start applies the state change of a request before it returns; the rest of the work goes on concurrently.
 func (s *stdio) start(ctx context.Context, m *message, resume bool) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	id := derivedID(s.key, m.id)
@@ -147,7 +147,7 @@ func (s *stdio) start(ctx context.Context, m *message, resume bool) {
 	x := &exchange{id: m.id, out: s, cancel: cancel, callID: id, resume: resume}
 	if !s.peer.open.add(x) {
 		cancel(nil)
-		s.answer(taken(m.id))
+		s.respond(duplicateID(m.id))
 		return
 	}
 	before := s.peer.phase.Load()
@@ -157,30 +157,30 @@ func (s *stdio) start(ctx context.Context, m *message, resume bool) {
 		defer s.peer.open.remove(x)
 		work()
 	}
-	s.left = s.left || m.method == methodExit && s.peer.phase.Load() == phaseShutdown
+	s.exited = s.exited || m.method == methodExit && s.peer.phase.Load() == phaseShutdown
 	if before == phaseNew && s.peer.phase.Load() == phaseInitialized {
-		s.front.enlist(s.peer.listener)
-		run() // what is told of changes stays behind its response
+		s.front.addListener(s.peer.listener)
+		run() // its response comes before any notification
 		s.tellChanges()
 		return
 	}
 	s.work.Go(run)
 }
 
-// answer writes the response to something that never became a request.
-func (s *stdio) answer(r response) { _ = s.send(r.body) }
+// respond writes the response to a line that never became an exchange.
+func (s *stdio) respond(r response) { _ = s.send(r.body) }
 
-// notified takes a notification.
-func (s *stdio) notified(m *message) {
+// handleNotification handles cancelled and exit; other notifications need nothing.
+func (s *stdio) handleNotification(m *message) {
 	switch m.method {
 	case string(mcp.MethodNotificationCancelled):
 		s.peer.open.cancel(m.param("requestId"))
 	case methodExit:
-		s.left = s.peer.phase.Load() == phaseShutdown
+		s.exited = s.peer.phase.Load() == phaseShutdown
 	}
 }
 
-// tellChanges lets a legacy client hear of changes.
+// tellChanges writes notifications about changes to a legacy client until the attachment ends.
 func (s *stdio) tellChanges() {
 	c := s.peer.listener
 	s.telling.Go(func() {
@@ -188,8 +188,8 @@ func (s *stdio) tellChanges() {
 			select {
 			case n := <-c.notes:
 				_ = s.send(encoded(n))
-			case <-c.box.wake:
-				for _, l := range c.box.take() {
+			case <-c.outbox.wake:
+				for _, l := range c.outbox.drain() {
 					_ = s.send(l.encode(nil))
 				}
 			case <-s.ended:
@@ -205,12 +205,12 @@ func (s *stdio) drain() {
 	grace := time.AfterFunc(drainTime, func() { s.stop(errGone) })
 	defer grace.Stop()
 	s.work.Wait()
-	s.front.delist(s.peer.listener)
+	s.front.removeListener(s.peer.listener)
 	close(s.ended)
 	s.telling.Wait()
 }
 
-// The outlet of every request of this attachment.
+// outlet of every request of this attachment.
 
 func (s *stdio) finish(r response) error      { return s.send(r.body) }
 func (s *stdio) responseDelay() time.Duration { return settleTime }
@@ -252,8 +252,8 @@ func readLine(r *bufio.Reader, limit int64) ([]byte, error) {
 	}
 }
 
-// usedIDs notices a request id that a client uses a second time, which MCP forbids and some clients do. Clients count,
-// so ranges are all there is to remember of numbers.
+// usedIDs detects a request id that a client uses a second time, which MCP forbids and some clients do. Numbers are
+// kept as ranges, because clients count.
 type usedIDs struct {
 	ranges []idRange // sorted, apart from each other
 	other  map[string]struct{}

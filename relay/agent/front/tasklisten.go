@@ -44,7 +44,7 @@ func (f *Front) watchTasks(ctx context.Context, p *peer, c *listener, ids []stri
 			running = append(running, k)
 			k.watch(c)
 		default:
-			c.box.post(noteOf(id, func() taskMembers { return membersOf(*t, nil, time.Now()) }))
+			c.outbox.add(noteOf(id, func() taskMembers { return membersOf(*t, nil, time.Now()) }))
 		}
 		watched = append(watched, id)
 	}
@@ -62,7 +62,7 @@ func (k *task) watch(c *listener) {
 	}
 	k.watchers[c] = struct{}{}
 	k.mu.Unlock()
-	c.box.post(k.note())
+	c.outbox.add(k.note())
 }
 
 func (k *task) unwatch(c *listener) {
@@ -77,7 +77,7 @@ func (k *task) tell() {
 	watchers := slices.Collect(maps.Keys(k.watchers))
 	k.mu.Unlock()
 	for _, c := range watchers {
-		c.box.post(k.note())
+		c.outbox.add(k.note())
 	}
 }
 

@@ -121,7 +121,7 @@ func (r *resumable) goOn(t *roundTrip) {
 	}
 	defer close(t.answered)
 	t.x.respond(created)
-	if t.x.lost() {
+	if t.x.isCancelled() {
 		k.cancel() // nobody knows of it
 	}
 }
@@ -145,7 +145,7 @@ func (k *task) begin(steps []string) {
 func (r *resumable) handOver(t *roundTrip, k *task) (created response, handed bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.round != t || !t.unbind() {
+	if r.round != t || !t.detach() {
 		return response{}, false
 	}
 	r.round, r.task = nil, k

@@ -33,8 +33,8 @@ func (f *Front) serveTask(ctx context.Context, p *peer, x *exchange, m *message,
 	}
 	id, ok := rawjson.Text(m.param("taskId"))
 	if !ok {
-		return x.refuse(fault.New(fault.InvalidParams, "The params of "+m.method+" have no taskId, or it is not a "+
-			"string"))
+		return x.errorResponse(fault.New(fault.InvalidParams,
+			"The params of "+m.method+" have no taskId, or it is not a string"))
 	}
 	var answers map[string]json.RawMessage
 	if m.method == methodTaskUpdate {
@@ -43,13 +43,13 @@ func (f *Front) serveTask(ctx context.Context, p *peer, x *exchange, m *message,
 			fail = fault.New(fault.InvalidParams, "The params of tasks/update have no inputResponses")
 		}
 		if fail != nil {
-			return x.refuse(fail)
+			return x.errorResponse(fail)
 		}
 	}
 	k, t, fail := f.findTask(ctx, p, id)
 	switch {
 	case fail != nil:
-		return x.refuse(fail)
+		return x.errorResponse(fail)
 	case m.method == methodTaskGet && k != nil:
 		return f.renderTask(x, k.members(time.Now()))
 	case m.method == methodTaskGet:
@@ -136,7 +136,7 @@ func membersOf(t call.Task, open []openInput, now time.Time) (m taskMembers) {
 	case len(open) > 0:
 		b = append(b, `,"inputRequests":{`...)
 		for i, in := range open {
-			b = in.append(separate(b, i), in.name)
+			b = in.append(appendComma(b, i), in.name)
 		}
 		b = append(b, '}')
 	case t.State == call.TaskCompleted:
@@ -184,7 +184,7 @@ func lost(t call.Task) (failure json.RawMessage, message string) {
 			Steps []string `json:"steps"`
 		}{t.Tool, append([]string{}, t.Steps...)})))
 	e.CorrelationID = string(t.CallID)
-	return endOf(refuse(nil, e, true)).failure, e.Message
+	return endOf(errorResponse(nil, e, true)).failure, e.Message
 }
 
 // taskEnd is how a call ended, as MCP has it: one of the two.

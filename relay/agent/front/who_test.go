@@ -23,9 +23,9 @@ func TestWho(t *testing.T) {
 		"later is nonsense": {call.Unnamed, `{"name":"bob"}`, meta(`7`), "bob"},
 	} {
 		p := &peer{session: call.Session{Client: tt.client}}
-		called := calledIn([]byte(tt.opened))
-		p.called.Store(&called)
-		if got := p.who(tt.meta); got.Called != tt.want || got.Client != tt.client {
+		called := nameIn([]byte(tt.opened))
+		p.selfName.Store(&called)
+		if got := p.sender(tt.meta); got.Called != tt.want || got.Client != tt.client {
 			t.Errorf("%s: %+v, want %q", name, got, tt.want)
 		}
 	}

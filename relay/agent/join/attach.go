@@ -55,7 +55,7 @@ type Handover struct {
 	Version string `json:"version"`
 }
 
-// Farewell makes the relay's last line of how many lines of the proxy it has heard after the first.
+// Farewell makes the relay's last line. heard is how many lines of the proxy it has read after the first.
 type Farewell func(heard int64) string
 
 // ShutdownNotice is the relay's last line when a person stopped it. The proxy then starts no relay until the client
@@ -164,15 +164,15 @@ func readLine(r *bufio.Reader, limit int) ([]byte, error) {
 	}
 }
 
-// RelaySide is the relay's end of an attachment: what the proxy says, and what it is told.
+// RelaySide is the relay's end of an attachment, as the io.ReadWriteCloser on which MCP is served.
 type RelaySide struct {
 	Conn     net.Conn
 	In       io.Reader                 // what comes over Conn, with what was read ahead
 	Stopping <-chan struct{}           // closed when the relay was asked to stop
 	Ended    <-chan struct{}           // closed when it has ended all attachments
-	Silenced *atomic.Bool              // the proxy is told nothing more
-	Farewell *atomic.Pointer[Farewell] // the last line: what the proxy is to do about the next relay; nil: start it
-	Invalid  func()                    // hears of a message that the proxy will hold back and the relay cannot count
+	Silenced *atomic.Bool              // writes fail from now on
+	Farewell *atomic.Pointer[Farewell] // makes the last line; nil: none is sent, and the proxy starts the next relay
+	Invalid  func()                    // called for a message that the proxy will drop because it is invalid
 
 	heard atomic.Int64 // lines of the proxy
 }
@@ -180,8 +180,8 @@ type RelaySide struct {
 // farewellTime is how long telling a proxy that the relay stops may take.
 const farewellTime = 200 * time.Millisecond
 
-// Read reads what the proxy says. Once the relay was asked to stop, nothing more of it is heard: the proxy will say it
-// to the next relay, instead of being refused by this one.
+// Read reads from the proxy and counts its lines. Once the relay is stopping, it returns io.EOF without counting what
+// it read: the proxy sends these lines to the next relay, instead of having them refused by this one.
 func (e *RelaySide) Read(b []byte) (int, error) {
 	n, err := e.In.Read(b)
 	select {
@@ -194,8 +194,8 @@ func (e *RelaySide) Read(b []byte) (int, error) {
 	}
 }
 
-// Write tells the proxy something. Calls that the relay's own end cuts short have no answer here: the next relay, which
-// can learn how they really ended, gives it.
+// Write writes to the proxy. Calls that are cut short because the relay stops get no answer here: the next relay can
+// learn how they really ended, and answers them.
 func (e *RelaySide) Write(b []byte) (int, error) {
 	if e.Silenced.Load() {
 		return 0, net.ErrClosed

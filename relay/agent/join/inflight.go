@@ -151,8 +151,8 @@ func (f *inFlight) replay() (calls []json.RawMessage, lines [][]byte) {
 	return calls, lines
 }
 
-// takeUnheard removes and returns the requests that a relay was sent after the last line it has heard.
-func (f *inFlight) takeUnheard(heard int64) (unheard [][]byte) {
+// removeUnheard removes and returns the requests that a relay was sent after the last line it has heard.
+func (f *inFlight) removeUnheard(heard int64) (unheard [][]byte) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.pending = slices.DeleteFunc(f.pending, func(m clientMessage) bool {
@@ -164,8 +164,8 @@ func (f *inFlight) takeUnheard(heard int64) (unheard [][]byte) {
 	return unheard
 }
 
-// takePending removes and returns the pending requests, which no relay will answer.
-func (f *inFlight) takePending() []clientMessage {
+// removePending removes and returns the pending requests, which no relay will answer.
+func (f *inFlight) removePending() []clientMessage {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	lost := f.pending

@@ -42,7 +42,7 @@ type outage struct {
 func (p *Proxy) serveOffline(ctx context.Context, wake <-chan struct{}, cause error) (*attachment, error) {
 	p.lost = false
 	p.Log.Error().Err(cause).Msg("no relay can be reached; the client is answered in minimal mode")
-	if err := p.failRequests(p.requests.takePending(), cause, fault.Unknown); err != nil {
+	if err := p.failRequests(p.requests.removePending(), cause, fault.Unknown); err != nil {
 		return nil, err
 	}
 	o := &outage{Proxy: p, cause: cause, tried: time.Now(), pause: minRetryInterval}

@@ -120,7 +120,7 @@ func (p *Proxy) forward(ctx context.Context, a *attachment) error {
 	p.sending.Lock()
 	p.conn = nil
 	if p.relayStopped {
-		p.buffered = slices.Concat(p.requests.takeUnheard(p.heard), p.buffered)
+		p.buffered = slices.Concat(p.requests.removeUnheard(p.heard), p.buffered)
 	}
 	p.sending.Unlock()
 	return err

@@ -11,15 +11,15 @@ import (
 	"tabrelay/relay/road/registry"
 )
 
-// places is what a session remembers of a list that has only so much room.
-type places struct {
-	listed   map[string]bool // names of the tools that have a place; they keep it
+// budgetedList is what a session remembers of its adaptive list, which may cost only so many tokens.
+type budgetedList struct {
+	listed   map[string]bool // names of the tools that were listed; they stay listed
 	snapshot *registry.Snapshot
 	key      string // of the view, for which left was found
 	left     *leftOut
 }
 
-// leftOut is the tools that an adaptive list has no room for. They are found and called through the gateway.
+// leftOut is the tools that exceed the token budget of a list. They are found and called through the gateway.
 type leftOut struct {
 	tools map[string]bool // by name
 	key   string          // the same for the same tools
@@ -49,9 +49,9 @@ var gatewayTokens = func() (sum int) {
 	return sum
 }()
 
-// beyond is what a list of so many tokens leaves out of what v lists; nil: nothing. What the session has been listed
-// stays, so a site that is opened when the list is full comes with a sentence only.
-func (o *offered) beyond(
+// overBudget returns the tools of v that do not fit into most tokens; nil: all fit. Tools that the session was shown
+// stay listed, so a site that is opened when the budget is spent adds only the sentence about what is left out.
+func (o *offered) overBudget(
 	most int, instructions string, snapshot *registry.Snapshot, v *visible,
 ) *leftOut {
 	if most == 0 || !v.tools.Adaptive {
@@ -60,24 +60,24 @@ func (o *offered) beyond(
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	key := v.key()
-	if o.places.snapshot != snapshot || o.places.key != key {
+	if o.budgeted.snapshot != snapshot || o.budgeted.key != key {
 		most -= registry.Tokens(instructions) + gatewayTokens + sentenceTokens
-		listed, left := share(most, snapshot.Tools, v, o.places.listed)
-		o.places = places{listed, snapshot, key, left}
+		listed, left := spendBudget(most, snapshot.Tools, v, o.budgeted.listed)
+		o.budgeted = budgetedList{listed, snapshot, key, left}
 	}
-	return o.places.left
+	return o.budgeted.left
 }
 
 // byPlugin is the tools of one plugin, or those of all pages.
 type byPlugin struct {
 	name string
 	used int              // tokens of those that are listed
-	wait []*registry.Tool // those that have no place yet, the most important first
+	wait []*registry.Tool // those that are not listed yet, the most important first
 }
 
-// share gives the tools that v lists their places: first those that had one, then in turn the next of that plugin which
-// takes the least room.
-func share(room int, tools []*registry.Tool, v *visible, had map[string]bool) (map[string]bool, *leftOut) {
+// spendBudget decides which tools of v are listed: first those that were listed before, then, one at a time, the next
+// tool of the plugin whose listed tools cost least so far.
+func spendBudget(budget int, tools []*registry.Tool, v *visible, had map[string]bool) (map[string]bool, *leftOut) {
 	listed, groups := map[string]bool{}, map[string]*byPlugin{}
 	price := func(t *registry.Tool) int {
 		if v.offer.Profiles && t.TakesProfile {
@@ -90,7 +90,7 @@ func share(room int, tools []*registry.Tool, v *visible, had map[string]bool) (m
 			continue
 		}
 		if !registry.OfSite(t) {
-			room -= price(t)
+			budget -= price(t)
 			continue
 		}
 		g := groups[t.Group]
@@ -101,7 +101,7 @@ func share(room int, tools []*registry.Tool, v *visible, had map[string]bool) (m
 		if had[t.Name] {
 			listed[t.Name] = true
 			g.used += price(t)
-			room -= price(t)
+			budget -= price(t)
 		} else {
 			g.wait = append(g.wait, t)
 		}
@@ -119,13 +119,13 @@ func share(room int, tools []*registry.Tool, v *visible, had map[string]bool) (m
 		g := slices.MinFunc(byUse, func(a, b *byPlugin) int { return cmp.Compare(a.used, b.used) })
 		next := g.wait[0]
 		g.wait = g.wait[1:]
-		if price(next) > room {
+		if price(next) > budget {
 			left.tools[next.Name] = true
 			continue
 		}
 		listed[next.Name] = true
 		g.used += price(next)
-		room -= price(next)
+		budget -= price(next)
 	}
 	if len(left.tools) == 0 {
 		return listed, nil
@@ -134,8 +134,8 @@ func share(room int, tools []*registry.Tool, v *visible, had map[string]bool) (m
 	return listed, left
 }
 
-// mostNamed is how many plugins the sentence about what is left out names.
-const mostNamed = 8
+// maxNamed is how many plugins the sentence about what is left out names.
+const maxNamed = 8
 
 func (l *leftOut) describe(tools []*registry.Tool) {
 	counts := map[string]int{}
@@ -147,7 +147,7 @@ func (l *leftOut) describe(tools []*registry.Tool) {
 	var parts []string
 	others := 0
 	for _, name := range slices.Sorted(maps.Keys(counts)) {
-		if len(parts) < mostNamed {
+		if len(parts) < maxNamed {
 			parts = append(parts, fmt.Sprintf("%s %d", name, counts[name]))
 		} else {
 			others += counts[name]
