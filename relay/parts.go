@@ -65,13 +65,13 @@ func (r *Relay) makeParts(ctx context.Context) error {
 	r.hub = hub.New(hub.Config{
 		Secret: r.secrets.Pairing, Pairings: &r.pairings, ExtensionIDs: append([]string{extension.ID},
 			c.ExtensionIDs...), RelayVersion: Version, BundleHash: extension.FlavourOf(c.TrustedInput).Hash,
-		Known: known, Ended: func(profile string) bool { return launch.Ended(r.Home.Browser(), profile) },
+		Known: known, BrowserEnded: func(profile string) bool { return launch.Ended(r.Home.Browser(), profile) },
 		ReconnectWait: c.ReconnectWait, PingEvery: c.PingEvery, StartTime: c.StartTimeout, FrameBytes: c.FrameBytes,
 		Handshakes: min(r.limiter.Most()/4, 64),
 		Log:        r.part("hub"), Journal: r.store, Meter: r.meter,
 		Ownership: c.Tabs.Ownership, OwnedBy: c.Tabs.OwnedBy, OwnershipIdle: c.Tabs.OwnershipIdle,
-		Groups: c.Tabs.Groups, Owned: func() { r.panels.Changed(event.TopicTabs) },
-		LastTabs: tabs, Moved: r.store.KeepLastTab,
+		Groups: c.Tabs.Groups, OwnersChanged: func() { r.panels.Changed(event.TopicTabs) },
+		LastTabs: tabs, LastTabChanged: r.store.KeepLastTab,
 		Followed: r.tellFollowers,
 	})
 	r.hub.Events(r.linkChanged)
@@ -127,8 +127,8 @@ func (r *Relay) dispatcher() *dispatch.Dispatcher {
 	return dispatch.New(dispatch.Options{
 		Tools: r.tools, Policy: r.policy, Browser: r.hub, Meter: r.meter, Log: r.part("dispatch"),
 		Events: r.events.Publish, Calls: &r.trail, Audit: r.audit, Scopes: r.policy,
-		Moved:   r.panels.Changed,
-		Timeout: c.Timeout, MaxTimeout: c.MaxTimeout, ProgressExtends: c.ProgressExtendsTimeout,
+		TopicsChanged: r.panels.Changed,
+		Timeout:       c.Timeout, MaxTimeout: c.MaxTimeout, ProgressExtends: c.ProgressExtendsTimeout,
 		ReconnectWait: c.ReconnectWait,
 		Retry: dispatch.Retry{
 			MaxAttempts: c.Errors.Transient.Retry.MaxAttempts, InitialDelay: c.Errors.Transient.Retry.InitialDelay,

@@ -264,7 +264,7 @@ func refusal(status int, reply []byte) error {
 	u := &unconfirmed{}
 	if status == http.StatusPreconditionRequired && json.Unmarshal(reply, &u.Unconfirmed) == nil &&
 		u.Change != nil && u.Unconfirmed.Error != nil {
-		u.Change.Beside = u.Asked
+		u.Change.ShownElsewhere = u.Asked
 		return u
 	}
 	var answer struct {

@@ -113,7 +113,7 @@ func (p *prompt) reply(ctx context.Context, typed line, ok bool) {
 			p.print()
 			return
 		}
-	case policy.Word:
+	case policy.ConfirmWord:
 		verdict = httpapi.Verdict{Answer: "allow"} // as it was asked
 	case "once", "session":
 		if slices.Contains(p.open.Choices, word) {

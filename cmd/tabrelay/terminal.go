@@ -362,7 +362,7 @@ func (a *app) confirmHere(ctx context.Context, c *policy.Change) error {
 	t, err := openControlling()
 	if err != nil {
 		next := "open tabrelay's side panel and run it again"
-		if c.Beside {
+		if c.ShownElsewhere {
 			next = "answer in tabrelay's side panel"
 		}
 		if c.Command != "" {
@@ -375,12 +375,12 @@ func (a *app) confirmHere(ctx context.Context, c *policy.Change) error {
 			hinting(next)
 	}
 	defer t.close()
-	t.printf("%s\nType %s to allow this: ", wrapToTerminal(t.out, strings.Join(c.Lines(), "\n")), policy.Word)
-	if !strings.EqualFold(t.readLine(ctx), policy.Word) {
+	t.printf("%s\nType %s to allow this: ", wrapToTerminal(t.out, strings.Join(c.Lines(), "\n")), policy.ConfirmWord)
+	if !strings.EqualFold(t.readLine(ctx), policy.ConfirmWord) {
 		if stoppedIn(ctx) != nil {
 			return context.Cause(ctx)
 		}
-		return failed("%w", errNotConfirmed).hinting("run it again and type " + policy.Word)
+		return failed("%w", errNotConfirmed).hinting("run it again and type " + policy.ConfirmWord)
 	}
 	return nil
 }

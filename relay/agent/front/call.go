@@ -19,7 +19,7 @@ import (
 type callable struct {
 	name            string
 	hasOutputSchema bool // clients check structuredContent against it
-	bridge          func(*fault.Error) string
+	failureText     func(*fault.Error) string
 	indent          bool // the result is shown as indented JSON
 	long            bool // a call of it may become a task
 	run             func(context.Context, call.Call, *Asker) (*call.Result, *fault.Error)
@@ -30,8 +30,8 @@ type callable struct {
 func (f *Front) find(name string, p *peer) (callable, *fault.Error) {
 	snapshot := f.options.Tools.Snapshot()
 	if t, ok := snapshot.Find(name); ok && p.tools.Shows(t) {
-		return callable{name: name, hasOutputSchema: t.Spec.OutputSchema != nil, bridge: t.Bridge,
-			indent: t.Bridge != nil && !t.Compact, long: t.Task, run: f.carryOut}, nil
+		return callable{name: name, hasOutputSchema: t.Spec.OutputSchema != nil, failureText: t.AgenticText,
+			indent: t.AgenticText != nil && !t.Compact, long: t.Task, run: f.carryOut}, nil
 	}
 	if snapshot.Withheld(name) != nil {
 		return callable{name: name, run: f.carryOut}, nil // which fails, and says why

@@ -95,8 +95,8 @@ func (f *Front) renderFailure(x *exchange, e *fault.Error, r *call.Result, t cal
 	}
 	b := append(f.begin(x, 3*len(object)+len(e.Message)), `"content":[`...)
 	items := e.Text()
-	if t.bridge != nil {
-		items = []string{t.bridge(e)}
+	if t.failureText != nil {
+		items = []string{t.failureText(e)}
 	}
 	for i, item := range items {
 		b = appendText(appendComma(b, i), item)

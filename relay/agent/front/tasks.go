@@ -34,7 +34,7 @@ const (
 	// How long a task is kept, from its creation on. It is never less than half of that after its end: while it runs
 	// the time grows. A call that runs until only one keepTask is left of mostTask is ended.
 	keepTask = time.Hour
-	mostTask = 24 * time.Hour
+	maxTask  = 24 * time.Hour
 
 	pollInterval = time.Second            // what clients are told
 	saveInterval = 200 * time.Millisecond // between two states of one task that are written down
@@ -99,7 +99,7 @@ func (r *resumable) goOn(t *roundTrip) {
 	now := time.Now()
 	k := &task{front: f, request: r, used: map[string]int{}, kept: call.Task{
 		ID: random.Hex(16), Owner: r.tasksOf, CallID: t.x.callID, Tool: t.x.tool, State: call.TaskWorking, Created: now,
-		Updated: now, Expires: now.Add(mostTask + keepTask),
+		Updated: now, Expires: now.Add(maxTask + keepTask),
 	}}
 	k.begin(steps)
 	k.x = &exchange{modern: true, cancel: r.cancel, log: t.x.log, tool: t.x.tool, callID: t.x.callID}
@@ -111,7 +111,7 @@ func (r *resumable) goOn(t *roundTrip) {
 		f.options.Log.Warn().Err(err).Str("tool", k.kept.Tool).Msg("a call became no task: its client waits for it")
 		return
 	}
-	k.overdue = time.AfterFunc(mostTask-keepTask, func() { r.cancel(errTaskTooLong) })
+	k.overdue = time.AfterFunc(maxTask-keepTask, func() { r.cancel(errTaskTooLong) })
 	f.tasks.Store(k.kept.ID, k)
 	created, handed := r.handOver(t, k)
 	if !handed {
@@ -246,5 +246,5 @@ func (k *task) finish(how answer) {
 
 // timeToLive is how long a task is kept from its creation on.
 func timeToLive(t call.Task, now time.Time) time.Duration {
-	return min(now.Sub(t.Created).Truncate(keepTask/2)+keepTask, mostTask)
+	return min(now.Sub(t.Created).Truncate(keepTask/2)+keepTask, maxTask)
 }

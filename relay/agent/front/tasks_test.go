@@ -145,7 +145,7 @@ func TestLongTasks(t *testing.T) {
 		_, id := c.errand("sleep 48h")
 		time.Sleep(time.Hour + 40*time.Minute)
 		c.get(id, `"status":"working"`, `"ttlMs":9000000`)
-		time.Sleep(mostTask - 2*keepTask)
+		time.Sleep(maxTask - 2*keepTask)
 		c.get(id, `"status":"completed"`, "CANCELLED", `"ttlMs":86400000`)
 		if fmt.Sprint(x.causes) != fmt.Sprint([]error{errTaskTooLong}) {
 			t.Errorf("ended with %v", x.causes)

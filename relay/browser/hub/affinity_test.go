@@ -194,7 +194,7 @@ func TestSessionGoesOnWithTheNextRelay(t *testing.T) {
 	front := func(t *wire.Tab) { t.Active, t.Focused = true, true }
 	id := strings.Repeat("4", 32)
 	home := func(o *hubtest.Options) { o.ProfileID = id }
-	keep := func(c *hub.Config) { c.Moved = func(t call.LastTab) { kept = append(kept, t) } }
+	keep := func(c *hub.Config) { c.LastTabChanged = func(t call.LastTab) { kept = append(kept, t) } }
 	inLabWith(t, keep, func(t *testing.T, l *lab) {
 		l.connect(named("Home", tab(1, acme), tab(2, acme)), home)
 		l.invoke(request(chat, in(2))).wantTab(t, "Home", 2)

@@ -90,7 +90,7 @@ func (b *browser) at(tabID int) fault.Option { return fault.WithTab(tabID, b.lab
 func (b *browser) tell(frame []byte) {
 	b.peek(func(s *calls) {
 		if s.conn != nil {
-			s.conn.queue.insist(frame)
+			s.conn.queue.putAlways(frame)
 		}
 	})
 }
@@ -124,7 +124,7 @@ func (b *browser) connected() (yes bool) {
 // lastSeen is when the browser was connected last; zero when it never was.
 func (b *browser) lastSeen() (at time.Time) {
 	b.peek(func(s *calls) {
-		if at = s.left; s.conn != nil {
+		if at = s.disconnectedAt; s.conn != nil {
 			at = time.Now()
 		}
 	})
@@ -154,7 +154,7 @@ func (h *Hub) candidates() []candidate {
 	for _, b := range all {
 		c := candidate{b: b}
 		var left time.Time
-		b.peek(func(s *calls) { c.conn, left = s.conn, s.left })
+		b.peek(func(s *calls) { c.conn, left = s.conn, s.disconnectedAt })
 		switch {
 		case c.conn != nil && c.conn.ready.Load():
 			c.is = present
@@ -183,7 +183,7 @@ func (h *Hub) alone(b *browser) bool {
 }
 
 // ended reports whether the process of a browser is known to have ended.
-func (h *Hub) ended(b *browser) bool { return h.cfg.Ended != nil && h.cfg.Ended(b.id) }
+func (h *Hub) ended(b *browser) bool { return h.cfg.BrowserEnded != nil && h.cfg.BrowserEnded(b.id) }
 
 // withPresence filters. Nearly always all browsers are present, and then nothing is copied.
 func withPresence(list []candidate, want presence) []candidate {

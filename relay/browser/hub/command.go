@@ -138,7 +138,7 @@ func (h *Hub) commandee(profile string) (b *browser, failure *fault.Error, wait 
 	s := search{hub: h, r: &call.Selector{Profile: profile}, browsers: all}
 	if profile != "" {
 		if failure := s.keepNamedProfile(); failure != nil {
-			return nil, failure, s.mayCome
+			return nil, failure, s.mayAppear
 		}
 	}
 	var best candidate

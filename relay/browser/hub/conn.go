@@ -55,12 +55,12 @@ type conn struct {
 
 	answering sync.WaitGroup // goroutines that work on them; added to by run only
 
-	began   time.Time
-	heard   atomic.Int64  // when the last message came, in nanoseconds since began: clocks are set
-	ready   atomic.Bool   // the tabs are known
-	life    chan struct{} // one slot: a message came
-	probing atomic.Int32  // how many wait for life
-	panels  atomic.Int32  // side panels that are open
+	began    time.Time
+	heard    atomic.Int64  // when the last message came, in nanoseconds since began: clocks are set
+	ready    atomic.Bool   // the tabs are known
+	lifeSign chan struct{} // one slot: a message came
+	probing  atomic.Int32  // how many wait for life
+	panels   atomic.Int32  // side panels that are open
 
 	stopOnce sync.Once
 	stopping chan struct{} // closed by stop; the two below are set before
@@ -76,7 +76,7 @@ func newConn(b *browser, socket *Socket, hello wire.Hello, log zerolog.Logger) *
 	c := &conn{
 		protocol: protocol, asking: make(chan struct{}, panelRequests),
 		b: b, socket: socket, hello: hello, queue: newQueue(), log: log, ended: make(chan struct{}),
-		pong: mustEncode(&wire.Pong{}), life: make(chan struct{}, 1), stopping: make(chan struct{}),
+		pong: mustEncode(&wire.Pong{}), lifeSign: make(chan struct{}, 1), stopping: make(chan struct{}),
 		began: time.Now(),
 	}
 	return c
@@ -112,15 +112,15 @@ func (c *conn) readLoop(ctx context.Context) error {
 		case err != nil:
 			return err
 		}
-		c.alive()
+		c.noteHeard()
 		if err == nil {
-			c.take(ctx, message)
+			c.handle(ctx, message)
 		}
 	}
 }
 
-// take reads one message and does what it says. message is valid only until then.
-func (c *conn) take(ctx context.Context, message []byte) {
+// handle decodes one message and dispatches its frame. message is valid only until it returns.
+func (c *conn) handle(ctx context.Context, message []byte) {
 	frame, payload, err := wire.Decode(message)
 	if err != nil {
 		c.malformed(err, message)
@@ -131,16 +131,16 @@ func (c *conn) take(ctx context.Context, message []byte) {
 	case *wire.Outcome:
 		b.outcome(f, payload)
 	case *wire.Started:
-		b.hidden(f.ID, f.Hidden)
+		b.notifyHidden(f.ID, f.Hidden)
 		if open := b.lookup(f.ID); open != nil && open.req != nil && open.req.Started != nil {
 			open.req.Started()
 		}
 	case *wire.Progress:
-		b.hidden(f.ID, f.Hidden)
-		b.post(f.ID, report{step: true, progress: call.Progress{Progress: f.Progress, Total: f.Total,
+		b.notifyHidden(f.ID, f.Hidden)
+		b.addReport(f.ID, report{step: true, progress: call.Progress{Progress: f.Progress, Total: f.Total,
 			Message: f.Message}})
 	case *wire.Log:
-		b.post(f.ID, report{entry: call.LogEntry{Level: f.Level, Message: f.Message, Data: f.Data}})
+		b.addReport(f.ID, report{entry: call.LogEntry{Level: f.Level, Message: f.Message, Data: f.Data}})
 	case *wire.State:
 		b.state(f)
 	case *wire.Tabs:
@@ -177,11 +177,11 @@ func (c *conn) take(ctx context.Context, message []byte) {
 	case *wire.Renamed:
 		b.rename(f.Label)
 	case *wire.Panels:
-		c.panels.Store(int32(min(f.Open, mostPanels)))
+		c.panels.Store(int32(min(f.Open, maxPanels)))
 	case *wire.Request:
 		c.panelAsks(ctx, f, payload)
 	case *wire.Ping:
-		c.queue.insist(c.pong)
+		c.queue.putAlways(c.pong)
 	case *wire.Pong:
 	case *wire.Notice:
 		b.notice(f)
@@ -192,30 +192,30 @@ func (c *conn) take(ctx context.Context, message []byte) {
 	}
 }
 
-// alive notes that the peer said something.
-func (c *conn) alive() {
+// noteHeard notes that a message came, for the silence check and for answersPing.
+func (c *conn) noteHeard() {
 	c.heard.Store(int64(time.Since(c.began)))
 	if c.probing.Load() > 0 {
 		select {
-		case c.life <- struct{}{}:
+		case c.lifeSign <- struct{}{}:
 		default:
 		}
 	}
 }
 
-// answers pings the peer and reports whether it says anything within probeTime.
-func (c *conn) answers(ctx context.Context) bool {
+// answersPing pings the peer and reports whether any message comes within probeTime.
+func (c *conn) answersPing(ctx context.Context) bool {
 	c.probing.Add(1)
 	defer c.probing.Add(-1)
 	select {
-	case <-c.life: // of an earlier probe
+	case <-c.lifeSign: // of an earlier probe
 	default:
 	}
-	c.queue.insist(mustEncode(&wire.Ping{}))
+	c.queue.putAlways(mustEncode(&wire.Ping{}))
 	late := time.NewTimer(probeTime)
 	defer late.Stop()
 	select {
-	case <-c.life:
+	case <-c.lifeSign:
 		return true
 	case <-late.C:
 	case <-c.ended:
@@ -225,7 +225,7 @@ func (c *conn) answers(ctx context.Context) bool {
 	return false
 }
 
-// sendLoop writes what is queued, and watches that the peer is there.
+// sendLoop writes what is queued, pings a peer that is silent, and drops one that stays so.
 func (c *conn) sendLoop(ctx context.Context) {
 	every := c.b.hub.cfg.PingEvery
 	watch := time.NewTicker(every / 2)
@@ -237,7 +237,7 @@ func (c *conn) sendLoop(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case <-c.stopping:
-			if batch = c.queue.take(batch[:0]); len(batch) > 0 {
+			if batch = c.queue.drain(batch[:0]); len(batch) > 0 {
 				_ = c.socket.Write(batch...) // a peer that is gone needs no goodbye either
 			}
 			c.socket.Close(c.code, c.reason)
@@ -249,10 +249,10 @@ func (c *conn) sendLoop(ctx context.Context) {
 				c.socket.Drop()
 				return
 			case silent > every:
-				c.queue.insist(ping)
+				c.queue.putAlways(ping)
 			}
 		case <-c.queue.wake:
-			if batch = c.queue.take(batch[:0]); len(batch) == 0 {
+			if batch = c.queue.drain(batch[:0]); len(batch) == 0 {
 				continue
 			}
 			if err := c.socket.Write(batch...); err != nil {
@@ -264,7 +264,7 @@ func (c *conn) sendLoop(ctx context.Context) {
 	}
 }
 
-// stop ends the connection with a goodbye; the first call decides which.
+// stop closes the connection with this code and reason; only the first call counts.
 func (c *conn) stop(code int, reason string) {
 	c.stopOnce.Do(func() {
 		c.code, c.reason = code, reason
@@ -274,7 +274,7 @@ func (c *conn) stop(code int, reason string) {
 
 // tooLarge answers an oversized frame as the failure of its call, where its header can be read.
 func (c *conn) tooLarge(over *oversized) {
-	c.count(over)
+	c.countCorrupt(over)
 	header, _, whole := bytes.Cut(over.head, []byte("\n"))
 	if !whole {
 		return
@@ -289,9 +289,9 @@ func (c *conn) tooLarge(over *oversized) {
 	})
 }
 
-// malformed counts a frame that cannot be understood. When it was to end a call, the call ends.
+// malformed counts a frame that cannot be decoded. A call whose outcome it was ends with a failure.
 func (c *conn) malformed(err error, message []byte) {
-	c.count(err)
+	c.countCorrupt(err)
 	header, _, _ := bytes.Cut(message, []byte("\n"))
 	var about struct {
 		Type string  `json:"type"`
@@ -306,8 +306,8 @@ func (c *conn) malformed(err error, message []byte) {
 	})
 }
 
-// count notes a corrupt frame, and closes the connection of a peer that sends nothing better.
-func (c *conn) count(err error) {
+// countCorrupt counts a corrupt frame, and closes the connection after corruptFrames of them within corruptTime.
+func (c *conn) countCorrupt(err error) {
 	c.b.hub.cfg.Meter.Corruption("extension")
 	// The error may quote what the peer sent.
 	c.log.Warn().Str("problem", fault.Sanitize(strings.ToValidUTF8(err.Error(), "?"))).Msg("a frame was not understood")
@@ -317,7 +317,7 @@ func (c *conn) count(err error) {
 	}
 	if c.corrupt = append(c.corrupt, now); len(c.corrupt) == corruptFrames {
 		c.stop(closeCorrupt, "too many frames that cannot be understood")
-		c.b.hub.tell(Event{Kind: Corrupted, ProfileID: c.b.id, Profile: c.b.label(), Message: fmt.Sprintf(
+		c.b.hub.emit(Event{Kind: Corrupted, ProfileID: c.b.id, Profile: c.b.label(), Message: fmt.Sprintf(
 			"%d frames within %s were too large or could not be understood, so the connection is closed", corruptFrames,
 			corruptTime)})
 	}

@@ -33,8 +33,8 @@ func (h *Hub) ownersChanged() {
 	for _, b := range h.all() {
 		h.regroup(b)
 	}
-	if h.cfg.Owned != nil {
-		h.cfg.Owned()
+	if h.cfg.OwnersChanged != nil {
+		h.cfg.OwnersChanged()
 	}
 }
 
@@ -53,7 +53,7 @@ func (h *Hub) regroup(b *browser) {
 	frame := mustEncode(&wire.Command{ID: call.ID(wire.NewID()), Name: "tabs.group", Params: params})
 	b.peek(func(s *calls) {
 		if s.conn != nil && s.conn.ready.Load() && s.conn.protocol >= wire.WithPanel {
-			s.conn.queue.insist(frame)
+			s.conn.queue.putAlways(frame)
 		}
 	})
 }

@@ -36,7 +36,7 @@ var wrongProofs = access.Budget{Burst: 20, Every: 500 * time.Millisecond, Pause:
 func (h *Hub) Handler() http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if status, reason := h.refuse(r); status != 0 {
-			h.unwelcome.Do(func() {
+			h.rejectionLog.Do(func() {
 				h.cfg.Log.Warn().Int("status", status).Str("host", quote(r.Host)).Str("origin",
 					quote(r.Header.Get("Origin"))).
 					Msg("extension refused before the upgrade: " + reason)

@@ -28,31 +28,31 @@ type Pairings interface {
 // errPaired ends a connection that was made to get the secret.
 var errPaired = errors.New("the extension was given the pairing secret")
 
-// notWelcome is why a handshake ended: what the extension is told, and with which code it is closed.
-type notWelcome struct {
+// rejection is the error of a handshake that the relay refuses: the message for the extension, and the close code.
+type rejection struct {
 	code    fault.Code
 	close   int
 	message string
-	quiet   bool // there were too many before it to tell of each
+	quiet   bool // not logged: there were too many before it
 }
 
 // Error implements error.
-func (n *notWelcome) Error() string { return string(n.code) + ": " + n.message }
+func (n *rejection) Error() string { return string(n.code) + ": " + n.message }
 
 const noSecret = "The relay has no pairing secret: run `tabrelay up`."
 
-// otherRelay is for an extension that hangs up on the relay's proof: it knows another secret.
+// otherRelay is the message for an extension that closes the connection on the relay's proof: it has another secret.
 const otherRelay = "An extension does not accept this relay: it is paired with another one"
 
-func unpaired(message string) *notWelcome {
-	return &notWelcome{code: fault.PairingFailed, close: closePairing, message: message}
+func pairingRejection(message string) *rejection {
+	return &rejection{code: fault.PairingFailed, close: closePairing, message: message}
 }
 
-func otherProtocol(problem string) *notWelcome {
-	return &notWelcome{code: fault.VersionMismatch, close: closeVersion, message: problem}
+func protocolRejection(problem string) *rejection {
+	return &rejection{code: fault.VersionMismatch, close: closeVersion, message: problem}
 }
 
-// admit upgrades a request that passed the guard, shakes hands, and runs the connection to its end.
+// admit upgrades a request that passed the guard, does the handshake, and runs the connection to its end.
 func (h *Hub) admit(w http.ResponseWriter, r *http.Request) {
 	h.mu.Lock()
 	open := !h.closed
@@ -75,11 +75,11 @@ func (h *Hub) admit(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	c.log.Info().Str("chrome", c.hello.Chrome).Str("extension", c.hello.Extension).Msg("browser connected")
-	h.tell(Event{Kind: Connected, ProfileID: c.b.id, Profile: c.b.label(), Alone: h.alone(c.b)})
+	h.emit(Event{Kind: Connected, ProfileID: c.b.id, Profile: c.b.label(), Alone: h.alone(c.b)})
 	c.run()
 }
 
-// handshake lets one extension prove who it is. It belongs to one goroutine.
+// handshake authenticates one extension and the relay to each other. It is used by one goroutine.
 type handshake struct {
 	hub        *Hub
 	socket     *Socket
@@ -102,31 +102,31 @@ func (x *handshake) run() *conn {
 			return c
 		}
 	}
-	var no *notWelcome
+	var no *rejection
 	switch {
 	case errors.Is(err, errPaired):
 		of := x.hello.Profile
 		h.cfg.Log.Info().Str("profile", of.Label).Msg("an extension was paired with a one-time string")
-		h.tell(Event{Kind: Paired, ProfileID: of.ID, Profile: of.Label,
+		h.emit(Event{Kind: Paired, ProfileID: of.ID, Profile: of.Label,
 			Message: "It was paired with a one-time string"})
 	case errors.As(err, &no):
 		no.quiet = no.close != closeDuplicate && h.failures.Note(ctx)
 		x.refuse(no)
 	default:
-		h.unwelcome.Do(func() { h.cfg.Log.Info().Err(err).Msg("the handshake of an extension was not finished") })
+		h.rejectionLog.Do(func() { h.cfg.Log.Info().Err(err).Msg("the handshake of an extension was not finished") })
 		x.socket.Drop()
 	}
 	return nil
 }
 
-// refuse says why, and closes.
-func (x *handshake) refuse(no *notWelcome) {
+// refuse sends the reason and closes the connection.
+func (x *handshake) refuse(no *rejection) {
 	h := x.hub
 	event := Event{Kind: Refused, Code: string(no.code), Message: no.message}
 	if x.hello != nil {
 		event.ProfileID, event.Profile = x.hello.Profile.ID, x.hello.Profile.Label
 	}
-	// Who fails with a pasted string is told in the panel; whatever was wrong before is wrong still.
+	// A failed pairing string is reported in the panel, and must not hide an earlier reason here.
 	if (no.close == closePairing || no.close == closeVersion) && (x.hello == nil || !x.hello.Pair) {
 		h.refusal.Store(&refusal{code: no.code, message: no.message, at: time.Now()})
 	}
@@ -137,19 +137,19 @@ func (x *handshake) refuse(no *notWelcome) {
 	_ = x.socket.Write(mustEncode(&wire.Refuse{Code: string(no.code), Message: no.message}))
 	x.socket.Close(no.close, no.message)
 	if !no.quiet {
-		h.tell(event)
+		h.emit(event)
 	}
 }
 
 // prove exchanges hello and proofs. It fails unless the extension knows the secret.
 func (x *handshake) prove(ctx context.Context) error {
-	rawHello, err := x.hear(ctx)
+	rawHello, err := x.readHello(ctx)
 	if err != nil {
 		return err
 	}
 	version, problem := wire.Negotiate(wire.Speaks, x.hello.Protocol)
 	if problem != "" {
-		return otherProtocol(problem)
+		return protocolRejection(problem)
 	}
 	answer := wire.Relay{Protocol: version, Relay: x.hub.cfg.RelayVersion, Nonce: wire.NewNonce()}
 	x.transcript = wire.Transcript{
@@ -164,20 +164,20 @@ func (x *handshake) prove(ctx context.Context) error {
 	secret := x.hub.cfg.Secret()
 	proof, err := x.transcript.Proof(secret, wire.RelayRole)
 	if err != nil {
-		return unpaired(noSecret)
+		return pairingRejection(noSecret)
 	}
 	proven, err := x.exchange(ctx, proof, func(theirs string) bool {
 		return x.transcript.Verify(secret, wire.ExtensionRole, theirs)
 	})
 	if err == nil && !proven {
-		err = unpaired("The extension's pairing.json is not from this relay: run `tabrelay up`, then press Reload on " +
+		err = pairingRejection("The extension's pairing.json is not from this relay: run `tabrelay up`, then press Reload on " +
 			"the extension's card. One that came without the file needs a new string of `tabrelay pair`.")
 	}
 	return err
 }
 
-// pair gives an extension the secret that proved to know the one-time string, once it was proven to it that this relay
-// does. The string is out of use before the secret leaves.
+// pair sends the secret to an extension after both have proven that they know the one-time string, which is used up
+// before the secret is sent.
 func (x *handshake) pair(ctx context.Context) error {
 	code, pairings := "", x.hub.cfg.Pairings
 	if pairings != nil {
@@ -185,7 +185,7 @@ func (x *handshake) pair(ctx context.Context) error {
 	}
 	proof, err := x.transcript.Proof(code, wire.PairingRelayRole)
 	if err != nil {
-		return unpaired("No pairing string is valid now: run `tabrelay pair` and paste what it prints within five " +
+		return pairingRejection("No pairing string is valid now: run `tabrelay pair` and paste what it prints within five " +
 			"minutes.")
 	}
 	proven, err := x.exchange(ctx, proof, func(theirs string) bool {
@@ -197,11 +197,11 @@ func (x *handshake) pair(ctx context.Context) error {
 	sealed, noSecretYet := x.transcript.Seal(code, x.hub.cfg.Secret())
 	switch {
 	case !proven:
-		return unpaired("The pairing string is not the one that `tabrelay pair` printed last.")
+		return pairingRejection("The pairing string is not the one that `tabrelay pair` printed last.")
 	case noSecretYet != nil:
-		return unpaired(noSecret)
+		return pairingRejection(noSecret)
 	case !pairings.Use(code):
-		return unpaired("The pairing string was used or ran out a moment ago: run `tabrelay pair` again.")
+		return pairingRejection("The pairing string was used or ran out a moment ago: run `tabrelay pair` again.")
 	}
 	if err := x.socket.Write(mustEncode(&wire.Paired{Secret: sealed})); err != nil {
 		return fmt.Errorf("send the secret: %w", err)
@@ -210,9 +210,9 @@ func (x *handshake) pair(ctx context.Context) error {
 	return errPaired
 }
 
-// hear reads hello, and returns its bytes. Of one it does not understand it still looks whether another version of the
-// protocol wrote it.
-func (x *handshake) hear(ctx context.Context) (raw []byte, err error) {
+// readHello reads hello and returns its bytes. One that cannot be decoded is rejected with the version problem, if it
+// is of a protocol version that is not supported.
+func (x *handshake) readHello(ctx context.Context) (raw []byte, err error) {
 	heard, err := x.socket.Read(ctx)
 	if err != nil && !skipped(err) {
 		return nil, fmt.Errorf("read hello: %w", err)
@@ -230,7 +230,7 @@ func (x *handshake) hear(ctx context.Context) (raw []byte, err error) {
 		}
 		if json.Unmarshal(heard, &first) == nil && first.Type == "hello" && first.Protocol != nil {
 			if _, problem := wire.Negotiate(wire.Speaks, *first.Protocol); problem != "" {
-				return nil, otherProtocol(problem)
+				return nil, protocolRejection(problem)
 			}
 		}
 	}
@@ -251,7 +251,7 @@ func (x *handshake) exchange(ctx context.Context, proof string, right func(proof
 	case ctx.Err() != nil:
 		return false, errors.New("the extension did not prove the pairing in time")
 	case CloseCode(err) != -1 && CloseCode(err) != closeGoingAway:
-		return false, unpaired(otherRelay)
+		return false, pairingRejection(otherRelay)
 	case err != nil:
 		return false, fmt.Errorf("read proof: %w", err)
 	}
@@ -260,8 +260,8 @@ func (x *handshake) exchange(ctx context.Context, proof string, right func(proof
 	return ok && err == nil && right(theirs.Proof), nil
 }
 
-// attach makes the connection that of its profile. Where another connection is, the epochs tell whether it is the same
-// browser dialling again; if not, the one that answers stays.
+// attach makes the connection that of its profile. An older connection of the same epoch is replaced. One of another
+// epoch may be another browser with a copy of the profile: it stays if it still answers.
 func (x *handshake) attach(ctx context.Context) (*conn, error) {
 	h, b := x.hub, x.hub.browserOf(x.hello.Profile.ID)
 	select {
@@ -272,12 +272,12 @@ func (x *handshake) attach(ctx context.Context) (*conn, error) {
 	}
 	var old *conn
 	b.peek(func(s *calls) { old = s.conn })
-	if old != nil && old.hello.Epoch != x.hello.Epoch && old.answers(ctx) {
-		return nil, &notWelcome{code: fault.PairingFailed, close: closeDuplicate,
+	if old != nil && old.hello.Epoch != x.hello.Epoch && old.answersPing(ctx) {
+		return nil, &rejection{code: fault.PairingFailed, close: closeDuplicate,
 			message: "Another browser with this profile id is connected; this one takes a fresh id."}
 	}
 	c := newConn(b, x.socket, *x.hello, h.cfg.Log.With().Str("profile", x.hello.Profile.Label).Logger())
-	c.queue.insist(mustEncode(&wire.Welcome{
+	c.queue.putAlways(mustEncode(&wire.Welcome{
 		Bundle: h.cfg.BundleHash, PingMs: h.cfg.PingEvery.Milliseconds(),
 		GapMs: h.cfg.ReconnectWait.Milliseconds(), StartMs: h.cfg.StartTime.Milliseconds(),
 		PageToolsOff: h.cfg.PageTools == nil,
@@ -290,7 +290,7 @@ func (x *handshake) attach(ctx context.Context) (*conn, error) {
 		h.mu.Unlock()
 		return nil, errors.New("the relay is shutting down")
 	}
-	c.queue.insist(*h.plugins.Load())
+	c.queue.putAlways(*h.plugins.Load())
 	b.about.Store(x.hello)
 	b.attach(c)
 	h.mu.Unlock()

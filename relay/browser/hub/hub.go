@@ -1,7 +1,7 @@
-// Package hub holds the connections to browsers. It lets extensions in (guard.go, handshake.go), keeps one run and one
-// send loop for each connection (conn.go), knows every tab (tabs.go), decides which tab a call goes to (resolve.go) and
-// whose it is (lease.go), and sees each call in flight to its end (send.go, inflight.go), also when its connection, its
-// worker or the relay itself ended in between (recover.go).
+// Package hub manages the connections to browsers. It authenticates extensions (guard.go, handshake.go), runs a read
+// loop and a send loop for each connection (conn.go), knows every tab (tabs.go), chooses the tab of a call (resolve.go)
+// and its owner (lease.go), and tracks each call in flight to its end (send.go, inflight.go), also when its connection,
+// its worker or the relay itself ends in between (recover.go).
 //
 // Lock order: Hub.mu, then groups.mu, then leases.mu, then browser.mu, then queue.mu; lastTabs.mu is taken alone. No
 // lock is held while a journal, a meter or a callback runs.
@@ -27,14 +27,14 @@ import (
 
 // Config is what a hub needs. Zero durations and sizes mean the protocol's own.
 type Config struct {
-	Secret        func() string // 64 hexadecimal digits; without one nobody is let in
-	Pairings      Pairings      // may be nil: then nobody is given the secret
-	ExtensionIDs  []string      // exactly these are let in
+	Secret        func() string // 64 hexadecimal digits; empty: every handshake is refused
+	Pairings      Pairings      // may be nil: then no extension can be paired
+	ExtensionIDs  []string      // exactly these may connect
 	RelayVersion  string
 	BundleHash    string                    // of the extension files this relay holds
 	Known         []call.Profile            // the profiles that were connected to an earlier relay of this home
 	ReconnectWait time.Duration             // how long calls and commands wait for a browser that is on its way
-	Ended         func(profile string) bool // whether the browser of this id is known to have ended; nil: none is
+	BrowserEnded  func(profile string) bool // whether the browser of this id is known to have ended; nil: none is
 	PingEvery     time.Duration
 	StartTime     time.Duration // how long a document may take to start a call
 	FrameBytes    int
@@ -49,14 +49,14 @@ type Config struct {
 	OwnershipIdle time.Duration  // how long it stays so without a call
 	LastTabs      []call.LastTab // where sessions have worked under an earlier relay
 	// called when a session works in another place than before; must not block; may be nil
-	Moved     func(call.LastTab)
-	Followed  func(*wire.Followed) // what followed calls bring besides outcomes; must not block; may be nil
-	PageTools PageTools            // may be nil: tools that pages register are not known
-	Groups    bool                 // browsers are told to show owners as tab groups
-	Owned     func()               // called when a tab got or lost its owner; must not block; may be nil
+	LastTabChanged func(call.LastTab)
+	Followed       func(*wire.Followed) // what followed calls bring besides outcomes; must not block; may be nil
+	PageTools      PageTools            // may be nil: tools that pages register are not known
+	Groups         bool                 // browsers are told to show owners as tab groups
+	OwnersChanged  func()               // called when a tab got or lost its owner; must not block; may be nil
 }
 
-// Journal records writing calls, so that the truth about them survives the relay.
+// Journal records writing calls, so that their outcome can be found out after a restart of the relay.
 type Journal interface {
 	// RecordSent records a call whose frame is about to leave, and returns when that is safe on disk.
 	RecordSent(ctx context.Context, r call.Record) error
@@ -68,7 +68,7 @@ type Journal interface {
 	Find(ctx context.Context, id call.ID) (r call.Record, found bool, err error)
 }
 
-// Meter counts.
+// Meter counts events of the hub.
 type Meter interface {
 	Browsers(connected int)
 	Corruption(peer string)             // a malformed or oversized frame
@@ -82,17 +82,17 @@ type Hub struct {
 	started time.Time
 
 	// Each has a lock of its own.
-	failures   *access.Failures // of proofs
-	unwelcome  rate.Sometimes   // tells of those who are turned away
-	handshakes handshakes
-	news       news
-	lastTabs   lastTabs
-	leases     *leases
-	groups     groups
-	sites      sites
-	waking     sync.Map // tabRef: a tab that is loaded again
-	awaited    sync.Map // call.ID: since when a call waits for a page to offer its tool
-	complained sync.Map // plugin versions whose errors had to be repaired
+	failures      *access.Failures // of proofs
+	rejectionLog  rate.Sometimes   // limits how often failed handshakes are logged
+	handshakes    handshakes
+	news          news
+	lastTabs      lastTabs
+	leases        *leases
+	groups        groups
+	sites         sites
+	waking        sync.Map // tabRef: a tab that is loaded again
+	awaited       sync.Map // call.ID: since when a call waits for a page to offer its tool
+	repairsLogged sync.Map // plugin versions whose errors had to be repaired
 
 	// Written under mu, read anywhere. The slice is never changed, only replaced.
 	browsers atomic.Pointer[[]*browser]
@@ -110,8 +110,8 @@ type Hub struct {
 	done sync.WaitGroup     // connections, and that goroutine
 }
 
-// New makes a hub. The calls that an earlier relay left open are recovering from now on: what their browsers tell in
-// the next moments resolves them, and those that stay open are unknown.
+// New makes a hub. Calls that an earlier relay left open are recovering: what their browsers report after they connect
+// again resolves them; otherwise their outcome becomes unknown.
 func New(cfg Config) *Hub {
 	cfg.ReconnectWait = cmp.Or(cfg.ReconnectWait, wire.ReconnectWait)
 	cfg.PingEvery = cmp.Or(cfg.PingEvery, wire.PingEvery)
@@ -124,14 +124,14 @@ func New(cfg Config) *Hub {
 	if cfg.Meter == nil {
 		cfg.Meter = noMeter{}
 	}
-	if cfg.Moved == nil {
-		cfg.Moved = func(call.LastTab) {}
+	if cfg.LastTabChanged == nil {
+		cfg.LastTabChanged = func(call.LastTab) {}
 	}
 	ctx, stop := context.WithCancel(context.Background())
 	h := &Hub{
 		cfg: cfg, started: time.Now(), stop: stop,
-		unwelcome: rate.Sometimes{First: complaints, Interval: complaintEvery},
-		late:      make(chan lateOutcome, 256),
+		rejectionLog: rate.Sometimes{First: complaints, Interval: complaintEvery},
+		late:         make(chan lateOutcome, 256),
 	}
 	h.leases = newLeases(cfg.Ownership, cfg.OwnedBy, cfg.OwnershipIdle, h.ownersChanged)
 	h.failures = access.NewFailures(wrongProofs, func(slowed int) {
@@ -168,7 +168,7 @@ func (h *Hub) Close(ctx context.Context) {
 	h.mu.Lock()
 	h.closed = true
 	h.mu.Unlock()
-	// the next relay knows none, and nobody else would end the groups
+	// leases are not kept for the next relay; dropping them ends the tab groups
 	h.leases.dropAll(func(*lease) bool { return true })
 	for _, b := range h.all() {
 		b.update(func(s *calls) { s.closing = true })
@@ -184,7 +184,7 @@ func (h *Hub) Close(ctx context.Context) {
 	h.done.Wait()
 }
 
-// Redial ends every connection, so that each browser connects again with what is in its folder by then.
+// Redial ends every connection, so that each extension connects again, with the files that its folder has by then.
 func (h *Hub) Redial() {
 	for _, b := range h.all() {
 		b.peek(func(s *calls) {
@@ -234,7 +234,7 @@ func (h *Hub) Events(listener func(Event)) {
 	h.listeners = append(slices.Clone(h.listeners), listener)
 }
 
-func (h *Hub) tell(e Event) {
+func (h *Hub) emit(e Event) {
 	e.Time = time.Now()
 	h.mu.Lock()
 	listeners := h.listeners

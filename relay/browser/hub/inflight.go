@@ -16,23 +16,23 @@ const (
 	tabGoneTime = time.Second
 )
 
-// calls is what is in flight to one browser, and the connection it goes over.
+// calls are the calls in flight to one browser, with the connection that they go over.
 type calls struct {
-	open     map[call.ID]*flight
-	commands map[call.ID]chan *wire.Reply // one slot each
-	conn     *conn                        // nil: the browser is away
-	since    time.Time                    // when conn was attached
-	left     time.Time                    // when the last connection ended; zero: there was none
-	waitEnds time.Time                    // until when calls wait for its return; zero: none has waited
-	closing  bool                         // nothing new is let in
-	shut     bool                         // the journal is told nothing more
+	open           map[call.ID]*flight
+	commands       map[call.ID]chan *wire.Reply // one slot each
+	conn           *conn                        // nil: the browser is away
+	connectedAt    time.Time                    // when conn was attached
+	disconnectedAt time.Time                    // when the last connection ended; zero: there was none
+	waitEnds       time.Time                    // until when calls wait for its return; zero: none has waited
+	closing        bool                         // no new calls are accepted
+	shut           bool                         // ends of calls are no longer journalled
 
 	giveUpAt time.Time   // when calls that are still recovering count as lost
 	giveUp   *time.Timer // nil until something had to recover
 
 	notices []wire.Notice // the last ones
 
-	ended []*flight // journalled calls that the change under way has ended
+	ended []*flight // journalled calls that the present update has ended
 }
 
 // flight is one call that was sent, or is about to be.
@@ -44,21 +44,21 @@ type flight struct {
 	epoch string // it was sent under
 	sent  time.Time
 
-	mail chan struct{} // one slot: there are reports
-	done chan struct{} // closed when reply or failure stand
+	reported chan struct{} // one slot: there are reports
+	done     chan struct{} // closed when reply or failure stand
 
 	// Guarded by browser.mu.
 	recovering bool // the link it was sent over is gone, and the extension has not said what became of it
 	abandoned  bool // nobody waits for it any more
-	over       bool
+	ended      bool
 	reports    []report
 
 	reply   *call.Reply
 	failure *fault.Error
 }
 
-// update is the only way to change what is in flight. After every change it decides whether the connection is
-// finished, and then tells the journal about the calls that ended.
+// update changes calls under the lock; nothing else may. Afterwards it closes the connection if the last call of a
+// closing hub has ended, and journals the calls that ended.
 func (b *browser) update(change func(*calls)) {
 	b.mu.Lock()
 	s := &b.calls
@@ -77,24 +77,24 @@ func (b *browser) update(change func(*calls)) {
 	s.ended = nil
 	b.mu.Unlock()
 	for _, f := range ended {
-		b.hub.record(f.id, f.reply, f.failure)
+		b.hub.journalEnd(f.id, f.reply, f.failure)
 		close(f.done)
 	}
 }
 
-// peek reads what is in flight.
+// peek reads calls under the lock.
 func (b *browser) peek(look func(*calls)) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	look(&b.calls)
 }
 
-// end gives a call its result, once. Its caller is woken when the journal knows.
+// end sets the result of a call, once. The caller of a journalled call is woken after it is journalled.
 func (s *calls) end(f *flight, reply *call.Reply, failure *fault.Error) {
-	if f.over {
+	if f.ended {
 		return
 	}
-	f.over, f.reply, f.failure = true, reply, failure
+	f.ended, f.reply, f.failure = true, reply, failure
 	delete(s.open, f.id)
 	if f.write && !s.shut {
 		s.ended = append(s.ended, f)
@@ -103,9 +103,9 @@ func (s *calls) end(f *flight, reply *call.Reply, failure *fault.Error) {
 	}
 }
 
-// launch sends a call's frame over the connection that was chosen for it. It reports why not, if not: then the frame
-// has not left and never will.
-func (b *browser) launch(f *flight, over *conn, frame []byte) (failure *fault.Error) {
+// enqueueCall queues a call's frame on the connection that was chosen for it. With a failure, the frame has not been
+// sent and never will be.
+func (b *browser) enqueueCall(f *flight, over *conn, frame []byte) (failure *fault.Error) {
 	b.update(func(s *calls) {
 		switch {
 		case s.closing:
@@ -131,8 +131,8 @@ func (b *browser) lookup(id call.ID) (f *flight) {
 	return f
 }
 
-// hidden tells the caller that the page of an open call is not in front.
-func (b *browser) hidden(id call.ID, told bool) {
+// notifyHidden tells the caller, where told is set, that the page of an open call is not in front.
+func (b *browser) notifyHidden(id call.ID, told bool) {
 	if !told {
 		return
 	}
@@ -141,17 +141,17 @@ func (b *browser) hidden(id call.ID, told bool) {
 	}
 }
 
-// abandon lets go of a call whose caller gave up: the page is told to abort it. It reports false when the call has
-// ended meanwhile. A journalled call stays open until its end is known, so that the journal will know it too.
+// abandon cancels a call whose caller has given up. It reports false when the call has ended meanwhile. A journalled
+// call stays open until its outcome is known, so that it can be journalled.
 func (b *browser) abandon(f *flight, reason string) (abandoned bool) {
 	b.update(func(s *calls) {
-		if f.over {
+		if f.ended {
 			return
 		}
 		abandoned = true
 		f.abandoned = true
 		if s.conn != nil {
-			s.conn.queue.insist(mustEncode(&wire.Cancel{ID: f.id, Reason: reason}))
+			s.conn.queue.putAlways(mustEncode(&wire.Cancel{ID: f.id, Reason: reason}))
 		}
 		if !f.write {
 			s.end(f, nil, abandonedFault(b, f))
@@ -164,8 +164,8 @@ func (b *browser) abandon(f *flight, reason string) (abandoned bool) {
 	return abandoned
 }
 
-// post gives a report to the caller of a call.
-func (b *browser) post(id call.ID, one report) {
+// addReport queues a report for the caller of a call.
+func (b *browser) addReport(id call.ID, one report) {
 	b.peek(func(s *calls) {
 		f := s.open[id]
 		if f == nil || f.abandoned || f.req == nil || len(f.reports) >= maxReports && !one.step {
@@ -177,7 +177,7 @@ func (b *browser) post(id call.ID, one report) {
 			f.reports = append(f.reports, one)
 		}
 		select {
-		case f.mail <- struct{}{}:
+		case f.reported <- struct{}{}:
 		default:
 		}
 	})

@@ -49,7 +49,7 @@ func family(r *call.Selector) string {
 
 // workedIn notes in which tab a session uses a plugin, and has it kept when that is another one than before.
 func (h *Hub) workedIn(s call.Session, plugin string, now lastTab) {
-	if !comesBack(s) { // each command of a shell means the tab that the person looks at
+	if !canOwn(s) { // each command of a shell means the tab that the person looks at
 		return
 	}
 	if now.used = time.Now(); now.origin == "" {
@@ -68,7 +68,7 @@ func (h *Hub) workedIn(s call.Session, plugin string, now lastTab) {
 	l.mu.Unlock()
 	if before.profileID != now.profileID || before.tabID != now.tabID || before.origin != now.origin ||
 		now.used.Sub(before.used) > lastTabTime/4 {
-		h.cfg.Moved(now.kept(key))
+		h.cfg.LastTabChanged(now.kept(key))
 	}
 }
 

@@ -35,11 +35,11 @@ type leases struct {
 	idle    time.Duration
 	changed func() // a tab got an owner, or lost it; called without the lock
 
-	some atomic.Int32 // how many there are: without any, routing need not ask
+	count atomic.Int32 // len(tabs), to skip the lock while there are none
 
 	mu    lock.Mutex
 	tabs  map[tabRef]*lease
-	calls map[call.ID]*lease // of the attempts that have a part in one
+	calls map[call.ID]*lease // by attempt
 }
 
 // tabRef names a tab: its id is unique within a profile only.
@@ -50,15 +50,15 @@ type tabRef struct {
 
 // lease is one session's hold on one tab. Guarded by leases.mu, except for what is static: at, number.
 type lease struct {
-	at      tabRef
-	session call.Session // the last that called there, of those that may share the tab
-	number  int          // tells the sessions of one client apart, from 1
-	since   time.Time    // the first call was sent; zero: none was yet
-	calls   int          // that are on their way or run
-	sole    call.ID      // the only call that was sent so far; empty when there were others
-	expiry  *time.Timer
-	ends    time.Time // when it expires, while no call is on its way
-	loan    *loan     // nil: it is lent to nobody
+	at         tabRef
+	session    call.Session // the last that called there, of those that may share the tab
+	number     int          // tells the sessions of one client apart, from 1
+	ownedSince time.Time    // the first call was sent; zero: none was yet
+	calls      int          // that wait or run
+	onlyCall   call.ID      // the only call that was sent so far; empty when there were others
+	expiry     *time.Timer
+	ends       time.Time // when it expires, while no call is on its way
+	loan       *loan     // nil: it is lent to nobody
 }
 
 func newLeases(mode, by string, idle time.Duration, changed func()) *leases {
@@ -68,9 +68,10 @@ func newLeases(mode, by string, idle time.Duration, changed func()) *leases {
 	}
 }
 
-// comesBack reports whether who asks comes again: a command line is gone after its one call, and the panel is the
-// person.
-func comesBack(s call.Session) bool { return s.ID != "" && s.Via != "cli" && s.Via != "panel" }
+// canOwn reports whether a session can own tabs: a command line ends after one call, and the panel is the person.
+func canOwn(s call.Session) bool {
+	return s.ID != "" && s.Via != call.ViaSocket && s.Via != call.ViaPanel
+}
 
 // share reports whether two sessions may work in the same tab.
 func (o *leases) share(a, b call.Session) bool {
@@ -82,19 +83,18 @@ func (o *leases) share(a, b call.Session) bool {
 	return o.by == OwnedByClient && a.Client == b.Client && one == other
 }
 
-// take gets the tab for a call, or says who has it, when the call is one that only the owner may make. It is asked
-// again when the call's turn has come: meanwhile the call may be meant for another tab, and its own may have been given
-// to somebody else.
-func (o *leases) take(r *call.Selector, at tabRef) (owner *Owner) {
+// claim leases the tab for a call, or returns its owner where only the owner may make the call. It is called again when
+// the call's turn has come: meanwhile the call may have another tab, and the tab another owner.
+func (o *leases) claim(r *call.Selector, at tabRef) (owner *Owner) {
 	claiming := o.mode == OwnAll || o.mode == OwnWrites && r.Write
-	if !claiming && o.some.Load() == 0 {
+	if !claiming && o.count.Load() == 0 {
 		return nil
 	}
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	c, held := o.tabs[at], o.calls[r.ID]
 	if held != nil && held != c {
-		o.end(r.ID, held)
+		o.releaseLocked(r.ID, held)
 		held = nil
 	}
 	switch {
@@ -105,12 +105,12 @@ func (o *leases) take(r *call.Selector, at tabRef) (owner *Owner) {
 			return c.owner()
 		}
 		return nil
-	case c == nil && (!claiming || !comesBack(r.Session)):
+	case c == nil && (!claiming || !canOwn(r.Session)):
 		return nil
 	case c == nil:
 		c = &lease{at: at, session: r.Session, number: o.numberOf(r.Session)}
 		o.tabs[at] = c
-		o.some.Add(1)
+		o.count.Add(1)
 	}
 	c.session = r.Session
 	c.calls++
@@ -122,15 +122,15 @@ func (o *leases) take(r *call.Selector, at tabRef) (owner *Owner) {
 	return nil
 }
 
-// keep notes that a call was sent: its session works there now.
-func (o *leases) keep(id call.ID) {
+// markSent notes that a call was sent: from the first one on its session owns the tab.
+func (o *leases) markSent(id call.ID) {
 	o.mu.Lock()
 	c := o.calls[id]
-	first := c != nil && c.since.IsZero()
+	first := c != nil && c.ownedSince.IsZero()
 	if first {
-		c.since, c.sole = time.Now(), id
-	} else if c != nil && c.sole != id {
-		c.sole = ""
+		c.ownedSince, c.onlyCall = time.Now(), id
+	} else if c != nil && c.onlyCall != id {
+		c.onlyCall = ""
 	}
 	o.mu.Unlock()
 	if first {
@@ -138,17 +138,17 @@ func (o *leases) keep(id call.ID) {
 	}
 }
 
-// leave ends a call's part in a lease; the session keeps the tab when a call was sent there, unless that was the only
-// one and has changed nothing.
-func (o *leases) leave(id call.ID, unchanged bool) {
+// release ends a call's share in a lease. The session still owns the tab if a call was sent there, unless that was the
+// only one and has changed nothing.
+func (o *leases) release(id call.ID, unchanged bool) {
 	o.mu.Lock()
 	c := o.calls[id]
-	freed := c != nil && unchanged && c.sole == id
+	freed := c != nil && unchanged && c.onlyCall == id
 	if freed {
-		c.since, c.sole = time.Time{}, ""
+		c.ownedSince, c.onlyCall = time.Time{}, ""
 	}
 	if c != nil {
-		o.end(id, c)
+		o.releaseLocked(id, c)
 	}
 	o.mu.Unlock()
 	if freed {
@@ -156,18 +156,18 @@ func (o *leases) leave(id call.ID, unchanged bool) {
 	}
 }
 
-// end is leave with the lock held.
-func (o *leases) end(id call.ID, c *lease) {
+// releaseLocked is release with the lock held, for a call that may have changed something.
+func (o *leases) releaseLocked(id call.ID, c *lease) {
 	delete(o.calls, id)
-	o.let(c)
+	o.decrement(c)
 }
 
-// let counts one call less in a lease. Called with the lock held.
-func (o *leases) let(c *lease) {
+// decrement counts one call less in a lease; the last one starts its expiry. Called with the lock held.
+func (o *leases) decrement(c *lease) {
 	if c.calls--; c.calls > 0 || o.tabs[c.at] != c {
 		return
 	}
-	if c.since.IsZero() {
+	if c.ownedSince.IsZero() {
 		o.drop(c)
 		return
 	}
@@ -190,12 +190,12 @@ func (o *leases) drop(c *lease) {
 		c.expiry.Stop()
 	}
 	delete(o.tabs, c.at)
-	o.some.Add(-1)
+	o.count.Add(-1)
 }
 
-// dropAll ends leases, and returns those that were more than an intention.
+// dropAll ends leases, and returns those of sessions that owned their tab.
 func (o *leases) dropAll(which func(*lease) bool) (ended []*Owner) {
-	if o.some.Load() == 0 {
+	if o.count.Load() == 0 {
 		return nil
 	}
 	o.mu.Lock()
@@ -204,7 +204,7 @@ func (o *leases) dropAll(which func(*lease) bool) (ended []*Owner) {
 			continue
 		}
 		o.drop(c)
-		if !c.since.IsZero() {
+		if !c.ownedSince.IsZero() {
 			ended = append(ended, c.owner())
 		}
 	}
@@ -217,7 +217,7 @@ func (o *leases) dropAll(which func(*lease) bool) (ended []*Owner) {
 
 // follow moves the lease on a tab to the id that the tab has now. The calls in it go on under the old one.
 func (o *leases) follow(from, to tabRef) {
-	if o.some.Load() == 0 {
+	if o.count.Load() == 0 {
 		return
 	}
 	o.mu.Lock()
@@ -227,11 +227,11 @@ func (o *leases) follow(from, to tabRef) {
 		if now := o.tabs[to]; now != nil {
 			o.drop(now) // of a session that was faster than the news
 		}
-		moved := &lease{at: to, session: c.session, number: c.number, since: c.since, calls: 1, loan: c.loan}
+		moved := &lease{at: to, session: c.session, number: c.number, ownedSince: c.ownedSince, calls: 1, loan: c.loan}
 		o.tabs[to] = moved
-		o.some.Add(1)
+		o.count.Add(1)
 		if moved.loan == nil {
-			o.let(moved)
+			o.decrement(moved)
 		}
 	}
 	o.mu.Unlock()
@@ -260,7 +260,7 @@ func (o *leases) numberOf(s call.Session) int {
 
 // of returns the owner of a tab, or the session that is about to become it; nil when there is none.
 func (o *leases) of(at tabRef) *Owner {
-	if o.some.Load() == 0 {
+	if o.count.Load() == 0 {
 		return nil
 	}
 	o.mu.Lock()
@@ -291,7 +291,7 @@ const (
 // prefer returns the first of the tabs that who asks owns, else the first that nobody owns, else the first. There is
 // one.
 func (o *leases) prefer(s call.Session, b *browser, tabs []*tab) (best *tab, standing int) {
-	if o.some.Load() == 0 {
+	if o.count.Load() == 0 {
 		return tabs[0], free
 	}
 	best, standing = tabs[0], taken
@@ -317,7 +317,7 @@ type Owner struct {
 
 // owner is the lease for others to read. Called with the lock held.
 func (c *lease) owner() *Owner {
-	w := &Owner{Client: c.session.Client, Session: c.session.ID, Name: c.session.Client, Since: c.since,
+	w := &Owner{Client: c.session.Client, Session: c.session.ID, Name: c.session.Client, Since: c.ownedSince,
 		free: time.Until(c.ends), number: c.number}
 	if d := c.session.Bounds; d != nil {
 		w.Agent, w.color, w.Name = d.Agent, d.Color, d.Agent+" for "+c.session.Client
@@ -334,7 +334,7 @@ func (o *leases) in(profileID string) map[int]*Owner {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	for at, c := range o.tabs {
-		if at.profileID == profileID && !c.since.IsZero() {
+		if at.profileID == profileID && !c.ownedSince.IsZero() {
 			list[at.tabID] = c.owner()
 		}
 	}
@@ -379,9 +379,9 @@ func (h *Hub) Give(s call.Session, profileID string, tabID int) {
 		return
 	}
 	id := call.ID(wire.NewID())
-	if o.take(&call.Selector{ID: id, Session: s, Write: true}, tabRef{profileID, tabID}) == nil {
-		o.keep(id)
-		o.leave(id, false)
+	if o.claim(&call.Selector{ID: id, Session: s, Write: true}, tabRef{profileID, tabID}) == nil {
+		o.markSent(id)
+		o.release(id, false)
 	}
 }
 
@@ -398,7 +398,7 @@ func (h *Hub) tabBecame(b *browser, tabID, became int) {
 		return
 	}
 	for _, moved := range h.lastTabs.follow(b.id, tabID, became) {
-		h.cfg.Moved(moved)
+		h.cfg.LastTabChanged(moved)
 	}
 	h.leases.follow(tabRef{b.id, tabID}, tabRef{b.id, became})
 }

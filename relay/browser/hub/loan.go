@@ -42,7 +42,7 @@ func (h *Hub) Lend(to call.Session) (back func()) {
 
 // giveBack ends loans.
 func (o *leases) giveBack(which func(*lease) bool) {
-	if o.some.Load() == 0 {
+	if o.count.Load() == 0 {
 		return
 	}
 	back := 0
@@ -50,7 +50,7 @@ func (o *leases) giveBack(which func(*lease) bool) {
 	for _, c := range o.tabs {
 		if c.loan != nil && which(c) {
 			c.session, c.loan = c.loan.from, nil
-			o.let(c)
+			o.decrement(c)
 			back++
 		}
 	}

@@ -16,14 +16,14 @@ import (
 // keptOutput is the largest output the journal keeps.
 const keptOutput = wire.StoredOutcomeBytes
 
-// outcome ends a call. An outcome nobody waits for still settles the journal.
+// outcome ends the call of an outcome frame. One that is not open any more is still journalled.
 func (b *browser) outcome(o *wire.Outcome, payload json.RawMessage) {
 	f := b.lookup(o.ID)
 	if f == nil {
 		b.hub.lateOutcome(b, o, payload)
 		return
 	}
-	reply, failure := b.read(f, o, payload)
+	reply, failure := b.decodeOutcome(f, o, payload)
 	late := false
 	b.update(func(s *calls) {
 		late = f.abandoned
@@ -37,12 +37,12 @@ func (b *browser) outcome(o *wire.Outcome, payload json.RawMessage) {
 	}
 }
 
-// read turns an outcome into what Send returns.
-func (b *browser) read(f *flight, o *wire.Outcome, payload json.RawMessage) (*call.Reply, *fault.Error) {
+// decodeOutcome turns an outcome frame into what Send returns.
+func (b *browser) decodeOutcome(f *flight, o *wire.Outcome, payload json.RawMessage) (*call.Reply, *fault.Error) {
 	switch o.Status {
 	case wire.Threw:
 		e, repairs := fault.FromPage(o.Error)
-		b.hub.complain(f, repairs)
+		b.hub.logRepairs(f, repairs)
 		e.Warnings = repairs
 		e.TabID, e.Profile = f.tabID, b.label()
 		if f.req == nil || !f.req.Trace {
@@ -50,7 +50,7 @@ func (b *browser) read(f *flight, o *wire.Outcome, payload json.RawMessage) (*ca
 		}
 		return nil, withTail(e, o.ConsoleTail)
 	case wire.Refused:
-		return nil, withTail(b.refused(f, o.Refusal), o.ConsoleTail)
+		return nil, withTail(b.refusalFault(f, o.Refusal), o.ConsoleTail)
 	}
 	if len(payload) == 0 {
 		return nil, withTail(fault.New(fault.InvalidOutput, "The tool ended without a value", b.at(f.tabID)),
@@ -71,15 +71,15 @@ func (b *browser) read(f *flight, o *wire.Outcome, payload json.RawMessage) (*ca
 	}, nil
 }
 
-// refusable are the codes an extension may end a call with. It is our own program, but its frames are input.
+// refusable are the codes that an extension may refuse a call with. Its frames are untrusted input.
 var refusable = map[fault.Code]bool{
 	fault.TabNotFound: true, fault.TabChanged: true, fault.TabUnresponsive: true, fault.TabBusy: true,
 	fault.AdapterNotReady: true, fault.InjectionFailed: true, fault.OutputTooLarge: true, fault.InvalidOutput: true,
 	fault.Cancelled: true,
 }
 
-// refused is the failure of a call that the extension or the page runtime ended.
-func (b *browser) refused(f *flight, r *wire.Refusal) *fault.Error {
+// refusalFault is the failure of a call that the extension or the page runtime refused or ended.
+func (b *browser) refusalFault(f *flight, r *wire.Refusal) *fault.Error {
 	outcome := fault.WithOutcome(fault.Outcome(r.Outcome)) // one of the three: Decode has checked
 	code := fault.Code(r.Code)
 	switch {
@@ -142,8 +142,8 @@ func (b *browser) timedOut(f *flight, r *wire.Refusal, outcome fault.Option) *fa
 	return fault.TimedOut(reason, timeout, longest, extends, "", outcome, b.at(f.tabID))
 }
 
-// record tells the journal how a call ended.
-func (h *Hub) record(id call.ID, reply *call.Reply, failure *fault.Error) {
+// journalEnd records in the journal how a call ended.
+func (h *Hub) journalEnd(id call.ID, reply *call.Reply, failure *fault.Error) {
 	if failure != nil {
 		state := call.Unknown
 		switch failure.Outcome {
@@ -165,13 +165,13 @@ func (h *Hub) record(id call.ID, reply *call.Reply, failure *fault.Error) {
 	h.cfg.Journal.RecordEnd(id, call.Executed, output, nil)
 }
 
-// complain logs what had to be repaired of a thrown error, once for each plugin version.
-func (h *Hub) complain(f *flight, repairs []string) {
+// logRepairs logs, once for each plugin version, that a thrown error had invalid fields that were repaired.
+func (h *Hub) logRepairs(f *flight, repairs []string) {
 	if len(repairs) == 0 || f.req == nil {
 		return
 	}
 	h.cfg.Meter.Repaired(f.req.Plugin, len(repairs))
-	if _, told := h.complained.LoadOrStore(f.req.Plugin+"\n"+f.req.Hash, true); told {
+	if _, told := h.repairsLogged.LoadOrStore(f.req.Plugin+"\n"+f.req.Hash, true); told {
 		return
 	}
 	h.cfg.Log.Warn().Str("plugin", f.req.Plugin).Str("hash", f.req.Hash).Str("tool", f.req.Tool).

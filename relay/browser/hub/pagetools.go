@@ -80,7 +80,7 @@ func (s *search) tabWithTool() (t target, failure *fault.Error) {
 	case t.tab != nil:
 		return t, nil
 	case len(s.connected()) == 0:
-		s.mayCome = s.connecting()
+		s.mayAppear = s.connecting()
 		return t, s.hub.absent()
 	}
 	return t, toolGone("The pages that are open")

@@ -43,8 +43,8 @@ func (h *Hub) TellPanels(topics []string, waiting func(profileID string) int) {
 	}
 }
 
-// mostPanels bounds how many open panels of a profile are counted.
-const mostPanels = 1 << 16
+// maxPanels bounds how many open panels of a profile are counted.
+const maxPanels = 1 << 16
 
 // PanelsOpen reports whether a side panel is open in a connected profile: the person sees what it asks.
 func (h *Hub) PanelsOpen() bool {
@@ -68,7 +68,7 @@ func (b *browser) rename(label string) {
 		hello.Profile.Label = string(chars[:min(len(chars), maxLabel)])
 	}
 	b.about.Store(&hello)
-	b.hub.tell(Event{Kind: Renamed, ProfileID: b.id, Profile: b.label()})
+	b.hub.emit(Event{Kind: Renamed, ProfileID: b.id, Profile: b.label()})
 }
 
 // panelAsks takes one request of a panel. body is valid only until then.
@@ -116,7 +116,7 @@ func (c *conn) respond(id string, status int, body json.RawMessage) {
 		frame = mustEncode(&wire.Response{ID: id, Status: http.StatusInternalServerError})
 	}
 	if !c.queue.put(frame, false) {
-		c.queue.insist(mustEncode(&wire.Response{ID: id, Status: http.StatusServiceUnavailable}))
+		c.queue.putAlways(mustEncode(&wire.Response{ID: id, Status: http.StatusServiceUnavailable}))
 	}
 }
 

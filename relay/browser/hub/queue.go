@@ -16,8 +16,8 @@ const (
 	ackDelay = 20 * time.Millisecond
 )
 
-// queue is what waits to be sent on one connection. It is bounded and never closed: when its connection ends, what
-// is in it is garbage.
+// queue has the frames to be sent on one connection. It is bounded and never closed: when its connection ends, it is
+// garbage.
 type queue struct {
 	wake chan struct{} // one slot: there is something to take
 
@@ -30,11 +30,12 @@ type queue struct {
 
 func newQueue() *queue { return &queue{wake: make(chan struct{}, 1)} }
 
-// put adds a frame, or reports that the queue is full, which means that the peer does not read. anyhow adds it even so.
-func (q *queue) put(frame []byte, anyhow bool) bool {
+// put adds a frame and reports whether it did: not if the queue is full, which means that the peer does not read,
+// unless forced.
+func (q *queue) put(frame []byte, force bool) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if full := len(q.frames) >= queueFrames || q.bytes+len(frame) > queueBytes && len(q.frames) > 0; full && !anyhow {
+	if full := len(q.frames) >= queueFrames || q.bytes+len(frame) > queueBytes && len(q.frames) > 0; full && !force {
 		return false
 	}
 	q.frames = append(q.frames, frame)
@@ -43,9 +44,9 @@ func (q *queue) put(frame []byte, anyhow bool) bool {
 	return true
 }
 
-// insist adds a small frame that must not be lost, however full the queue is. There is at most one of them for each
-// call in flight and each frame received.
-func (q *queue) insist(frame []byte) { q.put(frame, true) }
+// putAlways adds a small frame that must not be dropped, even to a full queue. There is at most one of them for each
+// call in flight and each frame received, so the queue stays bounded.
+func (q *queue) putAlways(frame []byte) { q.put(frame, true) }
 
 // ack remembers to acknowledge an outcome.
 func (q *queue) ack(id call.ID) {
@@ -62,8 +63,8 @@ func (q *queue) ack(id call.ID) {
 	}
 }
 
-// take empties the queue, acknowledgements last.
-func (q *queue) take(into [][]byte) [][]byte {
+// drain appends all frames to into and empties the queue; acknowledgements come last.
+func (q *queue) drain(into [][]byte) [][]byte {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	into = append(into, q.frames...)

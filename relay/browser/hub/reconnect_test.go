@@ -93,7 +93,7 @@ func TestOneOutageIsWaitedForOnce(t *testing.T) {
 // A browser whose process has ended is not waited for, nor one that ends while a call waits for it.
 func TestEndedBrowserIsNotWaitedFor(t *testing.T) {
 	var ended atomic.Bool
-	inLabWith(t, func(c *hub.Config) { c.Ended = func(string) bool { return ended.Load() } },
+	inLabWith(t, func(c *hub.Config) { c.BrowserEnded = func(string) bool { return ended.Load() } },
 		func(t *testing.T, l *lab) {
 			l.connect().Drop()
 			time.Sleep(time.Second)

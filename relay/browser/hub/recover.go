@@ -14,7 +14,7 @@ import (
 // outcomes it still holds, and is asked about each.
 func (b *browser) attach(c *conn) {
 	b.update(func(s *calls) {
-		s.conn, s.since = c, time.Now()
+		s.conn, s.connectedAt = c, time.Now()
 		s.drop()
 		if len(s.open) == 0 {
 			return
@@ -24,7 +24,7 @@ func (b *browser) attach(c *conn) {
 			f.recovering = true
 			ask.Calls = append(ask.Calls, wire.Asked{ID: f.id, TabID: f.tabID})
 		}
-		c.queue.insist(mustEncode(ask))
+		c.queue.putAlways(mustEncode(ask))
 		s.expect(b)
 	})
 }
@@ -37,7 +37,7 @@ func (b *browser) lose(c *conn, err error) {
 			return // replaced already
 		}
 		lost = true
-		s.conn, s.left = nil, time.Now()
+		s.conn, s.disconnectedAt = nil, time.Now()
 		s.drop()
 		for _, f := range s.open {
 			f.recovering = true
@@ -50,7 +50,7 @@ func (b *browser) lose(c *conn, err error) {
 	if lost {
 		b.hub.countBrowsers()
 		b.hub.news.changed()
-		b.hub.tell(Event{Kind: Disconnected, ProfileID: b.id, Profile: b.label()})
+		b.hub.emit(Event{Kind: Disconnected, ProfileID: b.id, Profile: b.label()})
 		b.hub.tabNews(TabNews{ProfileID: b.id})
 	}
 }
@@ -114,7 +114,7 @@ func (b *browser) state(st *wire.State) {
 			// Its caller gave it up meanwhile. One that an earlier relay sent has no caller here, and may yet be asked
 			// for.
 			if f.abandoned && f.req != nil && s.conn != nil {
-				s.conn.queue.insist(mustEncode(&wire.Cancel{ID: f.id, Reason: "client"}))
+				s.conn.queue.putAlways(mustEncode(&wire.Cancel{ID: f.id, Reason: "client"}))
 			}
 		case st.State == wire.Finished: // its outcome follows
 		case st.State == wire.NotStarted && st.Epoch == f.epoch:
@@ -259,7 +259,7 @@ type lateOutcome struct {
 func (h *Hub) lateOutcome(b *browser, o *wire.Outcome, payload json.RawMessage) {
 	h.cfg.Meter.LateAnswer()
 	late := lateOutcome{b: b, id: o.ID}
-	late.reply, late.failure = b.read(&flight{id: o.ID}, o, payload)
+	late.reply, late.failure = b.decodeOutcome(&flight{id: o.ID}, o, payload)
 	select {
 	case h.late <- late:
 	default:
@@ -280,7 +280,7 @@ func (h *Hub) settleLate(ctx context.Context) {
 			}
 			open := r.State == call.Unknown || r.State == call.Dispatched || r.State == call.Recovering
 			if found && r.ProfileID == late.b.id && open {
-				h.record(late.id, late.reply, late.failure)
+				h.journalEnd(late.id, late.reply, late.failure)
 			}
 			late.b.peek(func(s *calls) {
 				if s.conn != nil {

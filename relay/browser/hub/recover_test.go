@@ -176,7 +176,7 @@ func TestBrowserThatDoesNotComeBack(t *testing.T) {
 // The calls of a browser whose process has ended are not waited for, and say so.
 func TestEndedBrowserEndsItsCalls(t *testing.T) {
 	var ended atomic.Bool
-	inLabWith(t, func(c *hub.Config) { c.Ended = func(string) bool { return ended.Load() } },
+	inLabWith(t, func(c *hub.Config) { c.BrowserEnded = func(string) bool { return ended.Load() } },
 		func(t *testing.T, l *lab) {
 			b := l.connect(answer(hold))
 			r := request(write)

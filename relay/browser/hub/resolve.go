@@ -30,13 +30,13 @@ func (h *Hub) Resolve(r call.Selector) (at call.Target, failure *fault.Error, wa
 			return at, failure, 0
 		}
 	}
-	t := h.reach(r.Stay)
+	t := h.locate(r.Stay)
 	s := search{hub: h, r: &r, where: where, bounds: bounds}
 	if t.tab == nil || !where.mayBeIn(&r, t.tab) || !bounds.cover(t.tab) || !s.offers(t.b, t.tab) {
 		s.browsers = h.candidates()
 		if t, failure = s.find(); failure != nil {
 			switch {
-			case s.mayCome:
+			case s.mayAppear:
 				wait = h.patience()
 			case failure.Code == fault.ToolGone:
 				wait = h.awaitTool(&r)
@@ -44,7 +44,7 @@ func (h *Hub) Resolve(r call.Selector) (at call.Target, failure *fault.Error, wa
 			return at, failure, wait
 		}
 	}
-	if owner := h.leases.take(&r, tabRef{t.b.id, t.tab.ID}); owner != nil {
+	if owner := h.leases.claim(&r, tabRef{t.b.id, t.tab.ID}); owner != nil {
 		return at, h.owned(&r, t, owner), 0
 	}
 	at = call.Target{
@@ -57,9 +57,9 @@ func (h *Hub) Resolve(r call.Selector) (at call.Target, failure *fault.Error, wa
 	return at, nil, 0
 }
 
-// reach is a tab over the connection there is now. Without a connection that knows its tabs, or without the tab, it has
-// none; without the browser, it is zero.
-func (h *Hub) reach(at call.Target) (t target) {
+// locate returns the tab of at over the present connection of its browser. tab is nil where the browser is not
+// connected, has not sent its tabs yet, or has no such tab; the zero target means that the browser is not known.
+func (h *Hub) locate(at call.Target) (t target) {
 	if at.TabID == 0 {
 		return t
 	}
@@ -77,23 +77,23 @@ func (h *Hub) reach(at call.Target) (t target) {
 // nothing.
 func (h *Hub) Leave(id call.ID, unchanged bool) {
 	h.awaited.Delete(id)
-	h.leases.leave(id, unchanged)
+	h.leases.release(id, unchanged)
 }
 
-// search is the choice of one call's tab. It never falls back to another tab, profile or account than the call, or its
-// session's last call, meant.
+// search chooses the tab of one call. It never falls back to another tab, profile or account than the call names or its
+// session used last.
 type search struct {
-	hub      *Hub
-	r        *call.Selector
-	where    *site
-	bounds   bounds
-	browsers []candidate // to choose among
-	mayCome  bool        // of a failure: the tab may be there in a moment
+	hub       *Hub
+	r         *call.Selector
+	where     *site
+	bounds    bounds
+	browsers  []candidate // to choose among
+	mayAppear bool        // with a failure: a browser that is connecting may have the tab
 }
 
 func (s *search) find() (t target, failure *fault.Error) {
 	if len(s.browsers) == 0 {
-		s.mayCome = s.hub.starting()
+		s.mayAppear = s.hub.starting()
 		return t, s.hub.absent()
 	}
 	if s.r.Profile != "" {
@@ -118,8 +118,8 @@ func (s *search) find() (t target, failure *fault.Error) {
 		case at >= 0:
 			return s.lastUsedTab(s.browsers[at], last)
 		case s.r.Profile == "": // it was connected to an earlier relay
-			s.mayCome = s.hub.starting()
-			return t, s.hub.away(last.profileID, last.profile, s.mayCome)
+			s.mayAppear = s.hub.starting()
+			return t, s.hub.away(last.profileID, last.profile, s.mayAppear)
 		} // else the call names another profile
 	}
 	switch {
@@ -163,10 +163,10 @@ func (s *search) keepNamedProfile() *fault.Error {
 	}
 	here := withPresence(all, present)
 	if len(here) == 0 && len(chosen) == 0 {
-		s.mayCome = s.connecting() || s.hub.starting()
+		s.mayAppear = s.connecting() || s.hub.starting()
 		return s.hub.absent()
 	}
-	s.mayCome = len(chosen) == 0 && s.hub.starting() && s.hub.knew(name)
+	s.mayAppear = len(chosen) == 0 && s.hub.starting() && s.hub.knew(name)
 	return notConnected(name, chosen, here)
 }
 
@@ -188,7 +188,7 @@ func (s *search) namedTab() (t target, failure *fault.Error) {
 	}
 	switch {
 	case len(found) == 0:
-		s.mayCome = s.connecting()
+		s.mayAppear = s.connecting()
 		if len(here) == 0 {
 			return t, s.hub.absent()
 		}
@@ -232,8 +232,8 @@ func (s *search) openedTab(opened lastTab) (t target, failure *fault.Error) {
 // lastUsedTab is where the session's last call was: to the same tab, or another of the site in the same profile.
 func (s *search) lastUsedTab(c candidate, last lastTab) (t target, failure *fault.Error) {
 	if c.is != present {
-		s.mayCome = c.is == onWay
-		return t, s.hub.away(c.b.id, c.b.label(), s.mayCome)
+		s.mayAppear = c.is == onWay
+		return t, s.hub.away(c.b.id, c.b.label(), s.mayAppear)
 	}
 	of := s.of(c.b)
 	same := slices.IndexFunc(of, func(t *tab) bool { return t.ID == last.tabID })
@@ -286,7 +286,7 @@ func (s *search) tabInFront() (t target, failure *fault.Error) {
 		return t, fault.New(fault.ValidationError, "Several browser profiles have a page in front",
 			fault.WithHint("Pass the one you mean as `profile`: "+names(with, false)+"."))
 	}
-	s.mayCome = s.connecting()
+	s.mayAppear = s.connecting()
 	if len(here) == 0 {
 		return t, s.hub.absent()
 	}
@@ -316,7 +316,7 @@ func (s *search) bestTab() (t target, failure *fault.Error) {
 		}
 	}
 	if t.tab == nil {
-		s.mayCome = s.connecting()
+		s.mayAppear = s.connecting()
 		if len(here) == 0 {
 			return t, s.hub.absent()
 		}

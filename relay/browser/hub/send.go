@@ -16,7 +16,7 @@ import (
 // outcome, a closed tab or a lost link. When ctx ends first the page is told to abort, and Send returns at once. A
 // failure's outcome is not_executed only when it is certain that the tool never started.
 func (h *Hub) Send(ctx context.Context, at call.Target, r call.Invocation) (*call.Reply, *fault.Error) {
-	t := h.reach(at)
+	t := h.locate(at)
 	switch {
 	case t.b == nil:
 		return nil, h.absent()
@@ -37,15 +37,15 @@ func (h *Hub) Send(ctx context.Context, at call.Target, r call.Invocation) (*cal
 	if t.tab.Discarded {
 		t = h.wake(ctx, t, &r.Selector)
 	}
-	// somebody has taken it away meanwhile
-	if owner := h.leases.take(&r.Selector, tabRef{t.b.id, t.tab.ID}); owner != nil {
+	// the tab may have got another owner since Resolve
+	if owner := h.leases.claim(&r.Selector, tabRef{t.b.id, t.tab.ID}); owner != nil {
 		return nil, h.owned(&r.Selector, t, owner)
 	}
 	f, failure := h.send(ctx, &r, t, at.Origin)
 	if failure != nil {
 		return nil, failure
 	}
-	h.leases.keep(r.ID)
+	h.leases.markSent(r.ID)
 	return t.b.wait(ctx, f)
 }
 
@@ -75,9 +75,8 @@ func (b *browser) awaitEarlierWrites(ctx context.Context, tabID int) *fault.Erro
 // wakeTime is how long a tab that Chrome has unloaded may take to load again.
 const wakeTime = 10 * time.Second
 
-// wake loads a tab again that Chrome has unloaded to save memory, in the background: nothing of its page is left that
-// this could lose, and a session is not sent to another tab for it. When that does not work, the extension says why the
-// call cannot run there.
+// wake reloads, in the background, a tab that Chrome has discarded to save memory: its page has no state to lose. When
+// that fails, the extension refuses the call with the reason.
 func (h *Hub) wake(ctx context.Context, t target, r *call.Selector) target {
 	where, err := h.sites.of(r)
 	if err != nil {
@@ -85,7 +84,7 @@ func (h *Hub) wake(ctx context.Context, t target, r *call.Selector) target {
 	}
 	at := tabRef{t.b.id, t.tab.ID}
 	id, failed := t.tab.ID, false
-	if _, busy := h.waking.LoadOrStore(at, true); !busy { // one reload is enough for all who wait
+	if _, busy := h.waking.LoadOrStore(at, true); !busy { // one reload serves all calls that wait
 		defer h.waking.Delete(at)
 		id, failed = h.reload(ctx, at)
 	}
@@ -150,16 +149,16 @@ func (h *Hub) send(ctx context.Context, r *call.Invocation, t target, origin str
 	}
 	f := &flight{
 		id: r.ID, req: r, write: r.Write, tabID: t.tab.ID, epoch: t.conn.hello.Epoch, sent: time.Now(),
-		mail: make(chan struct{}, 1), done: make(chan struct{}),
+		reported: make(chan struct{}, 1), done: make(chan struct{}),
 	}
 	if f.write {
 		if failure := h.journal(ctx, f, t.b); failure != nil {
 			return nil, failure
 		}
 	}
-	if failure := t.b.launch(f, t.conn, frame); failure != nil {
+	if failure := t.b.enqueueCall(f, t.conn, frame); failure != nil {
 		if f.write {
-			h.record(f.id, nil, failure)
+			h.journalEnd(f.id, nil, failure)
 		}
 		return nil, failure
 	}
@@ -181,7 +180,7 @@ func (h *Hub) journal(ctx context.Context, f *flight, b *browser) *fault.Error {
 		return nil
 	case ctx.Err() != nil:
 		failure := fault.CallEnded(ctx, "before it was sent")
-		h.record(f.id, nil, failure) // it may have been recorded all the same
+		h.journalEnd(f.id, nil, failure) // it may have been recorded all the same
 		return failure
 	}
 	return fault.New(fault.InternalError, "The call could not be recorded in the journal, so it was not sent",
@@ -189,7 +188,7 @@ func (h *Hub) journal(ctx context.Context, f *flight, b *browser) *fault.Error {
 		fault.WithHint("Ask the person to look at `tabrelay doctor`: the relay cannot write its database."))
 }
 
-// maxReports bounds what waits for a caller that is slow to take progress and log lines.
+// maxReports is how many progress and log reports are queued for a slow caller.
 const maxReports = 64
 
 // report is progress or a log line on its way to the caller.
@@ -199,11 +198,11 @@ type report struct {
 	entry    call.LogEntry
 }
 
-// wait delivers what the page reports until the call ends.
+// wait passes on reports of the page until the call ends, and returns its result.
 func (b *browser) wait(ctx context.Context, f *flight) (*call.Reply, *fault.Error) {
 	for {
 		select {
-		case <-f.mail:
+		case <-f.reported:
 			b.deliver(f)
 		case <-f.done:
 			if len(f.reports) > 0 { // nothing is added any more
@@ -211,7 +210,7 @@ func (b *browser) wait(ctx context.Context, f *flight) (*call.Reply, *fault.Erro
 			}
 			return f.reply, f.failure
 		case <-ctx.Done():
-			if b.abandon(f, reasonOf(ctx)) {
+			if b.abandon(f, cancelReason(ctx)) {
 				return nil, abandonedFault(b, f)
 			}
 			<-f.done
@@ -234,8 +233,8 @@ func (b *browser) deliver(f *flight) {
 	}
 }
 
-// reasonOf is what the page is told about a context that ended.
-func reasonOf(ctx context.Context) string {
+// cancelReason is the reason in the cancel frame for a context that ended.
+func cancelReason(ctx context.Context) string {
 	cause := context.Cause(ctx)
 	if errors.Is(cause, call.ErrCancelled) || errors.Is(cause, context.Canceled) {
 		return "client"

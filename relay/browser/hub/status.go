@@ -74,9 +74,9 @@ func (h *Hub) Browsers() []Browser {
 		b.peek(func(s *calls) {
 			entry.Calls = len(s.open)
 			// Before its tabs are known neither calls nor commands can go there.
-			entry.Connected, entry.Since = s.conn != nil && s.conn.ready.Load(), s.left
+			entry.Connected, entry.Since = s.conn != nil && s.conn.ready.Load(), s.disconnectedAt
 			if s.conn != nil {
-				entry.Since = s.since
+				entry.Since = s.connectedAt
 			}
 			for _, n := range s.notices {
 				entry.Notices = append(entry.Notices, Notice{n.Level, n.Message})
@@ -163,7 +163,7 @@ func (b *browser) notice(n *wire.Notice) {
 		kept = append(kept, told)
 		s.notices = kept[max(0, len(kept)-maxNotices):]
 	})
-	b.hub.tell(Event{Kind: Noticed, ProfileID: b.id, Profile: b.label(), Message: told.Message})
+	b.hub.emit(Event{Kind: Noticed, ProfileID: b.id, Profile: b.label(), Message: told.Message})
 }
 
 // acting lists the tabs of a browser in which calls run.

@@ -20,8 +20,8 @@ type tab struct {
 	origin string // of its page; empty: it has none
 }
 
-// newTab takes out of a tab's title and address what nobody sees in them: both are the page's words, and are shown to
-// people and agents wherever tabs are.
+// newTab makes a tab without invisible characters in title and address: both come from the page, and are shown to
+// people and agents.
 func newTab(t wire.Tab) *tab {
 	t.Title, t.URL = strings.TrimSpace(fault.Sanitize(t.Title)), fault.Visible(t.URL)
 	return &tab{t, originOf(t.URL)}
@@ -81,8 +81,8 @@ func (s *tabSet) get(id int) *tab {
 	return s.list[at]
 }
 
-// mayBeIn reports whether a call may run in a tab. In a tab that the call names it may be a frame that belongs to the
-// site: only the browser knows those.
+// mayBeIn reports whether a call may run in a tab. A tab that the call names may have a frame of the site: only the
+// browser knows its frames.
 func (s *site) mayBeIn(r *call.Selector, tab *tab) bool {
 	return s.rule.Matches(tab.URL) || r.Frames == "all" && r.TabID == tab.ID
 }
@@ -187,7 +187,7 @@ func (k *sites) of(r *call.Selector) (*site, error) {
 	return s, nil
 }
 
-// TabNews is that something about a tab changed.
+// TabNews is a change of a tab.
 type TabNews struct {
 	ProfileID string
 	TabID     int  // 0: any tab of the profile, which connected or was lost
@@ -196,8 +196,7 @@ type TabNews struct {
 	Console   bool // its console has grown; only after it was read
 }
 
-// OnTabs makes the hub tell listener what changes about tabs, until stop. It is called in the order in which a
-// connection told, and must not block.
+// OnTabs calls listener with every change of a tab, in the order of its connection, until stop. It must not block.
 func (h *Hub) OnTabs(listener func(TabNews)) (stop func()) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

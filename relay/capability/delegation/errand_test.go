@@ -177,7 +177,7 @@ func TestFailuresOfModelsAreComplete(t *testing.T) {
 		}
 		tried := after(failsWith(codes.ProviderError))
 		if tried.Attempts != 3 || tried.Outcome != fault.NotExecuted ||
-			!strings.Contains(tried.BridgeText(), `"attempts": 3`) {
+			!strings.Contains(tried.AgenticText(), `"attempts": 3`) {
 			t.Errorf("%+v", tried)
 		}
 		late := after(hangs)

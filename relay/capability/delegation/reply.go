@@ -214,7 +214,7 @@ func (s *Sessions) statusOf(_ context.Context, c call.Call, args statusArgs) (an
 	a := answer{}
 	if v.behind.done {
 		if f := v.behind.failure; f != nil {
-			status.Answer = json.RawMessage(f.BridgeText())
+			status.Answer = json.RawMessage(f.AgenticText())
 		} else {
 			one := s.answer(c.Session, v.behind.reply, false)
 			status.Answer, a.untrusted, a.images = rawjson.MustEncode(one.value), one.untrusted, one.images

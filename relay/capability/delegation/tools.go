@@ -69,12 +69,12 @@ var (
 type run = func(context.Context, call.Call, json.RawMessage) (*call.Result, *fault.Error)
 
 func tool(name, title, about, input, output string, a plugin.Annotations, most time.Duration, do run) registry.Tool {
-	failed := (*fault.Error).BridgeText
+	failed := (*fault.Error).AgenticText
 	if name == "tasks_delegate" {
 		failed = (*fault.Error).TaskText
 	}
 	return registry.Tool{
-		Name: name, Group: Group, Unqueued: true, ForClients: true, Run: do, Bridge: failed,
+		Name: name, Group: Group, Unqueued: true, ForClients: true, Run: do, AgenticText: failed,
 		Task: name == "tasks_delegate",
 		Spec: plugin.Tool{
 			Name: name, DisplayName: title, Description: about, InputSchema: json.RawMessage(input),

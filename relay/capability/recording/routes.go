@@ -146,7 +146,7 @@ func change(n Order, origin string) *policy.Change {
 	return policy.NewChange("The requests of a tab are recorded", "tabrelay plugin record",
 		call.Difference{What: where + " at " + origin, Before: "nobody sees its requests",
 			After: "plugin record sees them, with what is sent and answered, for at most " + spanText(span)}).
-		Reading("What is recorded goes to this terminal's memory. Passwords, cookies and tokens are not " +
+		WithText("What is recorded goes to this terminal's memory. Passwords, cookies and tokens are not " +
 			"written to files.")
 }
 

@@ -31,7 +31,7 @@ const (
 
 func (s *Sources) healthTool() registry.Tool {
 	return registry.Tool{
-		Name: "bridge_health", Unqueued: true, Bridge: (*fault.Error).BridgeText, Compact: true,
+		Name: "bridge_health", Unqueued: true, AgenticText: (*fault.Error).AgenticText, Compact: true,
 		Spec: plugin.Tool{
 			Name: "bridge_health", DisplayName: "Bridge health",
 			Description: "Whether the relay and its link to the browser work, and if not, what to do. details adds " +

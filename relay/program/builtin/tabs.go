@@ -48,7 +48,7 @@ func (s *Sources) listTabsTool() registry.Tool {
 
 func (s *Sources) openTabTool() registry.Tool {
 	return registry.Tool{
-		Name: policy.OpenTab, Leads: "url",
+		Name: policy.OpenTab, AddressArgument: "url",
 		Spec: plugin.Tool{
 			Name: "open_tab", DisplayName: "Open a tab",
 			Description: "Opens a web page in a new tab, in the background, and returns its address and state. " +

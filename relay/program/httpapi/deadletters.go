@@ -84,7 +84,7 @@ func (a *API) replayLetter(w http.ResponseWriter, req *http.Request) {
 		change := policy.NewChange("A call that may have happened is made again", "tabrelay dead-letters replay "+
 			string(l.ID),
 			call.Difference{What: l.Tool, Before: builtin.KnownOf(l),
-				After: "is called again"}).Reading("Arguments: " + string(l.Arguments))
+				After: "is called again"}).WithText("Arguments: " + string(l.Arguments))
 		if _, denied := a.Confirmed(w, req, change); denied != nil {
 			denied.Reply(w)
 			return

@@ -75,8 +75,8 @@ func (a *API) setManyHints(w http.ResponseWriter, req *http.Request) (any, *Refu
 	return ManyHints{Plugins: views}, nil
 }
 
-// mostHinted is how many plugins one request may be about.
-const mostHinted = 200
+// maxHinted is how many plugins one request may be about.
+const maxHinted = 200
 
 func saysNothing() *Refusal {
 	return NewRefusal(http.StatusBadRequest, fault.New(fault.InvalidRequest, "The body says nothing about tools",
@@ -89,7 +89,7 @@ func saysNothing() *Refusal {
 func (a *API) hint(w http.ResponseWriter, req *http.Request, patterns map[string][]string, said string) (
 	views []catalog.HintsView, refused *Refusal) {
 	effect, known := effects[said]
-	if !known || len(patterns) == 0 || len(patterns) > mostHinted {
+	if !known || len(patterns) == 0 || len(patterns) > maxHinted {
 		return nil, saysNothing()
 	}
 	names := slices.Sorted(maps.Keys(patterns))
@@ -176,7 +176,7 @@ func hinting(names []string, patterns map[string][]string, said string, differen
 		command += fmt.Sprintf(" '%s' %s", strings.Join(patterns[of], ","), said)
 	}
 	return policy.NewChange(fmt.Sprintf("Tools of %s %s (%d)", of, effectText(effects[said]), len(differences)),
-		command, differences...).Reading("Their author does not say what they do. You vouch for it: what is allowed "+
+		command, differences...).WithText("Their author does not say what they do. You vouch for it: what is allowed "+
 		"for tools that only read is allowed for them, and those are called again when a call failed.",
 		"It applies to tools of these names in later versions of the plugin, too.")
 }

@@ -55,7 +55,7 @@ func (a *API) openArguments(_ http.ResponseWriter, req *http.Request) (any, *Ref
 		}
 	}
 	session := Sender(req.Context())
-	part, err := a.Policy.Open(req.PathValue("id"), AtProfile(session), from, query.Get("secrets") == "true")
+	part, err := a.Policy.ShowArguments(req.PathValue("id"), AtProfile(session), from, query.Get("secrets") == "true")
 	if err != nil {
 		return nil, unanswerable(err)
 	}
@@ -122,7 +122,8 @@ func (a *API) Confirmed(w http.ResponseWriter, req *http.Request, c *policy.Chan
 	}
 	if _, ok := errors.AsType[*policy.Unconfirmed](err); ok {
 		return "", &Refusal{http.StatusPreconditionRequired, Unconfirmed{
-			Digest: c.Digest(), Change: c, Asked: c.Beside, Error: fault.New(fault.PermissionDenied, err.Error(),
+			Digest: c.Digest(), Change: c, Asked: c.ShownElsewhere,
+			Error: fault.New(fault.PermissionDenied, err.Error(),
 				fault.WithHint("Open tabrelay's side panel and do it again, or do it with `tabrelay` in a terminal.")),
 		}}
 	}
@@ -197,7 +198,7 @@ func (a *API) setPermission(w http.ResponseWriter, req *http.Request) (any, *Ref
 	if failure := ReadBody(w, req, &body, example); failure != nil {
 		return nil, NewRefusal(http.StatusBadRequest, failure)
 	}
-	rule, lasts, err := a.Policy.Check(body, policy.Answerer(Sender(req.Context())))
+	rule, lasts, err := a.Policy.ParseRule(body, policy.Answerer(Sender(req.Context())))
 	if err == nil {
 		by, denied := a.Confirmed(w, req, a.Policy.RuleChange(rule, lasts))
 		if denied != nil {

@@ -225,7 +225,7 @@ func together(changes []*policy.Change) *policy.Change {
 		lines = append(lines, c.Title+":", c.Text)
 	}
 	return policy.NewChange(fmt.Sprintf("%d plugins may run", len(changes)), "tabrelay plugin review --all",
-		differences...).Reading(lines...)
+		differences...).WithText(lines...)
 }
 
 // maxDecisions is how many plugins one request decides about.
@@ -289,7 +289,7 @@ func running(s review.Sheet, after, command string) *policy.Change {
 		before = "runs while plugin dev does"
 	}
 	return policy.NewChange("The plugin "+s.Plugin+" may run", command,
-		call.Difference{What: "content " + s.Hash[:12], Before: before, After: after}).Reading(s.Permissions...)
+		call.Difference{What: "content " + s.Hash[:12], Before: before, After: after}).WithText(s.Permissions...)
 }
 
 var hashForm = regexp.MustCompile(`^[0-9a-f]{64}$`)
@@ -330,7 +330,7 @@ func (a *API) developHere(w http.ResponseWriter, req *http.Request) {
 		change = policy.NewChange("Each build of the plugin "+name+" may run while plugin dev does",
 			"tabrelay plugin dev",
 			call.Difference{What: name, Before: "off until a person reviewed a build",
-				After: "each build runs without a review, until plugin dev ends"}).Reading(sheet.Permissions...)
+				After: "each build runs without a review, until plugin dev ends"}).WithText(sheet.Permissions...)
 		run = wire.NewID()
 	}
 	by, denied := a.Confirmed(w, req, change)

@@ -65,7 +65,7 @@ func (a *API) setSettings(w http.ResponseWriter, req *http.Request) (any, *Refus
 		return nil, NewRefusal(settingsStatus(failure), failure)
 	}
 	if change != nil && session.Via == call.ViaPanel {
-		a.Policy.Confirmed(session, change, "allowed", by)
+		a.Policy.RecordWidening(session, change, "allowed", by)
 	}
 	a.Log.Info().Str("plugin", name).Strs("settings", slices.Sorted(maps.Keys(body.Settings))).Str("by", by).
 		Msg("settings of a plugin were changed")

@@ -2,7 +2,7 @@ package call
 
 import "encoding/json"
 
-// Mode is what a permission rule says about a tool.
+// Mode is the permission of a rule.
 type Mode string
 
 // The modes of a rule.
@@ -12,10 +12,10 @@ const (
 	Auto Mode = "auto" // it runs
 )
 
-// Verdict is what the rules say about a call.
+// Verdict is what the policy decides about a call.
 type Verdict struct {
 	Mode Mode
-	Why  string // after "because"
+	Why  string // the end of a sentence that begins with "because"
 	Ask  bool   // a person has to say whether it may run
 }
 
@@ -42,7 +42,7 @@ type Binding struct {
 	Origin        string
 }
 
-// Access is one call for which a permission is asked.
+// Access is a call as the policy sees it.
 type Access struct {
 	ID          ID
 	Session     Session
@@ -63,10 +63,10 @@ type Access struct {
 	Recorded    json.RawMessage // as they may be written down before the call has ended; nil: as they are
 	At          *Target         // nil: the tool needs no tab, or the tab is not known yet
 	Opens       string          // the address that the call loads; At.Origin is of that then; empty: it names none
-	Note        string          // what the person should know besides; one sentence, or empty
+	Note        string          // one more sentence for the person who is asked; may be empty
 	Reason      string          // why the agent needs it, in its own words; may be empty
 	Once        bool            // it can be allowed this time only: no rule is about it
-	Asks        bool            // of a tool that needs no permission of its own: this call of it does
+	Asks        bool            // this call needs a permission although its tool is one that needs none
 	Deeds       Deeds           // what an act will do; zero: not known
-	Approved    Binding         // what a person has allowed of this very call; zero: nothing yet
+	Approved    Binding         // of the approval that a person gave to this very call; zero: none yet
 }

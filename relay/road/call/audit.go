@@ -37,6 +37,6 @@ const (
 	EntryReview   EntryKind = "review"   // of a plugin
 	EntryClient   EntryKind = "client"   // added, rotated, revoked, or its scope changed
 	EntrySwitch   EntryKind = "switch"   // everything was stopped, or goes on
-	EntryTab      EntryKind = "tab"      // an owner was taken a tab away
+	EntryTab      EntryKind = "tab"      // a tab was taken from its owner
 	EntryWidening EntryKind = "widening" // agents may do more: who asked for it, and who allowed it or did not
 )

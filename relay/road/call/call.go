@@ -1,4 +1,4 @@
-// Package call holds the nouns of one tool call that cross package borders. It has no behaviour.
+// Package call has the types of a tool call that several packages share. It has no behaviour.
 package call
 
 import (
@@ -16,7 +16,7 @@ type ID string
 // Position is the position of a call in the order in which its client made its calls; 0: it has none.
 type Position uint64
 
-// Session is who is asking.
+// Session identifies who makes a call.
 type Session struct {
 	ID     string // one attachment of one client; grants, tab affinity and ownership belong to it
 	Client string // the client's name, for example "claude-code"; "cli" for the command line
@@ -50,7 +50,7 @@ type Call struct {
 	Arguments json.RawMessage // a JSON object exactly as the caller sent it; empty means {}
 	Timeout   time.Duration   // asked for by the caller; 0 means the tool's own or the default
 	Progress  func(Progress)  // may be nil; never called concurrently, never after Do returned
-	Step      func(string)    // hears of each step of the call; same rules as Progress
+	Step      func(string)    // called with each step of the call, for a trace; same rules as Progress
 	Log       func(LogEntry)  // may be nil; same rules as Progress
 	Resume    bool            // the caller may have sent this call before, under the same ID, to an earlier relay
 
@@ -60,22 +60,22 @@ type Call struct {
 	MaxBytes  int    // size of the answer, in bytes; 0 means the configured one
 	ArrayPath string // the list to shorten, such as .data.items; empty means the tool's own or the largest
 
-	Structured bool // the caller also wants the value of what is answered in lines
+	Structured bool // the caller wants structured content even where the answer is text in lines
 
 	Position Position // in the order of its client, where that was reserved
 	Script   ID       // the call of the script that makes this one; empty: none does
 	ReplayOf ID       // the dead letter this call repeats; empty: none
 
-	// Confirm is asked once the call's tab is known and nothing else forbids it, and may ask the person in its turn.
-	// asked says that they were asked for permission; Note is what they are told then. Its error is a failure of
-	// package fault. Both may be left out. Consent says that the person has allowed this very call before it came:
-	// where a rule wants them to be asked, they are not asked again.
+	// Confirm is called once the call's tab is known and the policy allows it; it may ask the person itself. asked
+	// reports whether the policy asked them already, with Note as part of the question. Its error is a *fault.Error.
+	// Both may be left out. Consent: the person has allowed this very call before it was made, so that the policy does
+	// not ask again.
 	Confirm func(ctx context.Context, asked bool) error
 	Note    string
 	Consent bool
 
-	// Paused is called when the call begins to wait for a person, and resume when it has their answer. A built-in tool
-	// is given one that stops the clock of its own call, for what it waits for itself. Nil: nobody wants to know.
+	// Paused is called when the call begins to wait for a person, and resume when it has their answer. Built-in tools
+	// get a Paused that stops the clock of their call; they call it for what they ask themselves. May be nil.
 	Paused func() (resume func())
 
 	// Ask asks the person behind the client and waits for the answer, or for ctx. It is nil when the client cannot ask.
@@ -100,15 +100,15 @@ type LogEntry struct {
 // Result is what a call that succeeded answers.
 type Result struct {
 	Output     json.RawMessage // the tool's value, compact JSON
-	Structured bool            // Output is told, too: an object that fits the output schema, or that was asked for
-	Note       json.RawMessage // what structured content says of the answer besides Output, as NoteMember; nil: nothing
+	Structured bool            // Output fits the output schema, or the caller asked for structuredContent
+	Note       json.RawMessage // added to structuredContent as NoteMember; nil: none
 	Content    []Content       // when set, sent in place of Output as text (images, resource links)
 	Warnings   []string        // what was repaired, truncated or ignored; one sentence each
 	Meta       Meta
 }
 
-// NoteMember is the member of structured content in which the relay says what it did to a result. Clients that show
-// their model structured content show it nothing else.
+// NoteMember is the member of structuredContent in which the relay says how it shortened a result: many clients show
+// their model nothing but structuredContent.
 const NoteMember = "_tabrelay"
 
 // Content is one MCP content block already encoded as JSON.
@@ -126,7 +126,7 @@ type Meta struct {
 	Attempts      int
 	Duration      time.Duration
 	ResultID      string // of the whole, when the answer is a part of it; see StoredResult
-	Untrusted     bool   // words of a page are in it, or of somebody else whom nobody vouches for
+	Untrusted     bool   // it contains text of a page or of another source that is not trusted
 }
 
 // State is how far a journalled call got.
@@ -176,10 +176,10 @@ type Answer struct {
 	Content json.RawMessage // an object, only with "accept"
 }
 
-// Bounds say which agent makes the calls of a session, for whom, and what it may use at the most. What
-// it does not bound is as for the client that asked it.
+// Bounds limit a session in which an agent acts for a client. Whatever they do not limit is as for the session of that
+// client.
 type Bounds struct {
-	By      string // the capability that gave them, and runs what comes in as a call of a client
+	By      string // the capability that set them, and carries out the session's calls
 	Agent   string // id of the agent
 	Session string // id of the agent session, as sessions_create answers it
 	Asker   string // ID of the session that asked the agent

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Selector says which tab an attempt of a call is meant for.
+// Selector says which tabs an attempt of a call may go to.
 type Selector struct {
 	ID       ID // of the attempt
 	Session  Session
@@ -17,12 +17,12 @@ type Selector struct {
 	InFront  bool   // without TabID: the tab that the session used last, or the one the person looks at, and no other
 	Avoid    []int  // tabs to leave out while there are others; only with Profile, and without TabID
 	Profile  string // id or label; empty: any
-	Stay     Target // the tab it was given before it waited: given again while it still shows the site; zero: none
+	Stay     Target // the tab chosen before the attempt waited: chosen again if it still shows the site; zero: none
 	Write    bool
 	PageTool string // which tool of the page the tab has to offer; empty: none
 	OpenURL  string // where the web app can be opened, for hints
 
-	// Hides reports whether a site is off for the call, so that no failure tells of its tabs; nil: none is.
+	// Hides reports whether a site is off for the call, so that failures do not name its tabs; nil: none is.
 	Hides func(origin string) bool
 }
 
@@ -38,22 +38,21 @@ type Target struct {
 	Others    int    // how many other tabs of the same site that profile has
 }
 
-// Order is what the browser is told of a call besides where it runs: members of the call frame, which the road decides
-// and the hub passes on.
+// Order has the members of the call frame that dispatch sets and the hub passes on unchanged.
 type Order struct {
 	CorrelationID    ID              `json:"correlationId,omitempty"` // of the call, where ID is a later attempt's own
 	Hash             string          `json:"hash"`                    // of the plugin's files
 	Title            string          `json:"title,omitempty"`         // what people call the tool
-	Viewer           string          `json:"viewer,omitempty"`        // tells sessions apart that look at one page
+	Viewer           string          `json:"viewer,omitempty"`        // a hash of the session: tells apart sessions that read the same page
 	Settings         json.RawMessage `json:"settings,omitempty"`
-	Secret           bool            `json:"secret,omitempty"` // a setting is not for a page that could read it
+	Secret           bool            `json:"secret,omitempty"` // Settings has a secret: not for a page whose scripts could read it
 	ProgressExtends  bool            `json:"progressExtends"`
 	ProgressPattern  string          `json:"progressPattern,omitempty"` // RE2; lines of the console
 	MaxResultBytes   int             `json:"maxResultBytes"`
 	MaxBytes         int             `json:"maxBytes,omitempty"` // a result up to it reaches the caller whole
 	ConsoleTailBytes int             `json:"consoleTailBytes"`   // 0: no console tail
 	Trace            bool            `json:"trace,omitempty"`    // failures name their place in the adapter
-	Follow           bool            `json:"follow,omitempty"`   // somebody works on the plugin, and is told more
+	Follow           bool            `json:"follow,omitempty"`   // the plugin's author follows its calls: report console and uncaught errors, too
 	Sites            *Sites          `json:"sites,omitempty"`    // whose documents it may touch; nil: its target
 }
 
@@ -61,11 +60,11 @@ type Order struct {
 type Invocation struct {
 	Selector
 	Order
-	Adapter, Entry string // of the browser, in place of Plugin and Tool; empty: these
+	Adapter, Entry string // names that the extension is sent in place of Plugin and Tool; empty: these
 	Tool           string // without the plugin's name
 	Arguments      json.RawMessage
-	Timeout        time.Duration // of the page, without progress
-	MaxTimeout     time.Duration // of the page, with any progress
+	Timeout        time.Duration // in the page, restarted by progress where Order.ProgressExtends
+	MaxTimeout     time.Duration // in the page, whatever progress it reports
 
 	// Progress and Log are never called concurrently, and never after the attempt ended. Any of these may be nil.
 	Progress func(Progress)

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Rule is a permission that a person gave or took.
+// Rule is a permission that a person set.
 type Rule struct {
 	Target  string    // a tool, a plugin, an origin, or "default"
 	Client  string    // empty: every client
@@ -15,8 +15,8 @@ type Rule struct {
 	By      string    // "panel", "terminal"
 }
 
-// Shown is what a person sees of a call's arguments. Characters are those of all names and values as they were sent;
-// each of them is in Lines, in Hidden or in Secret.
+// Shown is what a person sees of a call's arguments. Each of the Characters of the names and values that were sent is
+// in Lines, or counted in Hidden or in Secret.
 type Shown struct {
 	Lines      []Line `json:"lines"`
 	Summary    string `json:"summary"`    // how much there is, in one line
@@ -33,13 +33,13 @@ type Line struct {
 	Pieces    []Piece `json:"pieces"`
 }
 
-// Piece is a stretch of text that somebody said.
+// Piece is a stretch of text with its author.
 type Piece struct {
 	Kind PieceKind `json:"kind"`
 	Text string    `json:"text"`
 }
 
-// PieceKind is whose words a piece is.
+// PieceKind says who wrote a piece.
 type PieceKind string
 
 // The kinds.
@@ -49,13 +49,13 @@ const (
 	PieceNote  PieceKind = "note"  // the relay's
 )
 
-// Part is a stretch of all arguments of a call, for whoever opens them.
+// Part is one page of all arguments of a call, for a person who reads them in full.
 type Part struct {
 	Lines []Line `json:"lines"`
 	Next  int    `json:"next,omitempty"` // where the next part begins; 0: this is the last one
 }
 
-// Decision is what a person says about what waits for them.
+// Decision is a person's answer to a pending approval.
 type Decision struct {
 	Allow  bool
 	For    string // of an allowed one: "once", "session", "always", or how long, such as "1h"; empty: what was asked
@@ -113,7 +113,7 @@ type Approval struct {
 	AllowedNext bool `json:"allowedNext,omitempty"`
 }
 
-// Difference is one thing that would be otherwise, mostly one that lets agents do more than before.
+// Difference is one thing that a change would change.
 type Difference struct {
 	What   string `json:"what"`
 	Before string `json:"before"`

@@ -10,8 +10,7 @@ const (
 	SiteOff  SiteState = "off"  // never
 )
 
-// Sites is which sites a call may touch, wherever it meets their documents: in the tab itself, in frames, in tabs that
-// it opens. It is what the policy says for its client, tool and session.
+// Sites says, by origin, which documents a call may touch: in its tab, in frames, and in tabs that it opens.
 type Sites struct {
 	Rest    SiteState            `json:"rest"`    // of every origin that is not in Origins
 	Origins map[string]SiteState `json:"origins"` // by origin, such as https://example.org

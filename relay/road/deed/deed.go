@@ -109,7 +109,7 @@ func Of(tool string, arguments, answer json.RawMessage, origin string) (deeds ca
 	if told.Origin != origin {
 		deeds.Frame = told.Origin
 	}
-	deeds.Print = answer
+	deeds.Targets = answer
 	return deeds, true
 }
 
@@ -127,7 +127,7 @@ func OfTab(tool string, arguments json.RawMessage) call.Deeds {
 		case "reload":
 			return call.Deeds{Sentences: []string{"Load the page again"}}
 		}
-		return call.Deeds{Sentences: []string{"Go to " + quoted(to, mostAddress)}}
+		return call.Deeds{Sentences: []string{"Go to " + quoted(to, maxAddress)}}
 	}
 	return call.Deeds{}
 }

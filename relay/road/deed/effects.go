@@ -31,7 +31,7 @@ var pays = regexp.MustCompile(`(?i)(?:^|[^\pL])(?:` + strings.Join([]string{
 var secrets = map[string]string{"password": "a password", "payment": "payment details", "code": "a one-time code",
 	"secret": "a secret"}
 
-// effects is what a step does that weighs more than that it changes something.
+// effects are the consequences of a step that have more weight than a change.
 func (s step) effects(targets []*target) (list []string) {
 	if s.tool == "upload" {
 		list = append(list, "Hands over files")

@@ -26,7 +26,7 @@ func (t *target) kind() string {
 	if kind, ok := kinds[t.Role]; ok {
 		return kind
 	}
-	if role := untrusted.Name(t.Role, mostName); role != "" {
+	if role := untrusted.Name(t.Role, maxName); role != "" {
 		return role
 	}
 	return something

@@ -13,11 +13,11 @@ import (
 )
 
 const (
-	mostName    = 100 // characters of what a page calls something
-	mostValue   = 160 // of what is typed
-	mostAddress = 160
-	mostHost    = 100
-	mostFiles   = 3 // that are named
+	maxName    = 100 // characters of what a page calls something
+	maxValue   = 160 // of what is typed
+	maxAddress = 160
+	maxHost    = 100
+	maxFiles   = 3 // that are named
 )
 
 func quoted(text string, most int) string { return `"` + untrusted.Name(text, most) + `"` }
@@ -29,7 +29,7 @@ func word(text string) string {
 	if plainWord.MatchString(text) {
 		return text
 	}
-	return quoted(text, mostValue)
+	return quoted(text, maxValue)
 }
 
 // sentences is what a step does, one sentence for each of its targets.
@@ -47,7 +47,7 @@ func (s step) sentences(targets []*target) []string {
 	case "upload":
 		said = []string{s.upload(at(targets, 0))}
 	default:
-		return []string{"Do " + quoted(s.tool, mostName)}
+		return []string{"Do " + quoted(s.tool, maxName)}
 	}
 	said[len(said)-1] += s.dialogs()
 	for _, t := range targets {
@@ -73,7 +73,7 @@ func (s step) dialogs() string {
 	}
 	if members, ok := rawjson.Members(raw); ok {
 		text, _ := rawjson.Text(rawjson.Get(members, "text"))
-		return ", and answer " + quoted(text, mostValue) + " to what the page asks then"
+		return ", and answer " + quoted(text, maxValue) + " to what the page asks then"
 	}
 	return ""
 }
@@ -85,7 +85,7 @@ func (t *target) named() string {
 	case t == nil:
 		return "the page"
 	case t.Words != "":
-		return "what the agent calls " + quoted(t.Words, mostName) + ", which is not in the page yet"
+		return "what the agent calls " + quoted(t.Words, maxName) + ", which is not in the page yet"
 	}
 	kind := t.kind()
 	switch {
@@ -94,20 +94,20 @@ func (t *target) named() string {
 	case t.Name == "":
 		return kind + " without a name"
 	case t.Unnamed:
-		return kind + " without a name, perhaps " + quoted(t.Name, mostName)
+		return kind + " without a name, perhaps " + quoted(t.Name, maxName)
 	case kind == something:
-		return quoted(t.Name, mostName)
+		return quoted(t.Name, maxName)
 	}
-	return kind + " " + quoted(t.Name, mostName)
+	return kind + " " + quoted(t.Name, maxName)
 }
 
 // seen is a target by the words that are seen of it, where its name says something else.
 func (t *target) seen() string {
 	label := "it has no label"
 	if t.Name != "" && !t.Unnamed {
-		label = "its label says " + quoted(t.Name, mostName)
+		label = "its label says " + quoted(t.Name, maxName)
 	}
-	return "the " + t.kind() + " that shows " + quoted(t.Shows, mostName) + " (" + label + ")"
+	return "the " + t.kind() + " that shows " + quoted(t.Shows, maxName) + " (" + label + ")"
 }
 
 // sent says where a form goes.
@@ -126,7 +126,7 @@ func (t *target) sent() string {
 func (t *target) holds() string {
 	all := make([]string, 0, len(t.Holds)+1)
 	for _, one := range t.Holds {
-		said := quoted(one.Name, mostName)
+		said := quoted(one.Name, maxName)
 		switch {
 		case one.Checked:
 			said += " (checked)"
@@ -135,7 +135,7 @@ func (t *target) holds() string {
 		case isNumber(one.Value):
 			said += ": " + one.Value
 		default:
-			said += ": " + quoted(one.Value, mostValue)
+			said += ": " + quoted(one.Value, maxValue)
 		}
 		if one.Unseen {
 			said += " (not visible on the page)"
@@ -178,16 +178,16 @@ func siteOf(address string) string {
 func place(address string) string {
 	u, err := url.Parse(address)
 	if err != nil || !plainAddress.MatchString(address) {
-		return quoted(address, mostAddress)
+		return quoted(address, maxAddress)
 	}
 	host, rest := u.Host, u.EscapedPath()
-	if over := len(host) - mostHost; over > 0 {
+	if over := len(host) - maxHost; over > 0 {
 		host = "…" + host[over:]
 	}
 	if u.Scheme == "http" {
 		host = "http://" + host
 	}
-	return untrusted.Name(host, mostAddress) + untrusted.Name(rest, mostAddress-min(len(host), mostHost))
+	return untrusted.Name(host, maxAddress) + untrusted.Name(rest, maxAddress-min(len(host), maxHost))
 }
 
 func (s step) click(t *target) string {
@@ -259,7 +259,7 @@ func (t *target) field() string {
 	if t.Name == "" || t.Unnamed || t.Shows != "" {
 		return t.named()
 	}
-	return quoted(t.Name, mostName)
+	return quoted(t.Name, maxName)
 }
 
 var offs = regexp.MustCompile(`(?i)^"?(?:false|off|no|unchecked|0)"?$`)
@@ -272,11 +272,11 @@ func valueOf(raw json.RawMessage) string {
 		if isNumber(text) {
 			return text
 		}
-		return quoted(text, mostValue)
+		return quoted(text, maxValue)
 	}
 	items, ok := rawjson.Items(raw)
 	if !ok {
-		return untrusted.Name(string(raw), mostValue)
+		return untrusted.Name(string(raw), maxValue)
 	}
 	all := make([]string, len(items))
 	for i, one := range items {
@@ -302,7 +302,7 @@ func (s step) press(t *target) string {
 	case t != nil && t.Words != "":
 		return "Type in " + t.named() + typedKeys(text)
 	}
-	return "Type " + quoted(text, mostValue) + " in " + t.named() + typedKeys(text) + t.sent()
+	return "Type " + quoted(text, maxValue) + " in " + t.named() + typedKeys(text) + t.sent()
 }
 
 // typedKeys names the keys in a text that do something else than write, and that nobody would see in it.
@@ -335,7 +335,7 @@ func (s step) pointer(targets []*target) string {
 	case "select":
 		what := "Select the text of " + first.named()
 		if place != "" {
-			what = "Select " + quoted(place, mostValue) + " in " + first.named()
+			what = "Select " + quoted(place, maxValue) + " in " + first.named()
 		}
 		if second != nil {
 			what += " up to " + second.named()
@@ -377,11 +377,11 @@ func (s step) upload(t *target) string {
 	for i, file := range files {
 		members, _ := rawjson.Members(file)
 		name, _ := rawjson.Text(rawjson.Get(members, "name"))
-		if i < mostFiles {
+		if i < maxFiles {
 			names = append(names, word(name))
 		}
 	}
-	if more := len(files) - mostFiles; more > 0 {
+	if more := len(files) - maxFiles; more > 0 {
 		names = append(names, fmt.Sprintf("%d more", more))
 	}
 	to := t.named()

@@ -22,7 +22,7 @@ import (
 	"tabrelay/relay/road/schema"
 )
 
-// find looks up the tool, as far as its client may have it.
+// find looks up the tool and checks that the client's scope covers it.
 func (r *run) find() *fault.Error {
 	snapshot := r.Tools.Snapshot()
 	tool, ok := snapshot.Find(r.call.Tool)
@@ -44,11 +44,11 @@ func (r *run) mayCall(t *registry.Tool) bool {
 	return r.Scopes == nil || r.Scopes.Refuse(r.call.Session, t) == nil
 }
 
-// checkArguments takes out what is the relay's and checks the rest against the tool's schema. When nothing is
-// taken out, the tool gets the very bytes the caller sent. A tool whose schemas do not compile is unusable: it is taken
-// out of the registry.
+// checkArguments extracts the relay's own arguments and checks the rest against the tool's schema. Where there are
+// none, the tool gets exactly the bytes that the caller sent. A tool whose schemas do not compile is removed from the
+// registry.
 func (r *run) checkArguments() *fault.Error {
-	if failure := r.forTab(); failure != nil {
+	if failure := r.selectPageTool(); failure != nil {
 		return failure
 	}
 	if site := r.tool.Site; site != nil && len(site.Missing) > 0 {
@@ -71,7 +71,7 @@ func (r *run) checkArguments() *fault.Error {
 	if !utf8.Valid(r.args) { // a browser ends the whole link over such a frame
 		return fault.New(fault.ValidationError, "Invalid arguments: they are not UTF-8")
 	}
-	if failure := r.takeOwn(); failure != nil {
+	if failure := r.extractRelayArgs(); failure != nil {
 		return failure
 	}
 	if path := r.call.ArrayPath; path != "" {
@@ -81,7 +81,7 @@ func (r *run) checkArguments() *fault.Error {
 	}
 	if problems := input.Check(r.args); len(problems) > 0 {
 		var options []fault.Option
-		if r.tool.Bridge != nil {
+		if r.tool.AgenticText != nil {
 			options = append(options, fault.WithSource(fault.SourceInternal))
 		}
 		return fault.New(fault.ValidationError, "Invalid arguments: "+schema.Explain(problems), options...)
@@ -89,8 +89,8 @@ func (r *run) checkArguments() *fault.Error {
 	return nil
 }
 
-// lacksSettings refuses a call that would meet a plugin without what it says it needs: nobody could guess from how it
-// fails in the page that a setting is missing.
+// lacksSettings refuses a call of a plugin whose required settings are missing: its failure in the page would not say
+// so.
 func lacksSettings(site *registry.Site) *fault.Error {
 	name, lacking, given := site.Plugin.Manifest.Name, []string(nil), ""
 	for _, setting := range site.Missing {
@@ -102,9 +102,9 @@ func lacksSettings(site *registry.Site) *fault.Error {
 		fault.WithHint("Ask the person to run: tabrelay plugin configure "+name+given))
 }
 
-// forTab takes the tool of the page in the tab that the call names, where pages of several tabs have tools of that
-// name.
-func (r *run) forTab() *fault.Error {
+// selectPageTool replaces the tool by the one of the page in the tab that the call names, where pages in several tabs
+// have registered a tool of that name.
+func (r *run) selectPageTool() *fault.Error {
 	if r.tool.Page == nil || len(r.tool.Page.Others) == 0 {
 		return nil
 	}
@@ -118,8 +118,9 @@ func (r *run) forTab() *fault.Error {
 	return nil
 }
 
-// takeOwn takes the relay's own arguments out of a tool's. A tool that has an argument of the same name keeps it.
-func (r *run) takeOwn() *fault.Error {
+// extractRelayArgs moves the arguments that are for the relay (tabId, timeoutMs, ...) from args to relayArgs. A tool
+// that has an argument of the same name keeps it.
+func (r *run) extractRelayArgs() *fault.Error {
 	t := r.tool
 	if !t.TakesTab && !t.TakesProfile && !t.TakesInstance && !t.TakesTimeout && !t.TakesMaxBytes && !t.TakesArrayPath &&
 		!t.TakesSession {
@@ -135,7 +136,7 @@ func (r *run) takeOwn() *fault.Error {
 		if m.Name == "lane" && t.TakesSession && !t.HasProperty("lane") {
 			return invalid(m.Name, `is called "session" now`)
 		}
-		taken, expected := r.own.take(t, m.Name, m.Value)
+		taken, expected := r.relayArgs.read(t, m.Name, m.Value)
 		switch {
 		case !taken:
 			kept = append(kept, m)
@@ -147,7 +148,7 @@ func (r *run) takeOwn() *fault.Error {
 		}
 		seen[m.Name] = true
 	}
-	if t.NeedsInstance && r.own.instance == "" && r.own.tab == 0 {
+	if t.NeedsInstance && r.relayArgs.instance == "" && r.relayArgs.tab == 0 {
 		return fault.New(fault.InstanceRequired,
 			fmt.Sprintf("Plugin %s works with several instances: %s", t.Group, strings.Join(instances(t), ", ")))
 	}
@@ -158,37 +159,36 @@ func (r *run) takeOwn() *fault.Error {
 		return fault.New(fault.ValidationError, "Invalid arguments: they are not valid JSON")
 	}
 	r.args = rawjson.Join(kept)
-	r.call.MaxBytes = cmp.Or(r.own.maxBytes, r.call.MaxBytes)
-	r.call.ArrayPath = cmp.Or(r.own.arrayPath, r.call.ArrayPath)
-	r.call.Timeout = cmp.Or(r.own.timeout, r.call.Timeout)
-	if r.own.session != "" && r.call.Session.Bounds == nil { // whose session is its own, and no other's
+	r.call.MaxBytes = cmp.Or(r.relayArgs.maxBytes, r.call.MaxBytes)
+	r.call.ArrayPath = cmp.Or(r.relayArgs.arrayPath, r.call.ArrayPath)
+	r.call.Timeout = cmp.Or(r.relayArgs.timeout, r.call.Timeout)
+	if r.relayArgs.session != "" && r.call.Session.Bounds == nil { // whose session is its own, and no other's
 		base, _, _ := strings.Cut(r.call.Session.ID, call.NamedSession)
-		r.call.Session.ID = base + call.NamedSession + r.own.session
+		r.call.Session.ID = base + call.NamedSession + r.relayArgs.session
 	}
 	return nil
 }
 
-// relayArgs are the arguments that the relay takes for itself.
+// relayArgs are the arguments that are for the relay, not for the tool.
 type relayArgs struct {
 	tab       int
 	profile   string
 	instance  string // empty: any
-	session   string // of the caller's choice, within its client's
+	session   string // name of a session within that of the client
 	timeout   time.Duration
 	maxBytes  int
 	arrayPath string
 }
 
-// longestTimeout keeps what a call asks for within a time.Duration. What it may really take is decided where its
-// deadline is.
+// longestTimeout keeps timeoutMs within a time.Duration; setDeadline enforces the configured maximum.
 const longestTimeout = 365 * 24 * time.Hour
 
 // sessionName is what a caller may call a session of its own: agents that share an attachment or a token keep their
 // tabs apart by it.
 var sessionName = regexp.MustCompile(`^[A-Za-z0-9._-]{1,64}$`)
 
-// take takes an argument if it is the relay's own, and says what it expected when it got something else.
-func (o *relayArgs) take(t *registry.Tool, name string, value json.RawMessage) (taken bool, expected string) {
+// read sets an argument if it is one for the relay; expected is what its value should have been, if it is invalid.
+func (o *relayArgs) read(t *registry.Tool, name string, value json.RawMessage) (taken bool, expected string) {
 	switch {
 	case name == "tabId" && t.TakesTab:
 		n, err := strconv.ParseFloat(string(value), 64)

@@ -14,7 +14,7 @@ func TestCallersSize(t *testing.T) {
 	for value, want := range map[string]int{"1": 1, "2e3": 2000, "1000000000000": math.MaxInt32, "1e999": math.MaxInt32,
 		"0": 0, "-1": 0, "1.5": 0, `"7"`: 0, "null": 0, "-1e999": 0} {
 		var o relayArgs
-		_, expected := o.take(&registry.Tool{TakesMaxBytes: true}, "maxBytes", json.RawMessage(value))
+		_, expected := o.read(&registry.Tool{TakesMaxBytes: true}, "maxBytes", json.RawMessage(value))
 		if o.maxBytes != want || (expected == "") != (want > 0) {
 			t.Errorf("%s: %d, expected %q", value, o.maxBytes, expected)
 		}
@@ -25,7 +25,7 @@ func TestCallersTimeout(t *testing.T) {
 	for value, want := range map[string]time.Duration{"1": time.Millisecond, "2e3": 2 * time.Second,
 		"1e999": longestTimeout, "0": 0, "-1": 0, "1.5": 0, `"7"`: 0, "null": 0} {
 		var o relayArgs
-		_, expected := o.take(&registry.Tool{TakesTimeout: true}, "timeoutMs", json.RawMessage(value))
+		_, expected := o.read(&registry.Tool{TakesTimeout: true}, "timeoutMs", json.RawMessage(value))
 		if o.timeout != want || (expected == "") != (want > 0) {
 			t.Errorf("%s: %s, expected %q", value, o.timeout, expected)
 		}
@@ -37,7 +37,7 @@ func TestOnlyInstance(t *testing.T) {
 	only := &registry.Tool{TakesInstance: true, Site: &registry.Site{Instances: []registry.Instance{{Name: "home"}}}}
 	for value, want := range map[string]bool{`"home"`: true, `"work"`: false, "7": false, "null": false} {
 		var o relayArgs
-		if _, expected := o.take(only, "instance", json.RawMessage(value)); (expected == "") != want {
+		if _, expected := o.read(only, "instance", json.RawMessage(value)); (expected == "") != want {
 			t.Errorf("%s: expected %q", value, expected)
 		}
 	}

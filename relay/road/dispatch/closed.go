@@ -9,71 +9,71 @@ import (
 	"tabrelay/relay/road/fault"
 )
 
-// siteClosed is with what a call ends before it looks at, or does something in, a document whose site is off or to be
-// asked about: one in a frame of the tab's page, for which the call was permitted.
-const siteClosed fault.Code = "SITE_CLOSED"
+// codeSiteClosed is the code with which the extension refuses to read or touch the document of a frame whose site is
+// off or needs a question, in a tab for whose page the call is permitted.
+const codeSiteClosed fault.Code = "SITE_CLOSED"
 
-// mostSitesAsked bounds about how many sites of frames a person is asked for one call.
-const mostSitesAsked = 8
+// maxSitesAsked is about how many sites of frames a person is asked for one call at the most.
+const maxSitesAsked = 8
 
-// closedSite is what the extension says of such a document.
+// closedSite is the data of a failure with codeSiteClosed.
 type closedSite struct {
 	Origin   string         `json:"origin"`
 	State    call.SiteState `json:"state"`
 	Excluded bool           `json:"excluded"` // its address is one that the configuration leaves out
 }
 
-// closedBy reads it out of a failure. Nothing was done in that document, and nothing elsewhere that would count.
-func closedBy(f *fault.Error) (site closedSite, ok bool) {
-	if f.Code != siteClosed || f.Outcome != fault.NotExecuted {
+// closedSiteOf returns the data of a failure with codeSiteClosed, if it is one and nothing was done.
+func closedSiteOf(f *fault.Error) (site closedSite, ok bool) {
+	if f.Code != codeSiteClosed || f.Outcome != fault.NotExecuted {
 		return site, false
 	}
-	if json.Unmarshal(unquoted(f.Data), &site) != nil {
+	if json.Unmarshal(unquoteJSON(f.Data), &site) != nil {
 		return site, false
 	}
 	return site, site.Origin == "null" || strings.HasPrefix(site.Origin, "http")
 }
 
-// inSite is the call in a frame of its tab that has another site.
-func (r *run) inSite(at *call.Target, origin string) call.Access {
+// accessInFrame is the call as the policy sees it in a frame of its tab with this origin.
+func (r *run) accessInFrame(at *call.Target, origin string) call.Access {
 	access := r.access(at)
 	access.At = inFrame(at, origin)
 	access.Approved = r.consent.sites[origin]
-	access.Once = origin == "null" // who knows whose the next one would be
-	access.Deeds.Frame = ""        // At is that
+	access.Once = origin == "null" // every opaque origin is written "null": the next one may be another site's
+	access.Deeds.Frame = ""        // access.At has the frame's origin already
 	return access
 }
 
-// permitSite asks the person about the site of a frame that the call is to touch; asked says that the call is to be
-// sent once more. What is off stays so.
+// permitSite asks the person about the site of a frame that the call is to touch; asked: the call is to be sent once
+// more. A site that is off is refused without a question.
 func (r *run) permitSite(at *call.Target, why *fault.Error) (asked bool, failure *fault.Error) {
-	site, ok := closedBy(why)
-	if !ok || r.Policy == nil || !r.meetsSites() {
+	site, ok := closedSiteOf(why)
+	if !ok || r.Policy == nil || !r.mayTouchOtherSites() {
 		return false, why
 	}
 	if refused := r.refuseSite(at, site); refused != nil {
 		return false, refused
 	}
-	access := r.inSite(at, site.Origin)
+	access := r.accessInFrame(at, site.Origin)
 	says, failure := r.Policy.Allow(access)
 	_, before := r.consent.sites[site.Origin]
 	switch {
 	case failure != nil:
 		return false, failure
-	case before, len(r.consent.sites) >= mostSitesAsked:
+	case before, len(r.consent.sites) >= maxSitesAsked:
 		return false, why
 	case !says.Ask, r.call.Consent:
-		r.open(access, r.Policy.BindingOf(access)) // the person has allowed it
+		r.allowSite(access, r.Policy.BindingOf(access)) // the person has allowed it
 		return true, nil
 	}
-	if failure := r.foresee(at); failure != nil {
+	if failure := r.preview(at); failure != nil {
 		return false, failure
 	}
-	access = r.inSite(at, site.Origin)
+	access = r.accessInFrame(at, site.Origin)
 	failure = r.ask(func(ctx context.Context) *fault.Error {
 		approved, failure := r.Policy.Ask(ctx, access, r.call.Ask, r.reports.announce)
 		if failure == nil {
-			r.open(access, approved)
+			r.allowSite(access, approved)
 		}
 		return failure
 	})
@@ -83,8 +83,8 @@ func (r *run) permitSite(at *call.Target, why *fault.Error) (asked bool, failure
 // refuseSite is the refusal of a call that is for a frame whose site is off, or whose address is left out; nil: the
 // person can be asked.
 func (r *run) refuseSite(at *call.Target, site closedSite) *fault.Error {
-	access := r.inSite(at, site.Origin)
-	r.frame = access.At
+	access := r.accessInFrame(at, site.Origin)
+	r.closedFrame = access.At
 	_, denied := r.Policy.Allow(access)
 	switch {
 	case site.Excluded:
@@ -96,37 +96,36 @@ func (r *run) refuseSite(at *call.Target, site closedSite) *fault.Error {
 	return denied
 }
 
-// open lets the call touch the documents of a site.
-func (r *run) open(a call.Access, approved call.Binding) {
+// allowSite lets the call touch the documents of the site of a.
+func (r *run) allowSite(a call.Access, approved call.Binding) {
 	if r.consent.sites == nil {
 		r.consent.sites = map[string]call.Binding{}
 	}
 	r.consent.sites[a.At.Origin] = approved
 }
 
-// sites is which documents the call may touch in the tab that is its target: nil for a tool that runs in the page
-// alone.
+// sites says which documents the call may touch in its tab; nil for a tool that runs only in the tab's page.
 func (r *run) sites(at *call.Target) *call.Sites {
-	if r.Policy == nil || !r.meetsSites() {
+	if r.Policy == nil || !r.mayTouchOtherSites() {
 		return nil
 	}
 	sites := r.Policy.Sites(r.access(at))
-	if _, origin := r.leadsTo(); origin != "" && r.addressAllowed(at) {
+	if _, origin := r.loadedAddress(); origin != "" && r.addressAllowed(at) {
 		sites.Origins[origin] = call.SiteOpen
 	}
 	if frame := r.deeds.Frame; frame != "" && r.consent.given() && sites.Of(frame) == call.SiteAsk {
 		sites.Origins[frame] = call.SiteOpen // the question named it
 	}
 	for origin := range r.consent.sites {
-		if says, failure := r.Policy.Allow(r.inSite(at, origin)); failure == nil && !says.Ask {
+		if says, failure := r.Policy.Allow(r.accessInFrame(at, origin)); failure == nil && !says.Ask {
 			sites.Origins[origin] = call.SiteOpen
 		}
 	}
 	return &sites
 }
 
-// meetsSites reports whether the call may meet documents of other sites than its target's.
-func (r *run) meetsSites() bool {
+// mayTouchOtherSites reports whether the call may meet documents of other sites than its target's.
+func (r *run) mayTouchOtherSites() bool {
 	t := r.tool
 	return t.Browses || t.Page != nil || t.Spec.Frames == "all"
 }

@@ -13,38 +13,37 @@ import (
 // grace is how much later than the page the relay gives up, so that the page normally reports first.
 const grace = 2 * time.Second
 
-// slowGrace is how much later the relay gives up on a page that is not in front: after five minutes there Chrome lets
+// hiddenGrace is how much later the relay gives up on a page that is not in front: after five minutes there Chrome lets
 // its timers go off once a minute, so that progress, and the page's own report, can come that late.
-const slowGrace = 65 * time.Second
+const hiddenGrace = 65 * time.Second
 
 // errDeadline is the cause of a call's context when one of its clocks ran out.
 var errDeadline = errors.New("the call's deadline passed")
 
-// clock is the time one call has, from setDeadline on. Two clocks run: idle, which every progress sets back, and
-// longest, which nothing does. Both start when the page starts the tool; what the call waited for before that is not
-// counted, but bounded.
+// clock enforces the time limits of one call. Two timers run from when the page starts the tool: idleTimer, which
+// progress restarts, and maxTimer, which it does not. Until then idleTimer bounds how long the call may wait to start.
 type clock struct {
 	timeout time.Duration // of the page; the relay's is grace longer
 	longest time.Duration
 	grace   time.Duration // the relay's clocks run that much longer than the page's; 0: there is no page
 	extends bool
-	made    time.Time // moved on by the time the call was held
+	created time.Time // later by the time the call was held
 
-	ctx    context.Context // of the delivery: ends with the caller's, by a clock, or by shutdown
-	cancel context.CancelCauseFunc
-	unstop func() bool
+	ctx          context.Context // of all attempts: ends with the caller's, by a timer, or by shutdown
+	cancel       context.CancelCauseFunc
+	stopWatching func() bool
 
-	mu      lock.Mutex
-	started time.Time // zero until the page started the tool
-	touched time.Time // last progress, or the start
-	idle    *time.Timer
-	total   *time.Timer // nil until started
-	reason  fault.Reason
-	slowed  bool      // the page is not in front
-	bound   time.Time // until the start: when the call has waited too long for it
-	held    time.Time // since when the call waits for its turn; zero: it does not
-	pauses  int       // that have not ended
-	paused  time.Time // since when, where there are some
+	mu           lock.Mutex
+	started      time.Time // zero until the page started the tool
+	lastProgress time.Time // last progress, or the start
+	idleTimer    *time.Timer
+	maxTimer     *time.Timer // nil until started
+	reason       fault.Reason
+	hidden       bool      // the page is not in front
+	startBy      time.Time // when the call has waited too long to start
+	heldSince    time.Time // since when the call waits for its turn; zero: it does not
+	pauses       int       // open calls of pause
+	pausedSince  time.Time // set while pauses > 0
 }
 
 // setDeadline decides how much time the call has: the caller's wish, else the tool's, else the default, and
@@ -66,26 +65,26 @@ func (r *run) setDeadline() {
 		}
 	}
 	c := &r.clock
-	c.timeout, c.longest, c.extends, c.made = min(timeout, longest), longest, r.ProgressExtends, time.Now()
+	c.timeout, c.longest, c.extends, c.created = min(timeout, longest), longest, r.ProgressExtends, time.Now()
 	if r.tool.Run == nil {
 		c.grace = grace
 	}
 	c.ctx, c.cancel = context.WithCancelCause(r.ctx)
-	c.unstop = context.AfterFunc(r.Dispatcher.stop, func() { c.cancel(errShutdown) })
+	c.stopWatching = context.AfterFunc(r.Dispatcher.stop, func() { c.cancel(errShutdown) })
 	most := c.timeout + c.grace + r.ReconnectWait
-	c.bound = c.made.Add(most)
-	c.idle = time.AfterFunc(most, func() { c.expire(c.short()) })
+	c.startBy = c.created.Add(most)
+	c.idleTimer = time.AfterFunc(most, func() { c.expire(c.timeoutReason()) })
 }
 
-// short is the reason when the timeout passes.
-func (c *clock) short() fault.Reason {
+// timeoutReason is the reason to report when the timeout passes.
+func (c *clock) timeoutReason() fault.Reason {
 	if c.extends {
 		return fault.Idle
 	}
 	return fault.Fixed
 }
 
-// start starts the clocks. A second attempt of the call does not start them again.
+// start starts both timers; only the first attempt does.
 func (c *clock) start() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -93,38 +92,38 @@ func (c *clock) start() {
 		return
 	}
 	c.started = time.Now()
-	c.touched = c.started
-	c.idle.Reset(c.timeout + c.grace)
+	c.lastProgress = c.started
+	c.idleTimer.Reset(c.timeout + c.grace)
 	if c.extends {
-		c.total = time.AfterFunc(c.longest+c.grace, func() { c.expire(fault.MaxExceeded) })
+		c.maxTimer = time.AfterFunc(c.longest+c.grace, func() { c.expire(fault.MaxExceeded) })
 	}
 }
 
-// hold stops the clock for a call that waits for its turn. Once the page has started the tool nothing does.
+// hold stops the timer of a call that waits for its turn or for a person, until release. It does nothing once the page
+// has started the tool: see pause.
 func (c *clock) hold() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.started.IsZero() && c.ctx.Err() == nil && c.idle.Stop() {
-		c.held = time.Now()
+	if c.started.IsZero() && c.ctx.Err() == nil && c.idleTimer.Stop() {
+		c.heldSince = time.Now()
 	}
 }
 
-// release lets the clock go on where it was held.
+// release ends hold.
 func (c *clock) release() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.held.IsZero() {
+	if c.heldSince.IsZero() {
 		return
 	}
-	waited := time.Since(c.held)
-	c.held, c.made, c.bound = time.Time{}, c.made.Add(waited), c.bound.Add(waited)
+	waited := time.Since(c.heldSince)
+	c.heldSince, c.created, c.startBy = time.Time{}, c.created.Add(waited), c.startBy.Add(waited)
 	if c.ctx.Err() == nil {
-		c.idle.Reset(time.Until(c.bound))
+		c.idleTimer.Reset(time.Until(c.startBy))
 	}
 }
 
-// pause stops the clocks of a call that has started while a person is asked; resume lets them go on, once nothing else
-// has stopped them.
+// pause stops both timers of a call that has started, while a person is asked. They go on when every pause has resumed.
 func (c *clock) pause() (resume func()) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -132,10 +131,10 @@ func (c *clock) pause() (resume func()) {
 		return func() {}
 	}
 	if c.pauses++; c.pauses == 1 {
-		c.paused = time.Now()
-		c.idle.Stop()
-		if c.total != nil {
-			c.total.Stop()
+		c.pausedSince = time.Now()
+		c.idleTimer.Stop()
+		if c.maxTimer != nil {
+			c.maxTimer.Stop()
 		}
 	}
 	return func() {
@@ -145,55 +144,55 @@ func (c *clock) pause() (resume func()) {
 			return
 		}
 		now := time.Now()
-		since := c.paused
-		c.started, c.touched = c.started.Add(now.Sub(since)), c.touched.Add(now.Sub(since))
-		c.idle.Reset(c.timeout + c.grace - now.Sub(c.touched))
-		if c.total != nil {
-			c.total.Reset(c.longest + c.grace - now.Sub(c.started))
+		since := c.pausedSince
+		c.started, c.lastProgress = c.started.Add(now.Sub(since)), c.lastProgress.Add(now.Sub(since))
+		c.idleTimer.Reset(c.timeout + c.grace - now.Sub(c.lastProgress))
+		if c.maxTimer != nil {
+			c.maxTimer.Reset(c.longest + c.grace - now.Sub(c.started))
 		}
 	}
 }
 
-// progressed gives the call its timeout anew.
+// progressed restarts the timeout.
 func (c *clock) progressed() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.extends && !c.started.IsZero() && c.ctx.Err() == nil && c.pauses == 0 {
-		c.touched = time.Now()
-		c.idle.Reset(c.timeout + c.grace)
+		c.lastProgress = time.Now()
+		c.idleTimer.Reset(c.timeout + c.grace)
 	}
 }
 
-// slow gives a page that is not in front more time to report.
-func (c *clock) slow() {
+// noteHidden extends the grace for a page that is not in front, whose timers Chrome slows down.
+func (c *clock) noteHidden() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.slowed || c.grace == 0 || c.ctx.Err() != nil {
+	if c.hidden || c.grace == 0 || c.ctx.Err() != nil {
 		return
 	}
-	c.slowed, c.grace = true, slowGrace
+	c.hidden, c.grace = true, hiddenGrace
 	if c.started.IsZero() {
 		return // start sets the clocks
 	}
 	now := time.Now()
-	c.idle.Reset(c.timeout + c.grace - now.Sub(c.touched))
-	if c.total != nil {
-		c.total.Reset(c.longest + c.grace - now.Sub(c.started))
+	c.idleTimer.Reset(c.timeout + c.grace - now.Sub(c.lastProgress))
+	if c.maxTimer != nil {
+		c.maxTimer.Reset(c.longest + c.grace - now.Sub(c.started))
 	}
 }
 
-// wasSlow reports whether the page was not in front, and for how long the tool has run.
-func (c *clock) wasSlow() (bool, time.Duration) {
+// wasHidden reports whether the page was ever not in front, and for how long the tool has run.
+func (c *clock) wasHidden() (bool, time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.slowed && !c.started.IsZero(), time.Since(c.started)
+	return c.hidden && !c.started.IsZero(), time.Since(c.started)
 }
 
-// slowNotice is from when on an answer says why it may have taken so long.
-const slowNotice = 10 * time.Second
+// hiddenNotice is how long a tool must run in a hidden page before the answer says that this may be why.
+const hiddenNotice = 10 * time.Second
 
-func (r *run) warnSlow() {
-	if slow, ran := r.clock.wasSlow(); slow && ran > slowNotice {
+func (r *run) warnHidden() {
+	if slow, ran := r.clock.wasHidden(); slow && ran > hiddenNotice {
 		r.warn("The tab was not in front, where Chrome slows the timers of its page: in front the call may be faster.")
 	}
 }
@@ -207,8 +206,8 @@ func (c *clock) expire(reason fault.Reason) {
 	}
 }
 
-// left is what remains for the page: until its timeout, and until its maximum.
-func (c *clock) left() (timeout, longest time.Duration) {
+// remaining returns the time that the page has until its timeout, and until its maximum.
+func (c *clock) remaining() (timeout, longest time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.started.IsZero() {
@@ -216,46 +215,46 @@ func (c *clock) left() (timeout, longest time.Duration) {
 	}
 	now := time.Now()
 	longest = c.longest - now.Sub(c.started)
-	return min(c.timeout-now.Sub(c.touched), longest), longest
+	return min(c.timeout-now.Sub(c.lastProgress), longest), longest
 }
 
-// forRetry is how long another attempt may be put off. A page that has not started the tool has all its time before
-// it, but the attempts that it never answered have taken the caller's.
-func (c *clock) forRetry() time.Duration {
-	timeout, _ := c.left()
+// remainingForRetry is how long another attempt may be delayed. Before the tool has started, the page still has its
+// whole timeout, but the time since the call was made counts for the caller.
+func (c *clock) remainingForRetry() time.Duration {
+	timeout, _ := c.remaining()
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.started.IsZero() {
-		timeout -= time.Since(c.made)
+		timeout -= time.Since(c.created)
 	}
 	return timeout
 }
 
-// stop ends the clocks; the context ends with them.
+// stop stops the timers and cancels the context.
 func (c *clock) stop() {
 	if c.ctx == nil {
 		return
 	}
 	c.mu.Lock()
-	c.idle.Stop()
-	if c.total != nil {
-		c.total.Stop()
+	c.idleTimer.Stop()
+	if c.maxTimer != nil {
+		c.maxTimer.Stop()
 	}
 	c.mu.Unlock()
-	c.unstop()
+	c.stopWatching()
 	c.cancel(nil)
 }
 
-// timedOut words a timeout. The page reports its own by reason only.
+// timedOut renders a timeout. The page reports only the reason of its own.
 func (r *run) timedOut(f *fault.Error, reason fault.Reason) *fault.Error {
 	if reason == "" {
-		reason = r.clock.short()
+		reason = r.clock.timeoutReason()
 	}
 	hint := r.advice(f.Outcome)
 	if reason != fault.MaxExceeded {
 		hint += askForMore
 	}
-	if slow, _ := r.clock.wasSlow(); slow {
+	if slow, _ := r.clock.wasHidden(); slow {
 		hint += bringToFront
 	}
 	return fault.TimedOut(reason, r.clock.timeout, r.clock.longest, r.clock.extends, "", append(r.carriedOver(f),

@@ -42,12 +42,12 @@ type Options struct {
 	Audit   Audit  // nil: no call is written down
 	Log     zerolog.Logger
 
-	// Events hears news of calls, and Calls of the end of each call; nil: nobody does. Moved is told when Running
-	// (event.TopicRunning) or SignedOut (event.TopicPlugins) would answer something else; it must not block, and may be
-	// nil.
-	Events func(owner event.Owner, kind event.Kind, message string, data map[string]any)
-	Calls  *event.Bus
-	Moved  func(topics ...string)
+	// Events is called with events of calls, and the end of each call is published on Calls; both may be nil.
+	// TopicsChanged is called when Running (event.TopicRunning) or SignedOut (event.TopicPlugins) would answer
+	// something else; it must not block, and may be nil.
+	Events        func(owner event.Owner, kind event.Kind, message string, data map[string]any)
+	Calls         *event.Bus
+	TopicsChanged func(topics ...string)
 
 	Timeout         time.Duration // of a call whose tool and caller name none
 	MaxTimeout      time.Duration // no call lasts longer
@@ -109,7 +109,7 @@ type Scopes interface {
 	Refuse(s call.Session, t *registry.Tool) *fault.Error
 }
 
-// Dispatcher carries out calls. Callers reserve the order of their calls in its schedule.
+// Dispatcher carries out calls. Callers reserve positions for their calls by the methods of its Scheduler.
 type Dispatcher struct {
 	Options
 	*schedule.Scheduler
@@ -139,8 +139,8 @@ func New(o Options) *Dispatcher {
 	if o.Events == nil {
 		o.Events = func(event.Owner, event.Kind, string, map[string]any) {}
 	}
-	if o.Moved == nil {
-		o.Moved = func(...string) {}
+	if o.TopicsChanged == nil {
+		o.TopicsChanged = func(...string) {}
 	}
 	d := &Dispatcher{
 		Options: o, Scheduler: schedule.New(o.Limits), live: map[*run]chan struct{}{},
@@ -158,25 +158,25 @@ type run struct {
 	call  call.Call
 	began time.Time
 
-	// What find and checkArguments made of the call.
-	tool   *registry.Tool
-	own    relayArgs
-	args   json.RawMessage // the tool's
-	output *schema.Schema  // of what the tool returns; nil: it declares none
+	// Set by find and checkArguments.
+	tool      *registry.Tool
+	relayArgs relayArgs
+	args      json.RawMessage // of the tool, without relayArgs
+	output    *schema.Schema  // of what the tool returns; nil: it declares none
 
 	clock   clock
 	reports reports
 	status  status
 
-	admitted bool
-	verdict  call.Verdict // of the rules, when they were asked last
-	frame    *call.Target // that was closed to it last; nil: none was
-	consent  consent
-	deeds    call.Deeds // what the person is asked about, or has allowed
-	ticket   schedule.Ticket
-	pass     breaker.Pass // nil: the breaker was not asked
-	refused  bool         // by a person, a rule, or the relay for its own protection: it is not tried again
-	tries    tries
+	admitted    bool
+	verdict     call.Verdict // of the rules, when they were asked last
+	closedFrame *call.Target // that was closed to it last; nil: none was
+	consent     consent
+	deeds       call.Deeds // what the person is asked about, or has allowed
+	ticket      schedule.Ticket
+	pass        breaker.Pass // nil: the breaker was not asked
+	refused     bool         // by a person, a rule, or the relay for its own protection: it is not tried again
+	tries       tries
 
 	maxBytes int          // of the answer
 	reply    *call.Reply  // of a plugin's tool
@@ -188,8 +188,8 @@ type run struct {
 // known of the outcome.
 func (d *Dispatcher) Do(ctx context.Context, c call.Call) (*call.Result, *fault.Error) {
 	r := &run{Dispatcher: d, ctx: ctx, call: c, began: time.Now(), ticket: d.Ticket(c.Position)}
-	r.reports.tell, r.reports.write = c.Progress, r.logged
-	defer r.end()
+	r.reports.onProgress, r.reports.onLog = c.Progress, r.logged
+	defer r.finish()
 	for _, step := range [...]func(*run) *fault.Error{
 		(*run).find,
 		(*run).checkArguments,
@@ -214,7 +214,7 @@ func (d *Dispatcher) Do(ctx context.Context, c call.Call) (*call.Result, *fault.
 	return r.result, nil
 }
 
-// step tells who follows this call what has just been done.
+// step reports what has just been done to who traces this call.
 func (r *run) step(format string, about ...any) {
 	if r.call.Step != nil {
 		r.call.Step(fmt.Sprintf(format, about...))
@@ -238,12 +238,12 @@ func (r *run) begin() *fault.Error {
 	r.mu.Unlock()
 	r.admitted = true
 	r.step("tool found, arguments valid; it may take %s", r.clock.timeout)
-	r.Moved(event.TopicRunning)
-	return r.stillOffered() // whoever removed it before now did not see this call among the running ones
+	r.TopicsChanged(event.TopicRunning)
+	return r.checkStillOffered() // whoever removed it before now did not see this call among the running ones
 }
 
-// end leaves nothing of the call behind.
-func (r *run) end() {
+// finish releases what the call holds, and removes it from those that run.
+func (r *run) finish() {
 	r.reports.close()
 	r.reportToBreaker(breaker.Nothing)
 	r.ticket.Leave()
@@ -261,14 +261,14 @@ func (r *run) end() {
 		r.idle = nil
 	}
 	r.mu.Unlock()
-	r.Moved(event.TopicRunning)
+	r.TopicsChanged(event.TopicRunning)
 	r.running.Done()
 }
 
 // carryOut runs the tool: in a page, or in the relay itself when it is built in.
 func (r *run) carryOut() *fault.Error {
 	if r.tool.Run != nil {
-		r.ticket.Leave() // it needs no tab, so that nothing has to stay behind it
+		r.ticket.Leave() // it needs no tab: no call has to wait behind it
 		return r.failureByCause(r.runHere())
 	}
 	r.ticket.Session, r.ticket.Write = cmp.Or(r.call.Session.ID, r.call.Session.Client), !r.tool.ReadOnly
@@ -281,7 +281,7 @@ func (r *run) carryOut() *fault.Error {
 
 // runHere runs a tool of the relay itself.
 func (r *run) runHere() (failure *fault.Error) {
-	if r.call.Resume && !r.tool.Idempotent { // no journal says whether the relay before has begun it
+	if r.call.Resume && !r.tool.Idempotent { // built-in tools are not journalled: an earlier relay may have run it
 		return fault.New(fault.ShuttingDown, "The relay ended while the call may have run, and was started again",
 			fault.WithOutcome(fault.Unknown), fault.WithRetryable(false),
 			fault.WithHint("What it does may have happened, all or some of it: read the pages before repeating it. "+
@@ -311,11 +311,11 @@ func (r *run) runHere() (failure *fault.Error) {
 		}
 	}()
 	c := r.call
-	c.Progress, c.Log, c.Paused = r.progressed, r.reports.log, r.waits
+	c.Progress, c.Log, c.Paused = r.progressed, r.reports.log, r.pauseForPerson
 	c.Consent = c.Consent || r.consent.given()
 	if ask := c.Ask; ask != nil {
 		c.Ask = func(ctx context.Context, q call.Question) (call.Answer, error) {
-			defer r.waits()()
+			defer r.pauseForPerson()()
 			ctx, cancel := context.WithTimeout(ctx, answerTime)
 			defer cancel()
 			return ask(ctx, q)
@@ -325,9 +325,9 @@ func (r *run) runHere() (failure *fault.Error) {
 	return failure
 }
 
-// waits stops the clock of a built-in tool's call while that waits for a person.
-func (r *run) waits() (resume func()) {
-	start, answered := r.clock.pause(), r.asking()
+// pauseForPerson stops the clock of the call while a built-in tool waits for a person.
+func (r *run) pauseForPerson() (resume func()) {
+	start, answered := r.clock.pause(), r.noteAsking()
 	return func() {
 		answered()
 		start()

@@ -13,9 +13,9 @@ import (
 	"tabrelay/relay/road/schedule"
 )
 
-// enter gets the call what it must have before it may be sent: its turn in the tab, which it keeps until it has ended
-// however often it is tried, a slot, which it has only while it runs, and the breaker's pass. Where it had to wait,
-// waited says so, and the tab may show something else by now.
+// enter acquires what a call needs before it is sent: its turn in the tab, which it keeps over all attempts, a slot,
+// which it holds only while an attempt runs, and a pass of the breaker. waited: it had to wait, and the tab may show
+// another page by now.
 func (r *run) enter(at call.Target) (waited bool, failure *fault.Error) {
 	ready, retry, err := r.ticket.Join(schedule.Tab{ProfileID: at.ProfileID, TabID: at.TabID})
 	if err != nil {
@@ -29,7 +29,7 @@ func (r *run) enter(at call.Target) (waited bool, failure *fault.Error) {
 	case ready:
 		r.pass, left = r.breakers.Allow(key)
 	default:
-		left = r.breakers.Wait(key) // waiting would be in vain
+		left = r.breakers.Wait(key) // an open breaker would refuse it after the wait
 	}
 	switch {
 	case left > 0:
@@ -40,8 +40,8 @@ func (r *run) enter(at call.Target) (waited bool, failure *fault.Error) {
 	return true, r.await()
 }
 
-// await waits for the call's turn in its tab, and then for a slot. It is not what the timeout is about: the clock
-// stands still meanwhile, but waiting for a turn ends after as long as the call may run.
+// await waits for the call's turn in its tab, and then for a slot. The call's clock is stopped meanwhile, but the wait
+// for a turn is limited to the call's timeout.
 func (r *run) await() *fault.Error {
 	r.clock.hold()
 	defer r.clock.release()
@@ -83,8 +83,8 @@ func (r *run) reportToBreaker(v breaker.Verdict) {
 	}
 }
 
-// verdictOf is what a call's end says about the plugin in its profile. What answers is well, be it with a failure.
-// Being busy or not ready yet is neither: it is said at once, so that holding calls back would protect nobody.
+// verdictOf is what a call's end means for the breaker. A page that answers, even with a failure, is a success. Busy or
+// not ready counts as neither: such answers come at once, so that holding calls back would protect nothing.
 func verdictOf(f *fault.Error) breaker.Verdict {
 	switch {
 	case f == nil, f.FromPage, f.Code == fault.InvalidOutput, f.Code == fault.OutputTooLarge:

@@ -14,9 +14,8 @@ import (
 	"tabrelay/relay/road/fault"
 )
 
-// failureByCause says in the contract's words why a delivery failed, when the reason is a clock, the caller or the
-// relay's end. Every other failure stays what it is. Whatever the reason, the outcome is the one the delivery
-// reported: only it knows.
+// failureByCause replaces a failure whose cause is a timeout, a cancel or the relay's end by the fault for that cause,
+// with the outcome of f. Every other failure is returned as it is.
 func (r *run) failureByCause(f *fault.Error) *fault.Error {
 	if f == nil {
 		return nil
@@ -26,7 +25,7 @@ func (r *run) failureByCause(f *fault.Error) *fault.Error {
 	}
 	cause := context.Cause(r.clock.ctx)
 	if cause == nil && r.tool.Run != nil {
-		return f // it has clocks of its own, and says itself which one ran out
+		return f // a built-in tool reports its own timeouts
 	}
 	if why, ok := errors.AsType[interrupted](cause); ok {
 		return r.interruptedByPerson(f, why)
@@ -45,8 +44,7 @@ func (r *run) failureByCause(f *fault.Error) *fault.Error {
 	}
 }
 
-// interruptedByPerson words the failure of a call that a person ended. What became of its action, only the delivery
-// knows.
+// interruptedByPerson renders the failure of a call that a person ended, with the outcome of f.
 func (r *run) interruptedByPerson(f *fault.Error, why interrupted) *fault.Error {
 	hint := "The tool never started. Do not call it again unless the person asks for it."
 	switch {
@@ -60,7 +58,7 @@ func (r *run) interruptedByPerson(f *fault.Error, why interrupted) *fault.Error 
 	return fault.New(fault.Cancelled, string(why), options...)
 }
 
-// What an agent may do after an interruption, where the table's advice is not the best.
+// Hints that depend on the outcome, in place of those of the fault table.
 const (
 	harmless     = "Repeating the call is harmless."
 	neverStarted = "The tool never started, so the call can be repeated."
@@ -70,7 +68,7 @@ const (
 		"minute. Ask the person to bring it to the front."
 )
 
-// advice is the next step by what is known of the outcome.
+// advice returns the hint for an outcome.
 func (r *run) advice(o fault.Outcome) string {
 	switch {
 	case o == fault.NotExecuted:
@@ -86,7 +84,7 @@ func (r *run) reworded(f *fault.Error, code fault.Code, message string) *fault.E
 	return fault.New(code, message, append(r.carriedOver(f), fault.WithHint(r.advice(f.Outcome)))...)
 }
 
-// carriedOver is what stays true of a failure whatever it is called.
+// carriedOver are the options that give another fault the details of f.
 func (r *run) carriedOver(f *fault.Error) []fault.Option {
 	return []fault.Option{
 		fault.WithOutcome(f.Outcome), fault.WithRetryable(r.tool.Idempotent || f.Outcome == fault.NotExecuted),
@@ -99,8 +97,8 @@ func (r *run) carriedOver(f *fault.Error) []fault.Option {
 	}
 }
 
-// forAgent is the failure as the agent gets it once no attempt follows. An action that may have happened is never
-// called retryable unless repeating it is harmless.
+// forAgent completes the failure of the last attempt for the agent. A call that may have run is retryable only if the
+// tool is idempotent.
 func (r *run) forAgent(f *fault.Error) *fault.Error {
 	if !f.FromPage && f.Outcome == fault.Unknown {
 		f.Retryable = r.tool.Idempotent && f.Class == fault.Transient // a tab that is gone does not come back
@@ -114,9 +112,9 @@ func (r *run) forAgent(f *fault.Error) *fault.Error {
 	return f
 }
 
-// classify gives an error of the link that nobody has named a class: by its type, else by the HTTP status or the
-// WebSocket close code it carries, else by the patterns a person configured. What a page threw, and what has a code
-// of its own, is never touched: a message is no identity.
+// classify gives an error of the link that has no code of its own a class: by its type, else by the HTTP status or the
+// WebSocket close code it carries, else by the configured patterns. Errors of pages and errors with a code are left as
+// they are: nothing is concluded from their messages.
 func (r *run) classify(f *fault.Error) *fault.Error {
 	if f.FromPage || f.Code != fault.InternalError || f.Err == nil {
 		return f
@@ -157,8 +155,8 @@ func byType(err error) fault.Class {
 	return ""
 }
 
-// byNumber asks an error for the status or close code it stands for (RFC 9110 section 15, RFC 6455 section 7.4, and
-// the close codes of relay/browser/wire).
+// byNumber classifies an error by its HTTP status or close code (RFC 9110 section 15, RFC 6455 section 7.4, and the
+// close codes of relay/browser/wire).
 func byNumber(err error) fault.Class {
 	type status interface{ HTTPStatus() int }
 	type closing interface{ CloseCode() int }

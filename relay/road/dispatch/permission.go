@@ -27,14 +27,14 @@ type Policy interface {
 	BindingOf(a call.Access) call.Binding
 }
 
-// consent is what a person said about a call.
+// consent is what a person has allowed for this call.
 type consent struct {
 	approved  call.Binding // zero: they were not asked
-	confirmed bool         // the call's own question was answered
-	secret    bool         // it is about sensitive fields: what it types is not kept
+	confirmed bool         // call.Call.Confirm has returned without an error
+	redact    bool         // it acts on sensitive fields: what it types is not recorded
 	sensitive bool         // they allowed it to act on sensitive fields (sensitive.go)
 
-	// What they allowed where the call loads an address of another site than its tab shows (leading.go).
+	// What they allowed where the call loads an address of another site than its tab shows (address.go).
 	address call.Binding
 	from    string // the origin that the tab showed then
 
@@ -45,16 +45,16 @@ func (c *consent) given() bool { return c.approved != call.Binding{} }
 
 // checkPermission refuses what is off, before anything waits for it.
 func (r *run) checkPermission() (failure *fault.Error) {
-	if failure = r.refuseSpelling(); failure == nil && r.Policy != nil {
+	if failure = r.checkAddressSpelling(); failure == nil && r.Policy != nil {
 		r.verdict, failure = r.Policy.Allow(r.access(nil))
 	}
 	return failure
 }
 
-// access is the call as those who decide see it.
+// access is the call as the policy sees it.
 func (r *run) access(at *call.Target) call.Access {
 	t := r.tool
-	opens, origin := r.leadsTo()
+	opens, origin := r.loadedAddress()
 	if t.Run != nil && origin != "" {
 		at = &call.Target{Origin: origin}
 	}
@@ -68,9 +68,9 @@ func (r *run) access(at *call.Target) call.Access {
 		a.Destructive, a.Additive = *hint, !*hint
 	}
 	if t.Acts {
-		a.Recorded = withoutTyped(r.args)
+		a.Recorded = redactTypedText(r.args)
 	} else if t.Browses {
-		a.Recorded = without(r.args, "value")
+		a.Recorded = redactMember(r.args, "value")
 	}
 	if t.Page != nil {
 		a.OfPage, a.At = true, inFrame(at, t.Page.Origin)
@@ -81,8 +81,8 @@ func (r *run) access(at *call.Target) call.Access {
 	return a
 }
 
-// permitAround refuses a tool of a frame in a page whose origin is off.
-func (r *run) permitAround(at call.Target) *fault.Error {
+// checkTabOrigin refuses a tool that a frame registered when the origin of the tab's page is off.
+func (r *run) checkTabOrigin(at call.Target) *fault.Error {
 	around := r.access(&at)
 	around.At = &at
 	_, failure := r.Policy.Allow(around)
@@ -100,14 +100,14 @@ func inFrame(at *call.Target, origin string) *call.Target {
 	return &frame
 }
 
-// permit says whether the call may run at a target, nil for the relay's own tools. Where a person has to say so, it
-// asks them and waits; then asked says so, and permit is called again with what they approved, for the tab may have
-// gone elsewhere.
+// permit checks whether the call may run at a target; nil for the relay's own tools. Where the person has to decide, it
+// asks and waits. asked then tells the caller to resolve the target and call permit again, because the tab may show
+// another page by now: the approval holds only for the page that it was given for.
 func (r *run) permit(at *call.Target) (asked bool, failure *fault.Error) {
 	if r.Policy != nil {
 		r.verdict, failure = r.Policy.Allow(r.access(at))
 		if failure == nil && r.tool.Page != nil && at != nil && at.Origin != r.tool.Page.Origin {
-			failure = r.permitAround(*at)
+			failure = r.checkTabOrigin(*at)
 		}
 		if failure == nil {
 			if asked, failure = r.permitAddress(at); asked {
@@ -137,11 +137,11 @@ func (r *run) permit(at *call.Target) (asked bool, failure *fault.Error) {
 
 // askPerson asks whether the call may run, with what it would do.
 func (r *run) askPerson(at *call.Target) *fault.Error {
-	if failure := r.foresee(at); failure != nil {
+	if failure := r.preview(at); failure != nil {
 		return failure
 	}
 	if r.deeds.Secret {
-		return r.askOnce(at, "")
+		return r.askAboutSensitiveField(at, "")
 	}
 	return r.ask(func(ctx context.Context) (failure *fault.Error) {
 		r.consent.approved, failure = r.Policy.Ask(ctx, r.access(at), r.call.Ask, r.reports.announce)
@@ -149,12 +149,12 @@ func (r *run) askPerson(at *call.Target) *fault.Error {
 	})
 }
 
-// ask asks a person while nothing waits for the call: it has no position, no turn and no slot, so that the session's
-// later calls pass, and its clocks stand still. The tool may be gone afterwards.
+// ask calls person, which asks the person, while the call holds no position, turn or slot, so that later calls of the
+// session pass it, and while its clocks are stopped. Afterwards the tool may be gone.
 func (r *run) ask(person func(context.Context) *fault.Error) *fault.Error {
 	r.reportToBreaker(breaker.Nothing)
 	r.ticket.Leave()
-	defer r.asking()()
+	defer r.noteAsking()()
 	resume := r.clock.pause()
 	r.clock.hold()
 	defer func() {
@@ -163,14 +163,14 @@ func (r *run) ask(person func(context.Context) *fault.Error) *fault.Error {
 	}()
 	failure := person(r.clock.ctx)
 	if failure == nil {
-		failure = r.stillOffered()
+		failure = r.checkStillOffered()
 	}
 	r.refused = failure != nil // whoever said no is not asked again
 	return failure
 }
 
-// stillOffered fails when the tool went away since it was found: no tab gets ready for it any more.
-func (r *run) stillOffered() *fault.Error {
+// checkStillOffered fails when the tool was removed since it was found.
+func (r *run) checkStillOffered() *fault.Error {
 	snapshot := r.Tools.Snapshot()
 	if _, ok := snapshot.Find(r.call.Tool); ok {
 		return nil
@@ -181,7 +181,7 @@ func (r *run) stillOffered() *fault.Error {
 	return fault.New(fault.UnknownTool, "The tool "+r.call.Tool+" was removed meanwhile")
 }
 
-// asFault is the failure in an error that a caller's question returned.
+// asFault returns the fault in an error of call.Call.Confirm.
 func asFault(err error) *fault.Error {
 	if err == nil {
 		return nil

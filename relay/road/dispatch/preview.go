@@ -17,9 +17,9 @@ import (
 // previewTime is how long a page may take to say what a call would do.
 const previewTime = 10 * time.Second
 
-// foresee finds out what an act of the browser's tools would do, for the person who is asked: its page says so, and
-// does nothing. A call that cannot be done fails here, and nobody is asked.
-func (r *run) foresee(at *call.Target) *fault.Error {
+// preview asks the page what an act of the browser's tools would do, for the question to the person. The page does
+// nothing. An act that cannot be done fails here, before anybody is asked.
+func (r *run) preview(at *call.Target) *fault.Error {
 	r.deeds = call.Deeds{}
 	t := r.tool
 	if !t.Acts || t.Develops || at == nil {
@@ -33,13 +33,13 @@ func (r *run) foresee(at *call.Target) *fault.Error {
 	q.CorrelationID, q.ID, q.Write = r.call.ID, call.ID(random.Hex(16)), false
 	q.Timeout, q.MaxTimeout = min(q.Timeout, previewTime), min(q.MaxTimeout, previewTime)
 	q.MaxBytes, q.ConsoleTailBytes, q.ProgressPattern, q.Started = 0, 0, "", func() {}
-	q.Arguments = with(r.args, map[string]any{"preview": true})
-	q.Sites = foreseen(r.sites(at))
+	q.Arguments = withPageOptions(r.args, map[string]any{"preview": true})
+	q.Sites = previewSites(r.sites(at))
 	defer r.Browser.Leave(q.ID, true)
 	reply, failure := r.Browser.Send(r.clock.ctx, *at, q)
 	if failure != nil {
-		failure.Outcome = fault.NotExecuted // whatever became of it, it only looked
-		if site, ok := closedBy(failure); ok {
+		failure.Outcome = fault.NotExecuted // a preview changes nothing, however it ended
+		if site, ok := closedSiteOf(failure); ok {
 			if refused := r.refuseSite(at, site); refused != nil {
 				return refused
 			}
@@ -55,29 +55,28 @@ func (r *run) foresee(at *call.Target) *fault.Error {
 	return nil
 }
 
-// foreseen is which documents a page may look at to say what a call would do: only the person is told that, so that
-// what they have yet to be asked about is open.
-func foreseen(sites *call.Sites) *call.Sites {
+// previewSites returns sites with those that the person is yet to be asked about open: only they are shown the preview.
+func previewSites(sites *call.Sites) *call.Sites {
 	if sites == nil {
 		return nil
 	}
-	open := call.Sites{Rest: asked(sites.Rest), Origins: make(map[string]call.SiteState, len(sites.Origins))}
+	open := call.Sites{Rest: openIfAsked(sites.Rest), Origins: make(map[string]call.SiteState, len(sites.Origins))}
 	for origin, state := range sites.Origins {
-		open.Origins[origin] = asked(state)
+		open.Origins[origin] = openIfAsked(state)
 	}
 	return &open
 }
 
-func asked(state call.SiteState) call.SiteState {
+func openIfAsked(state call.SiteState) call.SiteState {
 	if state == call.SiteAsk {
 		return call.SiteOpen
 	}
 	return state
 }
 
-// with adds to the arguments of a browser's tool what its page is told besides. No agent can say that: the tools'
-// schemas have no such argument.
-func with(arguments json.RawMessage, told map[string]any) json.RawMessage {
+// withPageOptions adds the member "_" to the arguments of a browser's tool: options of the relay for the page. An agent
+// cannot set it, because the schemas of the tools do not allow it.
+func withPageOptions(arguments json.RawMessage, told map[string]any) json.RawMessage {
 	members, ok := rawjson.Members(arguments)
 	if !ok || len(told) == 0 {
 		return arguments
@@ -85,30 +84,30 @@ func with(arguments json.RawMessage, told map[string]any) json.RawMessage {
 	return rawjson.Join(append(members, rawjson.Make("_", rawjson.MustEncode(told))))
 }
 
-// withConsent is the call's arguments with what the person has allowed: to act on sensitive fields, and on exactly the
+// withConsent returns the arguments with what the person has allowed: to act on sensitive fields, and on exactly the
 // targets that they were shown.
 func (r *run) withConsent() json.RawMessage {
 	told := map[string]any{}
 	if r.consent.sensitive {
 		told["sensitive"] = true
 	}
-	if r.deeds.Print != nil && (r.consent.given() || r.consent.sensitive || len(r.consent.sites) > 0) {
-		told["agreed"] = r.deeds.Print
+	if r.deeds.Targets != nil && (r.consent.given() || r.consent.sensitive || len(r.consent.sites) > 0) {
+		told["agreed"] = r.deeds.Targets
 	}
-	return with(r.args, told)
+	return withPageOptions(r.args, told)
 }
 
-// intended is what the call was to do, in sentences: as the person was asked about it. Empty where nobody asked its
-// page, or where that took a field that is sensitive by now for an ordinary one.
+// intended returns the sentences of the preview that the person was shown; empty: there was no preview, or one that
+// took for ordinary a field that has turned out to be sensitive.
 func (r *run) intended() string {
-	if r.consent.secret && !r.deeds.Secret {
+	if r.consent.redact && !r.deeds.Secret {
 		return ""
 	}
 	return strings.Join(r.deeds.Sentences, "; ")
 }
 
-// done is what the call did, for the audit log: what was to be done, or else what the page says it was done to.
-func (r *run) done(f *fault.Error) string {
+// auditDetail is what the call did, for the audit log: the preview, or else what the page says was acted on.
+func (r *run) auditDetail(f *fault.Error) string {
 	if intended := r.intended(); intended != "" || r.tool == nil || !r.tool.Browses {
 		return intended
 	}
@@ -144,7 +143,7 @@ func stepsOf(arguments json.RawMessage, f *fault.Error) string {
 			On string `json:"on"`
 		} `json:"done"`
 	}
-	if json.Unmarshal(unquoted(f.Data), &told) != nil {
+	if json.Unmarshal(unquoteJSON(f.Data), &told) != nil {
 		told.Done = nil
 	}
 	said := make([]string, len(act.Steps))
@@ -154,18 +153,18 @@ func stepsOf(arguments json.RawMessage, f *fault.Error) string {
 		case i < len(told.Done):
 			became = "done"
 			if on := told.Done[i].On; on != "" {
-				became += " to what the page calls " + clip.Runes(fault.Sanitize(on), mostOfField)
+				became += " to what the page calls " + clip.Runes(fault.Sanitize(on), maxFieldText)
 			}
 		case i == len(told.Done):
 			became = "failed"
 		}
-		said[i] = strconv.Itoa(i+1) + ". " + clip.Runes(fault.Sanitize(step.Tool), mostOfField) + ": " + became
+		said[i] = strconv.Itoa(i+1) + ". " + clip.Runes(fault.Sanitize(step.Tool), maxFieldText) + ": " + became
 	}
 	return strings.Join(said, "; ")
 }
 
-// unquoted is JSON that may be written as text.
-func unquoted(data json.RawMessage) json.RawMessage {
+// unquoteJSON returns the JSON in a JSON string; anything else stays as it is.
+func unquoteJSON(data json.RawMessage) json.RawMessage {
 	var text string
 	if json.Unmarshal(data, &text) == nil {
 		return json.RawMessage(text)
@@ -187,7 +186,7 @@ func actedOn(reply *call.Reply) (on []string) {
 	}
 	for _, one := range append([]step{told.step}, told.Steps...) {
 		if one.On != "" {
-			on = append(on, clip.Runes(fault.Sanitize(one.On), mostOfField))
+			on = append(on, clip.Runes(fault.Sanitize(one.On), maxFieldText))
 		}
 	}
 	return on

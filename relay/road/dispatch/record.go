@@ -75,7 +75,7 @@ func (r *run) record(f *fault.Error) {
 // complete says in a result where and how the call ran.
 func (r *run) complete(took time.Duration) {
 	res := r.result
-	r.warnSlow()
+	r.warnHidden()
 	res.Warnings = append(res.Warnings, r.warnings...)
 	if res.Structured && len(res.Warnings) > 0 {
 		r.annotate()
@@ -132,7 +132,7 @@ func (r *run) noteSignIn(f *fault.Error) {
 		changed = !was
 	}
 	if changed {
-		r.Moved(event.TopicPlugins)
+		r.TopicsChanged(event.TopicPlugins)
 	}
 }
 
@@ -192,11 +192,11 @@ func (r *run) audit(f *fault.Error, took time.Duration) {
 	at := &r.status.at
 	e := call.Entry{
 		At: time.Now(), Kind: call.EntryCall, Session: r.call.Session, Tool: r.call.Tool,
-		Arguments: r.recorded(r.args, f), Outcome: returned, Duration: took, CallID: r.call.ID,
+		Arguments: r.auditArguments(r.args, f), Outcome: returned, Duration: took, CallID: r.call.ID,
 		ProfileID: at.ProfileID, Profile: at.Profile, TabID: at.TabID, Origin: at.Origin,
 	}
 	if r.args == nil {
-		e.Arguments = r.recorded(r.call.Arguments, f)
+		e.Arguments = r.auditArguments(r.call.Arguments, f)
 	}
 	if r.tool != nil {
 		e.Plugin = r.tool.Group
@@ -207,8 +207,8 @@ func (r *run) audit(f *fault.Error, took time.Duration) {
 		if p.Origin != "" && p.Origin != at.Origin && p.TabID == at.TabID {
 			e.Detail = "It was in a frame of " + at.Origin + "."
 		}
-	} else if r.frame != nil {
-		e.Origin = r.frame.Origin
+	} else if r.closedFrame != nil {
+		e.Origin = r.closedFrame.Origin
 	}
 	if f != nil {
 		e.Outcome, e.Code, e.Detail = string(f.Outcome), string(f.Code), f.Message
@@ -216,7 +216,7 @@ func (r *run) audit(f *fault.Error, took time.Duration) {
 			e.TabID, e.Profile = f.TabID, f.Profile
 		}
 	}
-	if done := r.done(f); done != "" {
+	if done := r.auditDetail(f); done != "" {
 		e.Detail = strings.TrimSpace(strings.TrimSuffix(done, ".") + ". " + e.Detail)
 	}
 	if id := r.call.Script; id != "" {
@@ -262,7 +262,7 @@ func (r *run) addDeadLetter(f *fault.Error) {
 	if r.DeadLetters == nil || !r.admitted || !r.lost(f) {
 		return
 	}
-	arguments, redacted := fault.RedactArguments(r.recorded(r.call.Arguments, f))
+	arguments, redacted := fault.RedactArguments(r.auditArguments(r.call.Arguments, f))
 	failure, err := json.Marshal(f)
 	if err != nil {
 		failure = nil

@@ -27,19 +27,19 @@ type Retry struct {
 	Multiplier   float64
 }
 
-// tries is what the attempts so far have come to.
+// tries is the state of the attempts so far.
 type tries struct {
 	n         int           // how many there were
 	waited    time.Duration // between them
 	outcome   fault.Outcome // empty while none has started
-	unsettled call.ID       // the last attempt that may have started; empty: none
-	hung      int           // attempts that the page did not take
+	unsettled call.ID       // id of the last attempt that may have started; empty: none
+	hung      int           // attempts that the page did not respond to
 	avoid     []int         // tabs that were not ready
-	recovered *fault.Error  // the failure that something was done about; nil: none yet
+	recovered *fault.Error  // the failure for which a configured recovery was done; nil: none yet
 }
 
-// sendWithRetries sends the call, and again where that is safe and promises something. Whatever happens, at most one
-// attempt of a tool that is not idempotent ever starts.
+// sendWithRetries sends the call, and again where that is safe and may help. Of a tool that is not idempotent at most
+// one attempt ever starts.
 func (r *run) sendWithRetries() *fault.Error {
 	if r.call.Resume {
 		if done, failure := r.resume(); done {
@@ -56,12 +56,12 @@ func (r *run) sendWithRetries() *fault.Error {
 		}
 		r.ticket.Yield()
 		failure.Outcome = r.callOutcome(failure.Outcome)
-		if lost != nil && absent(failure) && failure.Outcome != fault.NotExecuted {
+		if lost != nil && noBrowser(failure) && failure.Outcome != fault.NotExecuted {
 			hint := failure.Hint // what brings it back
 			if failure = r.forAgent(r.failureByCause(lost)); failure.Ours(fault.ExtensionLost) {
 				failure.Hint += " " + hint
 			}
-			return failure // it did not come back: that it was lost is the news
+			return failure // it did not come back: report that it was lost, not that it is absent
 		}
 		failure = r.failureByCause(r.classify(failure))
 		avoided := r.avoidTab(failure)
@@ -111,20 +111,20 @@ func (r *run) attempt() (_ *call.Reply, failure *fault.Error) {
 			if r.tool.Acts {
 				q.Arguments = r.withConsent()
 			}
-			reply, failure := r.sendTo(at, q)
+			reply, failure := r.send(at, q)
 			if failure == nil {
 				r.step("answered")
 				return reply, nil
 			}
-			asked, failure := r.permitMore(&at, failure)
+			asked, failure := r.permitAfterRefusal(&at, failure)
 			if !asked || failure != nil {
 				return nil, failure
 			}
 			r.Browser.Leave(q.ID, false)
-			r.tries.n++ // the page keeps how the first one ended
+			r.tries.n++ // another id: the page keeps the outcome of the refused attempt under the first
 			q = r.invocation()
 		}
-		q.Stay = at // the person may look at another tab by now: the call has waited for this one
+		q.Stay = at // the tab in front may be another one by now: the call has waited for this one
 	}
 }
 
@@ -138,7 +138,7 @@ func (r *run) resolve(s *call.Selector) (at call.Target, failure *fault.Error) {
 		at, failure, wait = r.Browser.Resolve(*s)
 		return wait
 	}
-	// One that has waited came in its session's order before.
+	// An attempt that has waited in a tab has passed the order of its session already.
 	if s.Stay.TabID == 0 || look() > 0 || failure != nil {
 		if err := r.ticket.AwaitTab(ctx, r.ReconnectWait, look, r.Browser.Changed); err != nil {
 			return at, fault.CallEnded(ctx, "before it was sent")
@@ -172,7 +172,7 @@ func (r *run) retryAfter(f *fault.Error) (wait time.Duration, again bool) {
 	if f.Ours(fault.TabUnresponsive) {
 		r.tries.hung++
 	}
-	if r.tries.n >= r.Retry.MaxAttempts || r.clock.ctx.Err() != nil || r.refused || !r.safe(f) {
+	if r.tries.n >= r.Retry.MaxAttempts || r.clock.ctx.Err() != nil || r.refused || !r.mayRetry(f) {
 		return 0, false
 	}
 	wait = r.Retry.delay(r.tries.n, r.Jitter())
@@ -186,15 +186,15 @@ func (r *run) retryAfter(f *fault.Error) (wait time.Duration, again bool) {
 		}
 		wait = max(wait, asked)
 	}
-	return wait, wait < r.clock.forRetry()
+	return wait, wait < r.clock.remainingForRetry()
 }
 
-// hungTwice is after how many attempts a page that does not take a call is left alone: one that was busy for a
-// moment has taken it by then; one that hangs or shows a dialog needs a person.
-const hungTwice = 2
+// maxHung is how many attempts a page may leave without a response. One that was busy for a moment responds to the
+// second; one that hangs or shows a dialog needs a person.
+const maxHung = 2
 
-// safe reports whether running the tool again cannot do the action twice, and could help.
-func (r *run) safe(f *fault.Error) bool {
+// mayRetry reports whether another attempt could help and cannot do the action twice.
+func (r *run) mayRetry(f *fault.Error) bool {
 	recovered := r.tries.recovered == f
 	switch {
 	case f.FromPage:
@@ -205,9 +205,9 @@ func (r *run) safe(f *fault.Error) bool {
 		return f.Outcome == fault.NotExecuted || f.Outcome == fault.Unknown && r.tool.Idempotent
 	case f.AlreadyWaited: // the page was waited for already
 		return false
-	case f.Class != fault.Transient, r.tries.hung >= hungTwice:
+	case f.Class != fault.Transient, r.tries.hung >= maxHung:
 		return false
-	case absent(f): // the browser was waited for already, as long as that made sense
+	case noBrowser(f): // the browser was waited for already, as long as that made sense
 		return false
 	case f.Outcome == fault.NotExecuted:
 		return f.Retryable || f.Code == fault.ExtensionLost
@@ -217,8 +217,8 @@ func (r *run) safe(f *fault.Error) bool {
 	return false
 }
 
-// absent reports whether a failure means that no suitable browser is connected.
-func absent(f *fault.Error) bool {
+// noBrowser reports whether a failure means that no suitable browser is connected.
+func noBrowser(f *fault.Error) bool {
 	if f.FromPage {
 		return false
 	}
@@ -258,18 +258,18 @@ func (r *run) pause(wait time.Duration, f *fault.Error) bool {
 	return wait == 0 || async.Sleep(r.clock.ctx, wait)
 }
 
-// recoveryTime is how long that may take.
+// recoveryTime is how long a recovery may take.
 const recoveryTime = 5 * time.Second
 
-// recovering says to people what an action does.
-var recovering = map[string]string{
+// recoveryWords are the names of recoveries in messages.
+var recoveryWords = map[string]string{
 	"reload_tab":       "reloading the tab",
 	"reinject_adapter": "putting the adapter into the page again",
 	"open_url":         "opening the web app",
 }
 
-// recoverFrom does what a person configured about a failure, at most once for each call. It may let the call be tried
-// again where that is safe; where it is not, it is done for the call that comes next.
+// recoverFrom does the recovery that is configured for a failure, at most once for each call. The call is tried again
+// where that is safe; otherwise only the next call benefits.
 func (r *run) recoverFrom(f *fault.Error) {
 	action := r.Recovery[f.Code]
 	switch {
@@ -277,20 +277,20 @@ func (r *run) recoverFrom(f *fault.Error) {
 		return
 	case r.ctx.Err() != nil, r.stop.Err() != nil:
 		return // nobody waits for it, or the relay ends
-	case action == "open_url" && r.own.tab != 0, action != "open_url" && r.status.at.TabID == 0:
+	case action == "open_url" && r.relayArgs.tab != 0, action != "open_url" && r.status.at.TabID == 0:
 		return // it would not help
 	}
 	r.tries.recovered = f
-	r.reports.announce("recovery: " + recovering[action])
+	r.reports.announce("recovery: " + recoveryWords[action])
 	ctx, cancel := context.WithTimeout(r.ctx, recoveryTime)
 	defer cancel()
 	problem := r.Browser.Recover(ctx, action, r.status.at, r.invocation())
 	ok := problem == nil
 	r.Log.Info().Str("correlationId", string(r.call.ID)).Str("tool", r.tool.Name).Str("code", string(f.Code)).
 		Str("action", action).Bool("ok", ok).AnErr("problem", asError(problem)).Msg("recovery")
-	news := r.tool.Name + " failed with " + string(f.Code) + ": " + recovering[action]
+	news := r.tool.Name + " failed with " + string(f.Code) + ": " + recoveryWords[action]
 	if !ok {
-		r.tries.recovered = &fault.Error{} // nothing has changed, and it is not done twice
+		r.tries.recovered = &fault.Error{} // no reason to retry, and not nil: it is not done twice
 		news += " did not work"
 	}
 	r.Events(event.Of(r.call.Session), event.Retry, news, map[string]any{
@@ -311,7 +311,7 @@ func asError(f *fault.Error) error {
 func (r *run) avoidTab(f *fault.Error) bool {
 	at := r.status.at
 	unready := !f.FromPage && f.Code == fault.AdapterNotReady && f.Outcome == fault.NotExecuted
-	if !unready || r.own.tab != 0 || at.TabID == 0 {
+	if !unready || r.relayArgs.tab != 0 || at.TabID == 0 {
 		return false
 	}
 	if !slices.Contains(r.tries.avoid, at.TabID) {
@@ -324,10 +324,10 @@ func (r *run) avoidTab(f *fault.Error) bool {
 	return true
 }
 
-// invocation is the next attempt.
+// invocation makes the next attempt.
 func (r *run) invocation() call.Invocation {
 	t, site := r.tool, r.tool.Site
-	timeout, longest := r.clock.left()
+	timeout, longest := r.clock.remaining()
 	most := r.maxBytes - r.spoken() // of the page's answer, so that nothing of it has to be cut
 	if t.Wrapped {
 		most -= wrapping
@@ -336,8 +336,8 @@ func (r *run) invocation() call.Invocation {
 	q := call.Invocation{
 		Selector: call.Selector{
 			ID: r.call.ID, Session: r.call.Session, Plugin: t.Plugin.Manifest.Name,
-			Matches: site.Matches, Excludes: site.Excludes, TabID: r.own.tab, InFront: site.EveryPage,
-			Profile: r.own.profile, Write: !t.ReadOnly, OpenURL: site.Homepage, Frames: t.Spec.Frames,
+			Matches: site.Matches, Excludes: site.Excludes, TabID: r.relayArgs.tab, InFront: site.EveryPage,
+			Profile: r.relayArgs.profile, Write: !t.ReadOnly, OpenURL: site.Homepage, Frames: t.Spec.Frames,
 			Hides: r.hides,
 		},
 		Order: call.Order{
@@ -347,10 +347,10 @@ func (r *run) invocation() call.Invocation {
 			Trace: r.Trace || followed, Follow: followed && !t.Browses && t.Page == nil,
 		},
 		Tool: t.Spec.Name, Arguments: r.args, Timeout: timeout, MaxTimeout: longest,
-		Progress: r.progressed, Log: r.reports.log, Started: r.start, Hidden: r.clock.slow,
+		Progress: r.progressed, Log: r.reports.log, Started: r.start, Hidden: r.clock.noteHidden,
 	}
 	if t.Browses {
-		q.Viewer = viewer(r.call.Session.ID)
+		q.Viewer = viewerID(r.call.Session.ID)
 	}
 	if page := t.Page; page != nil {
 		q.PageTool, q.InFront, q.Adapter, q.Entry = page.ID(), false, registry.PageAdapter, page.Entry
@@ -365,22 +365,22 @@ func (r *run) invocation() call.Invocation {
 	if len(site.Instances) > 1 {
 		q.OpenURL = "" // the home page is that of one of them
 	}
-	if r.own.instance != "" {
-		if in, ok := site.Instance(r.own.instance); ok {
+	if r.relayArgs.instance != "" {
+		if in, ok := site.Instance(r.relayArgs.instance); ok {
 			q.Matches, q.OpenURL = []string{in.Match}, in.URL
 		}
 	}
 	return q
 }
 
-// viewer is what a page may know of who looks at it: no more than that it is somebody else.
-func viewer(session string) string {
+// viewerID is a hash of the session: a page can tell viewers apart by it, and learns nothing else of them.
+func viewerID(session string) string {
 	sum := sha256.Sum256([]byte(session))
 	return hex.EncodeToString(sum[:8])
 }
 
-// resume finds out what became of a call that may have been sent before. done is true when it needs no running:
-// it has an end, or nobody can tell. A read, and a write that is proven never to have started, is run.
+// resume looks up a call that an earlier relay may have sent. done: it must not be sent, because it has ended, or it is
+// unknown whether it ran. A read, and a write that is proven never to have started, is sent.
 func (r *run) resume() (done bool, failure *fault.Error) {
 	for n := 1; n <= r.Retry.MaxAttempts; n++ {
 		reply, f, known := r.Browser.FindOutcome(r.clock.ctx, attemptID(r.call.ID, n))

@@ -13,7 +13,7 @@ import (
 	"tabrelay/relay/road/untrusted"
 )
 
-// Stage is how far a call is that has not ended.
+// Stage is the stage of a call that has not ended.
 type Stage string
 
 // The stages.
@@ -53,31 +53,31 @@ func (d *Dispatcher) Unfinished() (entries []call.Entry) {
 	return entries
 }
 
-// status is how far a call is. It is written by the goroutine of Do, but for step, and read by others.
+// status is the state of a call for other goroutines. That of Do writes it, except for progress.
 type status struct {
-	mu      lock.Mutex
-	asking  int         // questions that wait for a person
-	started bool        // the attempt
-	at      call.Target // the attempt's; zero until the tab is known
-	step    *call.Progress
+	mu       lock.Mutex
+	asking   int         // questions that wait for a person
+	started  bool        // the attempt
+	at       call.Target // the attempt's; zero until the tab is known
+	progress *call.Progress
 }
 
-// start notes that the tool has started, and starts the clocks.
+// start notes that the tool has started, and starts the timers.
 func (r *run) start() {
 	r.clock.start()
 	r.status.mu.Lock()
 	r.status.started = true
 	r.status.mu.Unlock()
-	r.Moved(event.TopicRunning)
+	r.TopicsChanged(event.TopicRunning)
 }
 
-// asking notes that a person is asked, until answered is called.
-func (r *run) asking() (answered func()) {
+// noteAsking notes that a person is asked, until answered is called.
+func (r *run) noteAsking() (answered func()) {
 	change := func(by int) {
 		r.status.mu.Lock()
 		r.status.asking += by
 		r.status.mu.Unlock()
-		r.Moved(event.TopicRunning)
+		r.TopicsChanged(event.TopicRunning)
 	}
 	change(+1)
 	if r.call.Paused == nil {
@@ -109,9 +109,9 @@ func (r *run) view() Running {
 	default:
 		v.WaitsFor, v.Ahead = r.ticket.Why()
 	}
-	if s.step != nil {
-		step := *s.step
-		step.Message = untrusted.Line(step.Message, mostStep)
+	if s.progress != nil {
+		step := *s.progress
+		step.Message = untrusted.Line(step.Message, maxProgressBytes)
 		if math.IsNaN(step.Progress) || math.IsInf(step.Progress, 0) {
 			step.Progress = 0
 		}
@@ -154,8 +154,7 @@ func (d *Dispatcher) Idle() <-chan struct{} {
 	return idle
 }
 
-// interrupted is the cause of a call's context when a person, or somebody in their name, ended it. It is the sentence
-// that the caller is told.
+// interrupted is the cause of a call's context that Interrupt ended: the message for the caller.
 type interrupted string
 
 func (i interrupted) Error() string { return string(i) }
@@ -183,8 +182,8 @@ func (d *Dispatcher) Interrupt(which func(Running) bool, why string) (ended []<-
 	return ended
 }
 
-// EndRefused ends the calls that the rules of now would not let begin: what the person sets to off gets no further
-// step. Those about which the person is asked end with their questions.
+// EndRefused ends the calls that the present rules refuse: what the person sets to off stops at once. Calls that wait
+// for the person end with their questions.
 func (d *Dispatcher) EndRefused() {
 	if d.Policy == nil {
 		return
@@ -193,7 +192,7 @@ func (d *Dispatcher) EndRefused() {
 	live := make([]call.Access, 0, len(d.live))
 	for r := range d.live {
 		if r.view().Stage != StageAsking {
-			live = append(live, r.inBrief())
+			live = append(live, r.sharedAccess())
 		}
 	}
 	d.mu.Unlock()
@@ -209,8 +208,8 @@ func (d *Dispatcher) EndRefused() {
 	}
 }
 
-// inBrief is the call as far as others than its own goroutine can read it.
-func (r *run) inBrief() call.Access {
+// sharedAccess is the call as the policy sees it, from what other goroutines than its own may read.
+func (r *run) sharedAccess() call.Access {
 	t := r.tool
 	a := call.Access{ID: r.call.ID, Session: r.call.Session, Tool: t.Name, Plugin: t.Group, ReadOnly: t.ReadOnly,
 		BuiltIn: t.Plugin == nil, OfPage: t.Page != nil}
@@ -222,37 +221,37 @@ func (r *run) inBrief() call.Access {
 	return a
 }
 
-// How many bytes of what a page says on the way are passed on: of a step of progress, and of a line of its log.
+// Limits, in bytes, of what a page reports while a tool runs.
 const (
-	mostStep   = 500
-	mostLogged = 4000
-	mostData   = 16 << 10 // of JSON
+	maxProgressBytes = 500
+	maxLogBytes      = 4000
+	maxLogDataBytes  = 16 << 10 // of JSON
 )
 
-// reports passes progress and log lines on to the caller: one at a time, progress only upwards, nothing after the
-// call's end. The zero value passes nothing on but keeps time.
+// reports passes progress and log lines on to the caller: one at a time, progress only increasing, nothing after the
+// call's end.
 type reports struct {
-	mu     lock.Mutex
-	closed bool
-	tell   func(call.Progress) // may be nil
-	write  func(call.LogEntry) // may be nil
-	last   float64
-	moved  bool // last is the value of a progress that was passed on
+	mu         lock.Mutex
+	closed     bool
+	onProgress func(call.Progress) // may be nil
+	onLog      func(call.LogEntry) // may be nil
+	last       float64
+	sent       bool // last was passed on
 }
 
-// progressed is what a running tool reports to.
+// progressed handles progress of a running tool.
 func (r *run) progressed(p call.Progress) {
-	if !r.reports.step(p) {
+	if !r.reports.progress(p) {
 		return
 	}
 	r.clock.progressed()
 	r.status.mu.Lock()
-	r.status.step = &p
+	r.status.progress = &p
 	r.status.mu.Unlock()
-	r.Moved(event.TopicRunning)
+	r.TopicsChanged(event.TopicRunning)
 }
 
-// logged lets those who follow the plugin's calls read what it logs, besides the caller.
+// logged passes a log line to the caller, and to those who follow the plugin's calls.
 func (r *run) logged(e call.LogEntry) {
 	if r.tool != nil && r.Calls.Heard() {
 		message, data := r.call.Tool+" "+e.Level+": "+e.Message, r.trail()
@@ -264,30 +263,30 @@ func (r *run) logged(e call.LogEntry) {
 	}
 }
 
-// step passes a step of progress on and reports whether the call still runs.
-func (f *reports) step(p call.Progress) bool {
+// progress passes a step of progress on and reports whether the call still runs.
+func (f *reports) progress(p call.Progress) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.closed {
 		return false
 	}
-	if f.tell != nil {
-		p.Progress = f.upwards(p)
-		f.last, f.moved = p.Progress, true
-		p.Message = untrusted.Line(p.Message, mostStep) // clients print it to terminals
-		f.tell(p)
+	if f.onProgress != nil {
+		p.Progress = f.increasing(p)
+		f.last, f.sent = p.Progress, true
+		p.Message = untrusted.Line(p.Message, maxProgressBytes) // clients print it to terminals
+		f.onProgress(p)
 	}
 	return true
 }
 
-// upwards is the step's value, or a little more than the one before: MCP wants every value to exceed the last,
-// and pages report messages without a value, or start again from nothing.
-func (f *reports) upwards(p call.Progress) float64 {
+// increasing returns the value of p, or a little more than the last one where that is not more: MCP requires every
+// value to exceed the last, but pages report messages without a value, or start again at 0.
+func (f *reports) increasing(p call.Progress) float64 {
 	ok := !math.IsNaN(p.Progress) && !math.IsInf(p.Progress, 0)
 	switch {
-	case ok && (!f.moved || p.Progress > f.last):
+	case ok && (!f.sent || p.Progress > f.last):
 		return p.Progress
-	case !f.moved:
+	case !f.sent:
 		return 0
 	}
 	if p.Total != nil {
@@ -301,34 +300,34 @@ func (f *reports) upwards(p call.Progress) float64 {
 	return math.Nextafter(f.last, math.Inf(1))
 }
 
-// announce tells what the relay itself does meanwhile. It moves the value as little as it can, and it is not a
-// sign of life of the tool.
+// announce reports as progress what the relay itself does. It raises the value as little as possible, and does not
+// restart the timeout.
 func (f *reports) announce(message string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if f.closed || f.tell == nil {
+	if f.closed || f.onProgress == nil {
 		return
 	}
-	if f.moved {
+	if f.sent {
 		f.last = max(f.last+1.0/1024, math.Nextafter(f.last, math.Inf(1)))
 	}
-	f.moved = true
-	f.tell(call.Progress{Progress: f.last, Message: message})
+	f.sent = true
+	f.onProgress(call.Progress{Progress: f.last, Message: message})
 }
 
 func (f *reports) log(e call.LogEntry) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if !f.closed && f.write != nil {
-		e.Message = untrusted.Line(e.Message, mostLogged)
-		if len(e.Data) > mostData {
+	if !f.closed && f.onLog != nil {
+		e.Message = untrusted.Line(e.Message, maxLogBytes)
+		if len(e.Data) > maxLogDataBytes {
 			e.Data, e.Message = nil, e.Message+" (with data that are too large to pass on)"
 		}
-		f.write(e)
+		f.onLog(e)
 	}
 }
 
-// close returns once nothing is being passed on, and nothing will be.
+// close waits until nothing is being passed on, and nothing is from then on.
 func (f *reports) close() {
 	f.mu.Lock()
 	defer f.mu.Unlock()

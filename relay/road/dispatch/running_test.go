@@ -21,7 +21,7 @@ func TestRunning(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		k := openPages(t)
 		var moves atomic.Int32
-		k.Moved = func(...string) { moves.Add(1) }
+		k.TopicsChanged = func(...string) { moves.Add(1) }
 		for session, id := range map[string]call.ID{"a": "aa", "b": "bb"} {
 			go k.Do(t.Context(), call.Call{ID: id, Session: call.Session{ID: session, Client: session},
 				Tool: "demo__write", Arguments: json.RawMessage(`{"take":1000}`)})

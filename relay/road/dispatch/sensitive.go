@@ -11,43 +11,45 @@ import (
 	"tabrelay/relay/road/fault"
 )
 
-// sensitiveField is with what the browser's own tools end before they act on a field for passwords, payment or
-// one-time codes: the person is asked each time, whatever they have allowed. Only the page knows which fields these
-// are.
-const sensitiveField fault.Code = "SENSITIVE_FIELD"
+// codeSensitiveField is the code with which the browser's own tools refuse to act on a field for passwords, payment or
+// one-time codes until the person has allowed it: they are asked each time, whatever the rules say. Only the page knows
+// which fields these are.
+const codeSensitiveField fault.Code = "SENSITIVE_FIELD"
 
-const mostOfField = 300 // runes of what the page says of the field
+const maxFieldText = 300 // runes of what the page says of the field
 
-// permitMore asks the person about what only the browser could see that they have to be asked about.
-func (r *run) permitMore(at *call.Target, why *fault.Error) (asked bool, failure *fault.Error) {
-	if why.Code == siteClosed {
+// permitAfterRefusal asks the person where the extension or the page refused the call because it needs a question that
+// only they could know of: the site of a frame, or a sensitive field.
+func (r *run) permitAfterRefusal(at *call.Target, why *fault.Error) (asked bool, failure *fault.Error) {
+	if why.Code == codeSiteClosed {
 		return r.permitSite(at, why)
 	}
 	return r.permitField(at, why)
 }
 
-// permitField asks the person about a sensitive field that the call is to act on; asked says that they were, and that
-// the call is to be sent once more.
+// permitField asks the person about a sensitive field that the call is to act on; asked: the call is to be sent once
+// more.
 func (r *run) permitField(at *call.Target, why *fault.Error) (asked bool, failure *fault.Error) {
-	if why.Code != sensitiveField || !r.tool.Browses || r.consent.sensitive || why.Outcome == fault.Executed {
+	if why.Code != codeSensitiveField || !r.tool.Browses || r.consent.sensitive || why.Outcome == fault.Executed {
 		return false, why
 	}
-	r.consent.secret = true
+	r.consent.redact = true
 	if r.Policy == nil {
 		return false, why
 	}
-	if failure = r.foresee(at); failure != nil {
+	if failure = r.preview(at); failure != nil {
 		return false, failure
 	}
-	return true, r.askOnce(at, "The page calls the field "+clip.Runes(fault.Sanitize(why.Message), mostOfField)+".")
+	said := clip.Runes(fault.Sanitize(why.Message), maxFieldText)
+	return true, r.askAboutSensitiveField(at, "The page calls the field "+said+".")
 }
 
-// askOnce asks the person about a call that acts on a sensitive field: whatever else they allowed, and for this time.
-// What it types is for nobody to read.
-func (r *run) askOnce(at *call.Target, more string) *fault.Error {
-	r.consent.secret = true
+// askAboutSensitiveField asks the person about a call that acts on a sensitive field, for this time only and whatever
+// the rules say. The question leaves out what it types.
+func (r *run) askAboutSensitiveField(at *call.Target, more string) *fault.Error {
+	r.consent.redact = true
 	access := r.access(at)
-	access.Once, access.Arguments = true, withoutTyped(r.args)
+	access.Once, access.Arguments = true, redactTypedText(r.args)
 	access.Note = strings.TrimSpace("It acts on a sensitive field: for a password, a payment or a one-time code. " +
 		more)
 	failure := r.ask(func(ctx context.Context) (failure *fault.Error) {
@@ -60,23 +62,23 @@ func (r *run) askOnce(at *call.Target, more string) *fault.Error {
 	return failure
 }
 
-// recorded is arguments as they may be written down at the end of the call, which f is. What an act of the browser's
-// tools was to type is left out, unless the page has typed it and knows the field as an ordinary one; what a tool for
-// developers was to set always is.
-func (r *run) recorded(arguments json.RawMessage, f *fault.Error) json.RawMessage {
+// auditArguments returns the arguments as the audit log gets them, after the call ended with f (nil: a success). Text
+// that an act of the browser's tools was to type is left out, unless the page has typed it into a field that is not
+// sensitive. Values that a tool for developers was to set are always left out.
+func (r *run) auditArguments(arguments json.RawMessage, f *fault.Error) json.RawMessage {
 	t := r.tool
 	if t != nil && t.Browses && !t.Acts && !t.Develops &&
 		f != nil { // a value that was waited for may be a guess of a secret
-		return without(arguments, "value")
+		return redactMember(arguments, "value")
 	}
-	if r.consent.secret || t != nil && (t.Develops || f != nil && t.Acts) {
-		return withoutTyped(arguments)
+	if r.consent.redact || t != nil && (t.Develops || f != nil && t.Acts) {
+		return redactTypedText(arguments)
 	}
 	return arguments
 }
 
-// without is arguments in which a text is left out.
-func without(arguments json.RawMessage, name string) json.RawMessage {
+// redactMember replaces the value of one member of the arguments by "[redacted]".
+func redactMember(arguments json.RawMessage, name string) json.RawMessage {
 	members, _ := rawjson.Members(arguments)
 	for i, m := range members {
 		if m.Name == name {
@@ -87,8 +89,8 @@ func without(arguments json.RawMessage, name string) json.RawMessage {
 	return arguments
 }
 
-// withoutTyped leaves out the values and texts of a browser's tool, also those of its fields and steps.
-func withoutTyped(arguments json.RawMessage) json.RawMessage {
+// redactTypedText redacts the texts that a browser's tool is to type, also in its fields and steps.
+func redactTypedText(arguments json.RawMessage) json.RawMessage {
 	members, ok := rawjson.Members(arguments)
 	if !ok {
 		return json.RawMessage("{}")
@@ -103,7 +105,7 @@ func withoutTyped(arguments json.RawMessage) json.RawMessage {
 				return json.RawMessage("{}")
 			}
 			for n := range each {
-				each[n] = withoutTyped(each[n])
+				each[n] = redactTypedText(each[n])
 			}
 			members[i] = rawjson.Make(m.Name, rawjson.MustEncode(each))
 		}

@@ -64,8 +64,8 @@ type filled struct {
 	Note     string          `json:"note"`
 }
 
-// mostOfValue is how many characters of a value are read back that is as it was asked for.
-const mostOfValue = 400
+// maxOfValue is how many characters of a value are read back that is as it was asked for.
+const maxOfValue = 400
 
 // fieldIn says what a field holds: in the words of its own line, where that changed and says it.
 func fieldIn(raw json.RawMessage, n *news) string {
@@ -111,10 +111,10 @@ func (f *filled) held() string {
 		return "•••"
 	}
 	text, ok := rawjson.Text(f.Value)
-	if !ok || !f.Verified || len(text) <= mostOfValue {
+	if !ok || !f.Verified || len(text) <= maxOfValue {
 		return quoted(f.Value)
 	}
-	return Quote(clip.Runes(text, mostOfValue)) + " (" + strconv.Itoa(len([]rune(text))) + " characters)"
+	return Quote(clip.Runes(text, maxOfValue)) + " (" + strconv.Itoa(len([]rune(text))) + " characters)"
 }
 
 // says reports whether the state of a thing is or has a value.

@@ -304,8 +304,8 @@ func readMessageBytes(raw json.RawMessage, message string) int64 {
 	return max(int64(len(message)), thrown.MessageBytes)
 }
 
-// mostPlaces is how many frames of a stack are kept.
-const mostPlaces = 8
+// maxPlaces is how many frames of a stack are kept.
+const maxPlaces = 8
 
 // readPlaces takes the places of a followed call's error; what is none is left out.
 func readPlaces(raw json.RawMessage) []string {
@@ -321,7 +321,7 @@ func readPlaces(raw json.RawMessage) []string {
 // Places are those of a page's claims that are places in a file of an extension or a site.
 func Places(claimed []string) []string {
 	places := slices.DeleteFunc(slices.Clone(claimed), func(line string) bool { return !isPlace(line) })
-	return places[:min(len(places), mostPlaces)]
+	return places[:min(len(places), maxPlaces)]
 }
 
 func isPlace(line string) bool { return place.MatchString(line) && !machine.MatchString(line) }

@@ -21,12 +21,12 @@ const (
 	rememberedEnds = 200
 	// toldEnds is of how many of them anybody who lists approvals is told.
 	toldEnds = 20
-	// mostCalls bounds the calls that wait at once; one client may have a quarter of them.
-	mostCalls = 200
-	// mostBytes bounds the arguments of the calls that wait at once; a single call may have more.
-	mostBytes = 64 << 20
-	// mostChanges bounds the changes that wait at once.
-	mostChanges = 20
+	// maxCalls bounds the calls that wait at once; one client may have a quarter of them.
+	maxCalls = 200
+	// maxBytes bounds the arguments of the calls that wait at once; a single call may have more.
+	maxBytes = 64 << 20
+	// maxChanges bounds the changes that wait at once.
+	maxChanges = 20
 )
 
 // Who decides.
@@ -97,7 +97,7 @@ var (
 )
 
 // add puts an approval into the queue. room says why there is none for it.
-func (p *Policy) add(one *pending, room func(open map[string]*pending) *fault.Error) *fault.Error {
+func (p *Policy) add(one *pending, admit func(open map[string]*pending) *fault.Error) *fault.Error {
 	one.asked = time.Now()
 	one.until, one.answer = one.asked.Add(p.options.Config.Approvals.Timeout), make(chan call.Decision, 1)
 	q := &p.approvals
@@ -106,7 +106,7 @@ func (p *Policy) add(one *pending, room func(open map[string]*pending) *fault.Er
 	if q.shut {
 		return shuttingDown()
 	}
-	if failure := room(q.open); failure != nil {
+	if failure := admit(q.open); failure != nil {
 		return failure
 	}
 	for one.id = newID(); q.open[one.id] != nil; one.id = newID() {
@@ -234,7 +234,7 @@ func (p *Policy) Waiting(profileID string) (n int) {
 			n++
 		}
 	}
-	for _, one := range p.look().shown() {
+	for _, one := range p.toAcknowledge().shown() {
 		if !one.Aside && one.Kind != ChangeUpdated { // which needs no answer
 			n++
 		}
@@ -257,9 +257,9 @@ func (p *Policy) Answer(ctx context.Context, id, profileID string, d call.Decisi
 		return p.answerRights(ctx, id, profileID, d)
 	}
 	if id == ChangeLost || id == ChangeCarried || id == ChangeUpdated {
-		return p.answerLook(ctx, id, d)
+		return p.acknowledge(ctx, id, d)
 	}
-	one, err := p.find(id, profileID)
+	one, err := p.findOpen(id, profileID)
 	if err != nil {
 		return err
 	}
@@ -272,16 +272,16 @@ func (p *Policy) Answer(ctx context.Context, id, profileID string, d call.Decisi
 	}
 	if one.call != nil && one.call.Missed {
 		if !p.answerMissed(id, d) {
-			return p.late(id)
+			return p.endedError(id)
 		}
 		return nil
 	}
 	if !p.acceptAnswer(one, d) {
-		return p.late(id)
+		return p.endedError(id)
 	}
 	if one.call != nil && d.Allow && d.For == "always" {
 		// Before the call goes on: the next one of its agent is not to be asked about again.
-		rule := call.Rule{Target: always(one.call), Client: one.call.Client, Mode: call.Auto, By: d.By}
+		rule := call.Rule{Target: alwaysTarget(one.call), Client: one.call.Client, Mode: call.Auto, By: d.By}
 		if err = p.Set(ctx, rule, 0); err != nil {
 			d.For = "once"
 		}
@@ -290,15 +290,15 @@ func (p *Policy) Answer(ctx context.Context, id, profileID string, d call.Decisi
 	return err
 }
 
-// always is what the rule is about that the answer “always” makes: this tool on this site.
-func always(q *question) string {
+// alwaysTarget is what the rule is about that the answer “always” makes: this tool on this site.
+func alwaysTarget(q *question) string {
 	if q.Origin == "" {
 		return q.Tool // it touches no site
 	}
 	return siteTarget(q.Tool, q.Origin)
 }
 
-func (p *Policy) find(id, profileID string) (*pending, error) {
+func (p *Policy) findOpen(id, profileID string) (*pending, error) {
 	p.approvals.mu.Lock()
 	one := p.approvals.open[id]
 	p.approvals.mu.Unlock()
@@ -307,15 +307,15 @@ func (p *Policy) find(id, profileID string) (*pending, error) {
 	}
 	switch {
 	case one == nil:
-		return nil, p.late(id)
+		return nil, p.endedError(id)
 	case !one.isFor(profileID):
 		return nil, ErrNotYours
 	}
 	return one, nil
 }
 
-// late is the error of an answer to what does not wait any more.
-func (p *Policy) late(id string) error {
+// endedError is the error of an answer to what does not wait any more.
+func (p *Policy) endedError(id string) error {
 	q := &p.approvals
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -327,7 +327,7 @@ func (p *Policy) late(id string) error {
 	if q.open[id] != nil { // its time is over, and it is about to be told
 		return fmt.Errorf("%w: %s", ErrEnded, endsLate)
 	}
-	return fmt.Errorf("%w: %q", ErrNoApproval, fault.Sanitize(clip.Runes(id, mostTitle)))
+	return fmt.Errorf("%w: %q", ErrNoApproval, fault.Sanitize(clip.Runes(id, maxTitle)))
 }
 
 // Ended tells of the last approvals how they ended that nobody waits for any more.

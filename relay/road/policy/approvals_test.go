@@ -63,7 +63,7 @@ func TestQuestionsAreBounded(t *testing.T) {
 		f := open(t, call.Rule{Target: "shop", Mode: call.Ask})
 		ctx, cancel := context.WithCancel(t.Context())
 		var calls sync.WaitGroup
-		for range mostCalls / 4 {
+		for range maxCalls / 4 {
 			calls.Go(func() { f.ask(ctx, pay(), nil, nil) })
 		}
 		synctest.Wait()

@@ -18,8 +18,8 @@ import (
 	"tabrelay/relay/road/fault"
 )
 
-// mostNames is of how many members of one object it is noticed that a name comes twice.
-const mostNames = 10_000
+// maxNames is of how many members of one object it is noticed that a name comes twice.
+const maxNames = 10_000
 
 // item is one name or value of arguments, in the order they were sent.
 type item struct {
@@ -84,7 +84,7 @@ func (w *walker) members(depth int) {
 		it := item{depth: depth, name: bytes.Clone(name)}
 		plain := decoded(it.name)
 		it.again = seen[plain]
-		if len(seen) < mostNames {
+		if len(seen) < maxNames {
 			seen[plain] = true
 		}
 		if w.secrets || !fault.SecretName(plain) {
@@ -228,12 +228,12 @@ func note(words string) string { return string(opens) + words + string(closes) }
 
 // Runs of blanks that are longer are counted instead of shown: they would push what follows out of sight.
 const (
-	mostBreaks = 2
-	mostBlanks = 16
+	maxBreaks = 2
+	maxBlanks = 16
 )
 
-// mostMarks is how many accents one letter can have; more of them would cover the lines around it.
-const mostMarks = 2
+// maxMarks is how many accents one letter can have; more of them would cover the lines around it.
+const maxMarks = 2
 
 // legible writes characters so that each is seen: one that is not, that turns text around, or that could pass for the
 // relay's own words is written as its number.
@@ -247,7 +247,7 @@ func legible(text []rune) string {
 			run++
 		}
 		switch {
-		case r == '\n' && run > mostBreaks, (r == ' ' || r == '\t') && run > mostBlanks:
+		case r == '\n' && run > maxBreaks, (r == ' ' || r == '\t') && run > maxBlanks:
 			b.WriteString(note(numbered(r) + " × " + strconv.Itoa(run)))
 			i += run
 			marks = 0
@@ -257,7 +257,7 @@ func legible(text []rune) string {
 		default:
 			marks = 0
 		}
-		if seen(r) && marks <= mostMarks {
+		if seen(r) && marks <= maxMarks {
 			b.WriteRune(r)
 		} else {
 			b.WriteString(note(numbered(r)))

@@ -18,9 +18,9 @@ import (
 // question is a call that waits for the person.
 type question struct {
 	call.Approval
-	access call.Access
-	grant  call.Binding   // what an answer for longer than once allows
-	opened map[viewer]int // where the next part begins, 0 after the last one; approvals.mu
+	access    call.Access
+	grant     call.Binding   // what an answer for longer than once allows
+	shownUpTo map[viewer]int // where the next part begins, 0 after the last one; approvals.mu
 }
 
 // viewer is who opens all arguments of a call: a panel by its profile, a terminal without one; and whether with the
@@ -37,14 +37,14 @@ func (p *Policy) Ask(
 	ctx context.Context, a call.Access, client func(context.Context, call.Question) (call.Answer, error),
 	tell func(string),
 ) (call.Binding, *fault.Error) {
-	if m := p.takeNext(&a); m != nil {
+	if m := p.redeemMissed(&a); m != nil {
 		p.tellDecision(p.newQuestion(a), "allowed, because the person said so after an earlier question", m.by)
 		return bind(&a), nil
 	}
 	one := &pending{call: p.newQuestion(a)}
 	q := one.call
-	room := func(open map[string]*pending) *fault.Error { return p.roomForCall(q, open) }
-	if failure := p.add(one, room); failure != nil {
+	admit := func(open map[string]*pending) *fault.Error { return p.admitCall(q, open) }
+	if failure := p.add(one, admit); failure != nil {
 		return call.Binding{}, failure
 	}
 	p.tell(&a.Session, q.Sentence, map[string]any{
@@ -85,8 +85,8 @@ func (p *Policy) Ask(
 	return bind(&a), nil
 }
 
-// roomForCall says why there is no room for a call among those that wait.
-func (p *Policy) roomForCall(q *question, open map[string]*pending) *fault.Error {
+// admitCall says why there is no room for a call among those that wait.
+func (p *Policy) admitCall(q *question, open map[string]*pending) *fault.Error {
 	calls, mine, held := 0, 0, len(q.access.Arguments)
 	for _, other := range open {
 		if other.call == nil {
@@ -103,9 +103,9 @@ func (p *Policy) roomForCall(q *question, open map[string]*pending) *fault.Error
 		return fault.New(fault.Overloaded, message, fault.WithOutcome(fault.NotExecuted),
 			fault.WithRetryAfter(config.Timeout), fault.WithHint(hint))
 	}
-	most := cmp.Or(config.MaxBytes, mostBytes)
+	most := cmp.Or(config.MaxBytes, maxBytes)
 	switch {
-	case calls >= mostCalls, mine >= mostCalls/4:
+	case calls >= maxCalls, mine >= maxCalls/4:
 		return overloaded(fmt.Sprintf("%d questions wait for the person already, %d of them of this client", calls,
 			mine),
 			"Wait until the person has answered them.")
@@ -118,12 +118,12 @@ func (p *Policy) roomForCall(q *question, open map[string]*pending) *fault.Error
 }
 
 func (p *Policy) newQuestion(a call.Access) *question {
-	q := &question{access: a, opened: map[viewer]int{}, Approval: call.Approval{
+	q := &question{access: a, shownUpTo: map[viewer]int{}, Approval: call.Approval{
 		CallID: a.ID, Client: a.Session.Client, Called: Called(a.Session), Doubt: p.Doubt(a.Session),
-		Via: a.Session.Via, Session: a.Session.ID, Tool: a.Tool, Title: claimed(a.Title, mostAbout), Plugin: a.Plugin,
-		PluginTitle: claimed(a.PluginTitle, mostAbout), Risk: Risk(&a), Shown: brief(a.Arguments),
+		Via: a.Session.Via, Session: a.Session.ID, Tool: a.Tool, Title: claimed(a.Title, maxAbout), Plugin: a.Plugin,
+		PluginTitle: claimed(a.PluginTitle, maxAbout), Risk: Risk(&a), Shown: brief(a.Arguments),
 		ArgumentsHash: bind(&a).ArgumentsHash, Changes: changes(&a), Note: a.Note,
-		Reason: claimed(a.Reason, mostReason),
+		Reason: claimed(a.Reason, maxReason),
 	}}
 	t := p.rules.Load()
 	v := t.resolve(&a, time.Now().UnixNano())
@@ -131,12 +131,12 @@ func (p *Policy) newQuestion(a call.Access) *question {
 		q.Choices = []string{"once"}
 	}
 	if d := a.Session.Bounds; d != nil {
-		q.Agent = claimed(d.Agent, mostName)
+		q.Agent = claimed(d.Agent, maxName)
 	}
 	if q.Shown.Hidden == 0 {
 		q.Arguments = withoutSecrets(a.Arguments)
 	}
-	if about := clip.Runes(fault.Sanitize(a.Description), mostAbout); about != "" && !a.BuiltIn {
+	if about := clip.Runes(fault.Sanitize(a.Description), maxAbout); about != "" && !a.BuiltIn {
 		said := " Its author says: "
 		if a.OfPage {
 			said = " Nobody has reviewed it. "
@@ -146,7 +146,7 @@ func (p *Policy) newQuestion(a call.Access) *question {
 	if at := a.At; at != nil {
 		q.ProfileID, q.Profile, q.TabID, q.Origin = at.ProfileID, at.Profile, at.TabID, at.Origin
 		q.Within = at.Within
-		q.URL, q.TabTitle = address(at.URL), claimed(at.Title, mostTitle)
+		q.URL, q.TabTitle = address(at.URL), claimed(at.Title, maxTitle)
 	}
 	if slices.Contains(q.Choices, "session") {
 		q.Covers = covers(&a, q.grant)
@@ -315,7 +315,7 @@ func (p *Policy) askClient(
 ) {
 	shown := one.call.Approval
 	if shown.Shown.Hidden > 0 {
-		if lines, next := whole(one.call.access.Arguments, 0, false); next == 0 && textBytes(lines) <= mostForm {
+		if lines, next := whole(one.call.access.Arguments, 0, false); next == 0 && textBytes(lines) <= maxForm {
 			ShowAll(&shown, lines, false)
 		}
 	}
@@ -343,10 +343,10 @@ func (p *Policy) askClient(
 	}
 }
 
-// Open shows a part of the arguments of a call that waits, from an offset on, with the values of secret fields or
-// without. Whoever has got them from the beginning to the end was shown all of them.
-func (p *Policy) Open(id, profileID string, from int, secrets bool) (call.Part, error) {
-	one, err := p.find(id, profileID)
+// ShowArguments shows a part of the arguments of a call that waits, from an offset on, with the values of secret fields
+// or without. Whoever has got them from the beginning to the end was shown all of them.
+func (p *Policy) ShowArguments(id, profileID string, from int, secrets bool) (call.Part, error) {
+	one, err := p.findOpen(id, profileID)
 	if err != nil {
 		return call.Part{}, err
 	}
@@ -357,21 +357,21 @@ func (p *Policy) Open(id, profileID string, from int, secrets bool) (call.Part, 
 	if len(lines) == 0 && from > 0 {
 		return call.Part{}, ErrPart
 	}
-	if p.opened(one.call, viewer{profileID, secrets}, from, next) {
+	if p.noteShown(one.call, viewer{profileID, secrets}, from, next) {
 		p.changed(TopicApprovals)
 	}
 	return call.Part{Lines: lines, Next: next}, nil
 }
 
-// opened notes that a part was opened, and reports whether it was the last of all.
-func (p *Policy) opened(q *question, by viewer, from, next int) (all bool) {
+// noteShown notes that a part was opened, and reports whether it was the last of all.
+func (p *Policy) noteShown(q *question, by viewer, from, next int) (all bool) {
 	p.approvals.mu.Lock()
 	defer p.approvals.mu.Unlock()
-	expected, begun := q.opened[by]
+	expected, begun := q.shownUpTo[by]
 	if begun && expected == 0 || expected != from {
 		return false
 	}
-	q.opened[by] = next
+	q.shownUpTo[by] = next
 	return next == 0
 }
 
@@ -381,7 +381,7 @@ func (p *Policy) shownAt(q *question, profileID string) bool {
 	p.approvals.mu.Lock()
 	defer p.approvals.mu.Unlock()
 	all := func(secrets bool) bool {
-		next, begun := q.opened[viewer{profileID, secrets}]
+		next, begun := q.shownUpTo[viewer{profileID, secrets}]
 		return begun && next == 0
 	}
 	return all(true) || q.Shown.Secret == 0 && (q.Shown.Hidden == 0 || all(false))

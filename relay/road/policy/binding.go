@@ -13,9 +13,9 @@ import (
 func bind(a *call.Access) call.Binding {
 	sum := sha256.Sum256(a.Arguments)
 	b := call.Binding{Session: a.Session.ID, Tool: a.Tool, ArgumentsHash: hex.EncodeToString(sum[:])}
-	if a.Deeds.Print != nil {
-		print := sha256.Sum256(a.Deeds.Print)
-		b.Targets = hex.EncodeToString(print[:])
+	if a.Deeds.Targets != nil {
+		targets := sha256.Sum256(a.Deeds.Targets)
+		b.Targets = hex.EncodeToString(targets[:])
 	}
 	if a.At != nil {
 		b.ProfileID, b.TabID, b.Origin = a.At.ProfileID, a.At.TabID, a.At.Origin

@@ -84,16 +84,16 @@ func masked(rules []call.Rule, layers []map[string]map[string]string) (list []ca
 	return list
 }
 
-// once is what the rules said about an access in the one order.
-func (t *table) once(a *call.Access, now int64) call.Mode {
-	mode := t.onceOwn(a, now)
+// modeInOldOrder is what the rules said about an access in the one order.
+func (t *table) modeInOldOrder(a *call.Access, now int64) call.Mode {
+	mode := t.ownModeInOldOrder(a, now)
 	if t.older != nil {
-		return stricter(t.older.once(a, now), mode)
+		return stricter(t.older.modeInOldOrder(a, now), mode)
 	}
 	return mode
 }
 
-func (t *table) onceOwn(a *call.Access, now int64) call.Mode {
+func (t *table) ownModeInOldOrder(a *call.Access, now int64) call.Mode {
 	client := a.Session.Client
 	for _, target := range []string{a.Tool, a.Plugin} {
 		if v := t.first(now, onTool, target, client); v.mode != "" {
@@ -126,14 +126,14 @@ func (p *Policy) tellNarrowed(ctx context.Context, upgraded bool) error {
 	}
 	if t := p.rules.Load(); upgraded && model == modelCarried {
 		narrowed := p.effects(t, func(a *call.Access, now int64) (call.Mode, call.Mode) {
-			return t.once(a, now), t.bounded(a, now).mode
+			return t.modeInOldOrder(a, now), t.bounded(a, now).mode
 		}, func(before, after call.Mode) bool { return permissive[after] < permissive[before] })
 		if len(narrowed) > 0 {
 			text, _ := json.Marshal(narrowed) // strings always encode
 			if err := p.options.Store.SetSwitch(ctx, narrowedSwitch, string(text)); err != nil {
 				return err
 			}
-			p.Confirmed(call.Session{Via: "config"}, NewChange("Rules are applied differently", "", narrowed...),
+			p.RecordWidening(call.Session{Via: "config"}, NewChange("Rules are applied differently", "", narrowed...),
 				"carried over", byRelay)
 		}
 	}
@@ -150,7 +150,7 @@ func (p *Policy) readNarrowed(ctx context.Context) (*Change, error) {
 	c := NewChange("Rules about tools and rules about sites both count now, and the stricter one wins. Less is "+
 		"allowed "+
 		"than before", "", list...)
-	return c.Reading("Where a site is off, it is off for every tool. To allow one tool on one site, make a rule "+
+	return c.WithText("Where a site is off, it is off for every tool. To allow one tool on one site, make a rule "+
 		"such as",
 		"tabrelay permit set mediawiki__edit_page@https://wiki.example.org auto"), nil
 }

@@ -52,7 +52,8 @@ func TestCarriedOverNeverWider(t *testing.T) {
 		after := newTable(carried, configured, false)
 		check := func(a call.Access) {
 			for _, now := range []int64{time.Now().UnixNano(), end.UnixNano()} {
-				if was, is := before.once(&a, now), after.resolve(&a, now); permissive[is.mode] > permissive[was] {
+				was, is := before.modeInOldOrder(&a, now), after.resolve(&a, now)
+				if permissive[is.mode] > permissive[was] {
 					t.Fatalf("%v %v: %s of %s on %s was %s and is %s (%s)", personal, configured, a.Tool,
 						a.Session.Client, a.At.Origin, was, is.mode, is.why())
 				}

@@ -14,8 +14,8 @@ import (
 	"tabrelay/relay/road/fault"
 )
 
-// Word is what a person types at a terminal to allow a change.
-const Word = "yes"
+// ConfirmWord is what a person types at a terminal to allow a change.
+const ConfirmWord = "yes"
 
 // Change is something that lets agents do more, as the person reads it before they allow it.
 type Change struct {
@@ -24,8 +24,9 @@ type Change struct {
 	Differences []call.Difference `json:"differences"`
 	Text        string            `json:"text,omitempty"` // what else there is to read, in lines
 
-	// Beside says that the panel shows this question in another form already, so that a terminal may answer it too.
-	Beside bool `json:"-"`
+	// ShownElsewhere says that the panel shows this question in another form already, so that a terminal may answer it
+	// too.
+	ShownElsewhere bool `json:"-"`
 }
 
 // NewChange makes a change that is shown. Its words may come from anywhere; what nobody sees is taken out of them.
@@ -39,8 +40,8 @@ func NewChange(title, command string, differences ...call.Difference) *Change {
 	return c
 }
 
-// Reading adds lines that the person should read.
-func (c *Change) Reading(lines ...string) *Change {
+// WithText adds lines that the person should read.
+func (c *Change) WithText(lines ...string) *Change {
 	for i, line := range lines {
 		lines[i] = fault.Sanitize(line)
 	}
@@ -115,7 +116,7 @@ func (p *Policy) Changes() []PendingChange {
 				From: one.from, Asked: one.asked.UTC(), Until: &until})
 		}
 	}
-	return append(append(list, p.rights.Load().shown()...), p.look().shown()...)
+	return append(append(list, p.rights.Load().shown()...), p.toAcknowledge().shown()...)
 }
 
 // Request is who wants a change to be made, and what they bring along.
@@ -140,13 +141,13 @@ func (p *Policy) Confirm(ctx context.Context, c *Change, r Request) (by string, 
 	switch {
 	case c == nil || r.Session.Via == call.ViaPanel:
 		return Answerer(r.Session), nil
-	case !c.Beside && p.options.PanelsOpen != nil && p.options.PanelsOpen():
+	case !c.ShownElsewhere && p.options.PanelsOpen != nil && p.options.PanelsOpen():
 		if failure := p.askPanel(ctx, c, r); failure != nil {
 			return "", failure
 		}
 		return ByPanel, nil
 	case r.Session.Via == call.ViaSocket && r.Confirmed == c.Digest():
-		p.Confirmed(r.Session, c, "allowed", ByTerminal)
+		p.RecordWidening(r.Session, c, "allowed", ByTerminal)
 		return ByTerminal, nil
 	}
 	return "", &Unconfirmed{c}
@@ -163,8 +164,8 @@ func Answerer(s call.Session) string {
 // askPanel asks in the panels that are open, and waits.
 func (p *Policy) askPanel(ctx context.Context, c *Change, r Request) *fault.Error {
 	one := &pending{change: c, from: "a program on this computer"}
-	if failure := p.add(one, roomForChange); failure != nil {
-		p.Confirmed(r.Session, c, "not asked", byRelay)
+	if failure := p.add(one, admitChange); failure != nil {
+		p.RecordWidening(r.Session, c, "not asked", byRelay)
 		return failure
 	}
 	p.changed(TopicApprovals)
@@ -190,26 +191,26 @@ func (p *Policy) askPanel(ctx context.Context, c *Change, r Request) *fault.Erro
 	if failure != nil && said != "denied" {
 		by = byRelay
 	}
-	p.Confirmed(r.Session, c, said, by)
+	p.RecordWidening(r.Session, c, said, by)
 	return failure
 }
 
-func roomForChange(open map[string]*pending) *fault.Error {
+func admitChange(open map[string]*pending) *fault.Error {
 	n := 0
 	for _, other := range open {
 		if other.change != nil {
 			n++
 		}
 	}
-	if n < mostChanges {
+	if n < maxChanges {
 		return nil
 	}
 	return fault.New(fault.Overloaded, fmt.Sprintf("%d changes wait for an answer in tabrelay's panel already, "+
 		"so nothing was changed", n), fault.WithHint("Answer those first."))
 }
 
-// Confirmed writes into the audit log that somebody wanted agents to be able to do more, and what came of it.
-func (p *Policy) Confirmed(s call.Session, c *Change, said, by string) {
+// RecordWidening writes into the audit log that somebody wanted agents to be able to do more, and what came of it.
+func (p *Policy) RecordWidening(s call.Session, c *Change, said, by string) {
 	p.options.Log.Info().Str("change", c.String()).Str("decision", said).Str("by", by).
 		Msg("a change that lets agents do more")
 	p.record(call.Entry{Kind: call.EntryWidening, Session: s, Decision: said, DecidedBy: by, Detail: c.String()})
@@ -224,7 +225,7 @@ func (p *Policy) AnswerChange(id string, s call.Session, profileID string, d cal
 	case id == ChangeConfig || id == ChangeStart:
 		return p.rights.Load().change(id)
 	case id == ChangeLost:
-		return p.look().lost
+		return p.toAcknowledge().lost
 	}
 	waiting := slices.Concat(p.Pending(profileID), p.Missed(profileID))
 	i := slices.IndexFunc(waiting, func(q call.Approval) bool { return q.ID == id })
@@ -241,7 +242,7 @@ func (p *Policy) AnswerChange(id string, s call.Session, profileID string, d cal
 	case lasts == "always" && q.Origin != "":
 		lasts = "always on " + q.Origin
 	}
-	c := NewChange("Allow "+q.Tool+" for "+q.Client+" ("+lasts+")", "").Reading(strings.Split(Text(q), "\n")...)
-	c.Beside = true
+	c := NewChange("Allow "+q.Tool+" for "+q.Client+" ("+lasts+")", "").WithText(strings.Split(Text(q), "\n")...)
+	c.ShownElsewhere = true
 	return c
 }

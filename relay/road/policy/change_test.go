@@ -269,7 +269,7 @@ func TestChangesAreBounded(t *testing.T) {
 		f.options.PanelsOpen = func() bool { return true }
 		ctx, cancel := context.WithCancel(t.Context())
 		var waiting sync.WaitGroup
-		for range mostChanges {
+		for range maxChanges {
 			waiting.Go(func() { _, _ = f.Confirm(ctx, NewChange("More", ""), Request{}) }) // until cancel
 		}
 		synctest.Wait()

@@ -65,7 +65,7 @@ func TestClaimed(t *testing.T) {
 		"\x1b]0;title\x07x":                "]0;titlex",
 		strings.Repeat("é", 300):           strings.Repeat("é", 40) + "…",
 	} {
-		if got := claimed(said, mostName); got != want {
+		if got := claimed(said, maxName); got != want {
 			t.Errorf("%q: %q, want %q", said, got, want)
 		}
 	}
@@ -192,7 +192,7 @@ func TestTheWordsOfOthersStayTheirs(t *testing.T) {
 // A client is asked with all arguments where they fit, and is offered the session then; otherwise it can allow the call
 // once, and an answer for the session is none.
 func TestAClientIsAskedWithAllOrOnce(t *testing.T) {
-	for size, all := range map[int]bool{mostForm - 100: true, mostForm + 1: false} {
+	for size, all := range map[int]bool{maxForm - 100: true, maxForm + 1: false} {
 		synctest.Test(t, func(t *testing.T) {
 			f := open(t, call.Rule{Target: "shop", Mode: call.Ask})
 			a := pay()

@@ -135,8 +135,8 @@ type NewRule struct {
 	For    string    `json:"for,omitempty"`    // a time such as 1h; empty: for ever
 }
 
-// Check reads a rule that somebody wants to make.
-func (p *Policy) Check(n NewRule, by string) (rule call.Rule, lasts time.Duration, err error) {
+// ParseRule reads a rule that somebody wants to make.
+func (p *Policy) ParseRule(n NewRule, by string) (rule call.Rule, lasts time.Duration, err error) {
 	target, err := readTarget(n.Target, p.options.Known)
 	if err != nil {
 		return rule, 0, err

@@ -16,8 +16,8 @@ import (
 const (
 	// idle is how long a grant lasts after it was used last.
 	idle = time.Hour
-	// mostGrants bounds what is remembered; the one that was used longest ago goes first.
-	mostGrants = 10_000
+	// maxGrants bounds what is remembered; the one that was used longest ago goes first.
+	maxGrants = 10_000
 )
 
 // Grant is what a person allowed for more than one call.
@@ -109,7 +109,7 @@ func (g *grants) add(a *call.Access, b call.Binding, lasts time.Duration) {
 	if g.by == nil {
 		g.by = map[call.Binding]*grant{}
 	}
-	if len(g.by) >= mostGrants {
+	if len(g.by) >= maxGrants {
 		g.drop(now)
 	}
 	g.by[b] = one
@@ -118,7 +118,7 @@ func (g *grants) add(a *call.Access, b call.Binding, lasts time.Duration) {
 // drop makes room: what has ended goes, or else the one that was used longest ago.
 func (g *grants) drop(now time.Time) {
 	maps.DeleteFunc(g.by, func(_ call.Binding, one *grant) bool { return !now.Before(one.until()) })
-	if len(g.by) < mostGrants {
+	if len(g.by) < maxGrants {
 		return
 	}
 	var oldest call.Binding

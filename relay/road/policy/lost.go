@@ -19,22 +19,22 @@ const (
 	ChangeCarried = "carried" // an update of tabrelay made the rules forbid more
 )
 
-// looks is what the person should look at. It never changes; a change makes another one.
-type looks struct {
+// unacknowledged is what the person should look at. It never changes; a change makes another one.
+type unacknowledged struct {
 	lost, carried, updated *Change
 	aside                  bool // the person goes on being asked about everything
 	since                  time.Time
 }
 
-// look is what the person should look at now.
-func (p *Policy) look() *looks {
-	if l := p.looks.Load(); l != nil {
+// toAcknowledge is what the person should look at now.
+func (p *Policy) toAcknowledge() *unacknowledged {
+	if l := p.unacknowledged.Load(); l != nil {
 		return l
 	}
-	return &looks{}
+	return &unacknowledged{}
 }
 
-func (l *looks) change(kind string) *Change {
+func (l *unacknowledged) change(kind string) *Change {
 	switch kind {
 	case ChangeLost:
 		return l.lost
@@ -67,12 +67,12 @@ func lostChange(why string, t *table) *Change {
 	}
 	lines = append(lines, "Anything else you had set is lost: set it again before you go on.")
 	return NewChange("Rules of yours may be missing: "+why, "tabrelay permit confirm", call.Difference{
-		What: "every call", Before: "asked about", After: "as the rules below say"}).Reading(lines...)
+		What: "every call", Before: "asked about", After: "as the rules below say"}).WithText(lines...)
 }
 
 // Lost says why rules may be missing, as long as the person has not looked; empty: they are not.
 func (p *Policy) Lost() string {
-	if c := p.look().lost; c != nil {
+	if c := p.toAcknowledge().lost; c != nil {
 		return strings.TrimPrefix(c.Title, "Rules of yours may be missing: ")
 	}
 	return ""
@@ -80,14 +80,14 @@ func (p *Policy) Lost() string {
 
 // Narrowed lists what an update of tabrelay made the rules forbid, until the person has seen it.
 func (p *Policy) Narrowed() string {
-	if c := p.look().carried; c != nil {
+	if c := p.toAcknowledge().carried; c != nil {
 		return c.difference()
 	}
 	return ""
 }
 
 // shown are these changes for the panel.
-func (l *looks) shown() (list []PendingChange) {
+func (l *unacknowledged) shown() (list []PendingChange) {
 	for _, kind := range []string{ChangeLost, ChangeCarried, ChangeUpdated} {
 		if c := l.change(kind); c != nil {
 			list = append(list, PendingChange{ID: kind, Kind: kind, Change: c, Digest: c.Digest(), From: "the relay",
@@ -97,10 +97,10 @@ func (l *looks) shown() (list []PendingChange) {
 	return list
 }
 
-// answerLook is what the person says when they have looked.
-func (p *Policy) answerLook(ctx context.Context, kind string, d call.Decision) error {
+// acknowledge is what the person says when they have looked.
+func (p *Policy) acknowledge(ctx context.Context, kind string, d call.Decision) error {
 	return p.change(ctx, func(ctx context.Context) error {
-		l := *p.look()
+		l := *p.toAcknowledge()
 		c := l.change(kind)
 		switch {
 		case c == nil:
@@ -108,8 +108,8 @@ func (p *Policy) answerLook(ctx context.Context, kind string, d call.Decision) e
 		case !d.Allow: // it stays as it is, and is shown among the rules
 			if kind == ChangeLost && !l.aside {
 				l.aside = true
-				p.looks.Store(&l)
-				p.Confirmed(person(d.By), c, "put aside", d.By)
+				p.unacknowledged.Store(&l)
+				p.RecordWidening(person(d.By), c, "put aside", d.By)
 				p.changed(TopicApprovals)
 			}
 			return nil
@@ -130,12 +130,12 @@ func (p *Policy) answerLook(ctx context.Context, kind string, d call.Decision) e
 		if err != nil {
 			return err
 		}
-		p.looks.Store(&l)
+		p.unacknowledged.Store(&l)
 		if t := p.rules.Load(); kind == ChangeLost {
 			p.putInEffect(t.with(t.personal, t.paused))
 		}
 		if d.By == ByPanel { // what was confirmed at a terminal is recorded already
-			p.Confirmed(person(d.By), c, "looked at", d.By)
+			p.RecordWidening(person(d.By), c, "looked at", d.By)
 		}
 		p.changed(TopicApprovals)
 		return nil
@@ -144,17 +144,17 @@ func (p *Policy) answerLook(ctx context.Context, kind string, d call.Decision) e
 
 // refreshLost shows the rules as they are now to who has to look at them.
 func (p *Policy) refreshLost(t *table) {
-	l := *p.look()
+	l := *p.toAcknowledge()
 	if l.lost == nil {
 		return
 	}
 	l.lost = lostChange(p.Lost(), t)
-	p.looks.Store(&l)
+	p.unacknowledged.Store(&l)
 }
 
-// tellLooks tells of what the person should look at.
-func (p *Policy) tellLooks() {
-	for _, one := range p.look().shown() {
+// announceUnacknowledged tells of what the person should look at.
+func (p *Policy) announceUnacknowledged() {
+	for _, one := range p.toAcknowledge().shown() {
 		message := fault.Sanitize(one.Title) + " (in the side panel, or: tabrelay permit confirm)"
 		p.options.Log.Warn().Msg(message)
 		if p.options.Notice != nil {

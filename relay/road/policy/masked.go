@@ -12,8 +12,8 @@ import (
 // A rule that another one masks changes nothing now, and much once the other one goes. What it allows then is confirmed
 // when it is made, and the person is told that it has no effect yet.
 
-// mostSubsets bounds how many of the rules about one access are tried with and without each other.
-const mostSubsets = 10
+// maxSubsets bounds how many of the rules about one access are tried with and without each other.
+const maxSubsets = 10
 
 // heard is one rule of the person or of the configuration about an access.
 type heard struct {
@@ -84,7 +84,7 @@ func (p *Policy) widensLater(t *table, k key, after call.Mode) bool {
 			continue
 		}
 		rules := t.about(&a, k)
-		rules = rules[:min(len(rules), mostSubsets)]
+		rules = rules[:min(len(rules), maxSubsets)]
 		same := fmt.Sprint(rules, free(&a), a.ReadOnly)
 		if tried[same] {
 			continue
@@ -158,7 +158,7 @@ func (p *Policy) explain(t *table, rules []Rule) []Rule {
 	}
 	for i := range rules {
 		r := &rules[i]
-		if r.From == fromBuiltIn || r.Waits || r.Mode == call.Off || i >= mostExplained {
+		if r.From == fromBuiltIn || r.Waits || r.Mode == call.Off || i >= maxExplained {
 			continue
 		}
 		if r.NoEffect = p.mask(t, r, known); r.NoEffect == "" {
@@ -168,5 +168,5 @@ func (p *Policy) explain(t *table, rules []Rule) []Rule {
 	return rules
 }
 
-// mostExplained bounds the rules of which the list says where others are stricter.
-const mostExplained = 200
+// maxExplained bounds the rules of which the list says where others are stricter.
+const maxExplained = 200

@@ -8,10 +8,10 @@ import (
 )
 
 const (
-	// mostMissed bounds the questions that are kept after nobody answered them; the oldest goes first.
-	mostMissed = 50
-	// mostMissedBytes bounds their arguments.
-	mostMissedBytes = 8 << 20
+	// maxMissed bounds the questions that are kept after nobody answered them; the oldest goes first.
+	maxMissed = 50
+	// maxMissedBytes bounds their arguments.
+	maxMissedBytes = 8 << 20
 )
 
 // missed is a question that nobody answered in time. The person may still allow the call: once, when the same client
@@ -48,7 +48,7 @@ func nextCallOf(a *call.Access) nextCall {
 // something that may be different by then.
 func (p *Policy) keepMissed(one *pending) {
 	lasts := p.options.Config.Approvals.Missed
-	if lasts <= 0 || one.call.Note != "" || len(one.call.access.Arguments) > mostMissedBytes {
+	if lasts <= 0 || one.call.Note != "" || len(one.call.access.Arguments) > maxMissedBytes {
 		return
 	}
 	kept := *one.call
@@ -66,7 +66,7 @@ func (p *Policy) keepMissed(one *pending) {
 	q.missed = append(q.missed, m)
 	held := 0
 	for i, other := range slices.Backward(q.missed) {
-		if held += len(other.call.access.Arguments); held > mostMissedBytes || len(q.missed)-i > mostMissed {
+		if held += len(other.call.access.Arguments); held > maxMissedBytes || len(q.missed)-i > maxMissed {
 			for _, gone := range q.missed[:i+1] {
 				gone.timer.Stop()
 			}
@@ -112,9 +112,9 @@ func (p *Policy) dropAnswered() {
 	}
 }
 
-// takeNext forgets the missed questions about a call that is made again, and returns the one that the person has
+// redeemMissed forgets the missed questions about a call that is made again, and returns the one that the person has
 // allowed meanwhile; nil: they have not, so they are asked anew.
-func (p *Policy) takeNext(a *call.Access) (allowed *missed) {
+func (p *Policy) redeemMissed(a *call.Access) (allowed *missed) {
 	next := nextCallOf(a)
 	for _, m := range p.dropMissed(func(m *missed) bool { return nextCallOf(&m.call.access) == next }) {
 		if m.allowed && time.Now().Before(m.until) {

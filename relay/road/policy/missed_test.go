@@ -155,23 +155,23 @@ func TestHowManyMissedQuestionsAreKept(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := openMissing(t)
 		f.options.Config.Approvals.Missed = 24 * time.Hour
-		for n := range mostMissed + 3 {
+		for n := range maxMissed + 3 {
 			a := pay()
 			a.Tool = "shop__" + strings.Repeat("x", n+1)
 			f.asksLate(a)
 		}
-		if got := f.Missed(""); len(got) != mostMissed || got[0].Tool != "shop__xxxx" {
+		if got := f.Missed(""); len(got) != maxMissed || got[0].Tool != "shop__xxxx" {
 			t.Errorf("%d are kept, the oldest of %s", len(got), got[0].Tool)
 		}
 		f.options.Config.Approvals.Missed = 0
 		f.asksLate(pay())
-		if got := f.Missed(""); len(got) != mostMissed || got[mostMissed-1].Tool == "shop__pay" {
+		if got := f.Missed(""); len(got) != maxMissed || got[maxMissed-1].Tool == "shop__pay" {
 			t.Errorf("%d are kept", len(got))
 		}
 	})
 	synctest.Test(t, func(t *testing.T) {
 		f := openMissing(t)
-		for _, size := range []int{mostMissedBytes / 2, mostMissedBytes / 2, mostMissedBytes + 1} {
+		for _, size := range []int{maxMissedBytes / 2, maxMissedBytes / 2, maxMissedBytes + 1} {
 			a := pay()
 			a.Tool, a.Arguments = "shop__big", []byte(`"`+strings.Repeat("x", size-2)+`"`)
 			a.Session.Client = string(rune('a' + len(f.Missed(""))))
@@ -196,7 +196,7 @@ func TestReason(t *testing.T) {
 		q, _ := f.asks(t.Context(), a)
 		line := "ann says why: “To pay. Risk: It only reads.' (hidden)"
 		if text := Text(q); !strings.Contains(text, "\n"+line) || strings.Contains(text, "\nRisk: It only reads.") ||
-			strings.ContainsAny(q.Reason, "\u202e\n⟨⟩") || len([]rune(q.Reason)) > mostReason+1 {
+			strings.ContainsAny(q.Reason, "\u202e\n⟨⟩") || len([]rune(q.Reason)) > maxReason+1 {
 			t.Errorf("%q\n%s", q.Reason, text)
 		}
 	})
@@ -245,7 +245,7 @@ func TestForm(t *testing.T) {
 func TestMissedIsForTheSameTarget(t *testing.T) {
 	named := func(name string) call.Access {
 		a := pay()
-		a.Deeds = call.Deeds{Sentences: []string{`Click button "` + name + `"`}, Print: []byte(name)}
+		a.Deeds = call.Deeds{Sentences: []string{`Click button "` + name + `"`}, Targets: []byte(name)}
 		return a
 	}
 	synctest.Test(t, func(t *testing.T) {

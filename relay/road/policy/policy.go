@@ -71,16 +71,16 @@ var ErrClosed = errors.New("the relay is stopping, so nothing was changed")
 
 // Policy decides. Its methods may be called concurrently.
 type Policy struct {
-	options   Options
-	rules     atomic.Pointer[table]
-	rights    atomic.Pointer[rights]
-	looks     atomic.Pointer[looks]
-	shipped   []string // plugins of this program; set by Start, before any change
-	pages     atomic.Pointer[pages]
-	scopes    scopes
-	grants    grants
-	approvals approvals
-	views     views
+	options        Options
+	rules          atomic.Pointer[table]
+	rights         atomic.Pointer[rights]
+	unacknowledged atomic.Pointer[unacknowledged]
+	shipped        []string // plugins of this program; set by Start, before any change
+	pages          atomic.Pointer[pages]
+	scopes         scopes
+	grants         grants
+	approvals      approvals
+	views          views
 
 	changes chan func()   // for the goroutine that makes them
 	closing chan struct{} // closed by Close
@@ -110,7 +110,7 @@ func New(ctx context.Context, o Options) (*Policy, error) {
 
 // readRules puts the rules into effect, with what an earlier relay did or lost.
 func (p *Policy) readRules(ctx context.Context, rules []call.Rule, paused bool) error {
-	p.looks.Store(&looks{since: time.Now()})
+	p.unacknowledged.Store(&unacknowledged{since: time.Now()})
 	if err := p.readRights(ctx); err != nil {
 		return err
 	}
@@ -125,7 +125,7 @@ func (p *Policy) readRules(ctx context.Context, rules []call.Rule, paused bool) 
 	}
 	t := newTable(rules, configured, paused)
 	if t.lost = lost != ""; t.lost {
-		p.looks.Store(&looks{since: time.Now(), lost: lostChange(lost, t)})
+		p.unacknowledged.Store(&unacknowledged{since: time.Now(), lost: lostChange(lost, t)})
 	}
 	p.rules.Store(t)
 	return nil
@@ -169,7 +169,7 @@ func (p *Policy) change(ctx context.Context, apply func(context.Context) error) 
 
 // putInEffect replaces the rules: approvals that need no answer any more are settled. Only changes call it.
 func (p *Policy) putInEffect(t *table) {
-	if lost := p.look().lost != nil; t.lost != lost {
+	if lost := p.toAcknowledge().lost != nil; t.lost != lost {
 		other := *t
 		other.lost, t = lost, &other
 	}

@@ -115,10 +115,10 @@ func (p *Policy) lookAround(ctx context.Context, upgraded bool) error {
 	if err != nil {
 		return err
 	}
-	l := *p.look()
+	l := *p.toAcknowledge()
 	l.carried, l.updated = carried, updated
-	p.looks.Store(&l)
-	p.tellLooks()
+	p.unacknowledged.Store(&l)
+	p.announceUnacknowledged()
 	return nil
 }
 
@@ -140,7 +140,7 @@ func (p *Policy) compareStarts(v *rights, inEffect config.Rights) {
 	v.Before = &before
 	p.options.Log.Warn().Str("change", v.started.String()).
 		Msg("this start lets agents do more than the last one; tabrelay config undo takes that back")
-	p.Confirmed(call.Session{Via: "config"}, v.started, "in effect since the start", "config")
+	p.RecordWidening(call.Session{Via: "config"}, v.started, "in effect since the start", "config")
 }
 
 // grown is what a configuration lets agents do that another one does not; nil: nothing.
@@ -230,7 +230,7 @@ func (p *Policy) tellWaiting(c *Change) {
 	if p.options.Notice != nil {
 		p.options.Notice(message)
 	}
-	p.Confirmed(call.Session{Via: "config"}, c, "waits", byRelay)
+	p.RecordWidening(call.Session{Via: "config"}, c, "waits", byRelay)
 }
 
 // configureRules replaces the rules of the configuration and reports whether they are others. What waits is bound by
@@ -314,7 +314,7 @@ func (p *Policy) answerRights(ctx context.Context, kind, profileID string, d cal
 			said, v.denied, v.Undone = "denied", c.Digest(), &before
 		}
 		if !d.Allow || profileID != "" { // what Confirm asked about is recorded already
-			p.Confirmed(person(d.By), c, said, d.By)
+			p.RecordWidening(person(d.By), c, said, d.By)
 		}
 		_ = p.keep(ctx, &v) // it is in effect, and the failure was logged
 		return nil

@@ -16,21 +16,21 @@ import (
 // What a question shows of arguments at first. Beyond that it shows how they begin and end, and says how much is hidden
 // between.
 const (
-	mostShown  = 3_000 // characters of all values
+	maxShown   = 3_000 // characters of all values
 	firstLines = 40    // names and values, of which each has a line
 	lastLines  = 20
-	mostOfName = 100 // characters
+	maxOfName  = 100 // characters
 	sizeFrom   = 200 // characters of a value from which on its size is said
 )
 
 // limits are how many characters of one value are shown: the first with which all of them are no more than mostShown.
-var limits = []int{mostShown, 1_500, 600, 300, 120, 60}
+var limits = []int{maxShown, 1_500, 600, 300, 120, 60}
 
 // partBytes is how much of arguments is shown at once to whoever opens them.
 const partBytes = 64 << 10
 
-// mostForm is how many bytes of arguments a client is asked with; of longer ones it gets the beginnings and the ends.
-const mostForm = 16_000
+// maxForm is how many bytes of arguments a client is asked with; of longer ones it gets the beginnings and the ends.
+const maxForm = 16_000
 
 func textBytes(lines []call.Line) (n int) {
 	for _, line := range lines {
@@ -54,10 +54,10 @@ func brief(arguments json.RawMessage) call.Shown {
 		s.Characters += size
 		s.Secret += it.hides
 		if len(first) < firstLines {
-			first = append(first, gistOf(it, mostShown))
+			first = append(first, gistOf(it, maxShown))
 			return
 		}
-		last = append(last, gistOf(it, mostShown))
+		last = append(last, gistOf(it, maxShown))
 		if len(last) > lastLines {
 			gone := last[0]
 			last = last[1:]
@@ -69,14 +69,14 @@ func brief(arguments json.RawMessage) call.Shown {
 	})
 	limit := limits[len(limits)-1]
 	for _, one := range limits {
-		if charactersShown(first, one)+charactersShown(last, one) <= mostShown {
+		if charactersShown(first, one)+charactersShown(last, one) <= maxShown {
 			limit = one
 			break
 		}
 	}
 	add := func(list []gist) {
 		for _, g := range list {
-			line, hidden := g.line(mostOfName, limit)
+			line, hidden := g.line(maxOfName, limit)
 			s.Lines = append(s.Lines, line)
 			s.Hidden += hidden
 		}

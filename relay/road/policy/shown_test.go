@@ -257,16 +257,16 @@ func TestWhatIsHiddenIsAllowedOnce(t *testing.T) {
 				t.Errorf("%s: %v", lasts, err)
 			}
 		}
-		if _, err := f.Open(q.ID, "p2", 0, false); !errors.Is(err, ErrNotYours) {
+		if _, err := f.ShowArguments(q.ID, "p2", 0, false); !errors.Is(err, ErrNotYours) {
 			t.Errorf("another profile opens it: %v", err)
 		}
 		for _, from := range []int{-1, 5, 100 * partBytes} {
-			if _, err := f.Open(q.ID, "p1", from, false); !errors.Is(err, ErrPart) {
+			if _, err := f.ShowArguments(q.ID, "p1", from, false); !errors.Is(err, ErrPart) {
 				t.Errorf("from %d: %v", from, err)
 			}
 		}
 		last := 3 * partBytes
-		if _, err := f.Open(q.ID, "p1", last, false); err != nil { // the end alone is not all of it
+		if _, err := f.ShowArguments(q.ID, "p1", last, false); err != nil { // the end alone is not all of it
 			t.Fatal(err)
 		}
 		if got := f.Pending("p1")[0].Choices; len(got) != 1 {
@@ -274,7 +274,7 @@ func TestWhatIsHiddenIsAllowedOnce(t *testing.T) {
 		}
 		var text strings.Builder
 		for from := 0; ; {
-			part, err := f.Open(q.ID, "p1", from, false)
+			part, err := f.ShowArguments(q.ID, "p1", from, false)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -322,7 +322,7 @@ func TestSecretFieldsAreAllowedOnce(t *testing.T) {
 				}
 				all := func(secrets bool) (text string) {
 					for from := 0; ; {
-						part, err := f.Open(q.ID, "p1", from, secrets)
+						part, err := f.ShowArguments(q.ID, "p1", from, secrets)
 						if err != nil {
 							t.Fatal(err)
 						}
@@ -391,7 +391,7 @@ func TestWhatWaitsIsBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := open(t, call.Rule{Target: "shop", Mode: call.Ask})
 		half := pay()
-		half.Arguments = json.RawMessage(`{"text":"` + strings.Repeat("x", mostBytes/2-11) + `"}`)
+		half.Arguments = json.RawMessage(`{"text":"` + strings.Repeat("x", maxBytes/2-11) + `"}`)
 		f.asks(t.Context(), half)
 		f.asks(t.Context(), half)
 		if failure := f.ask(t.Context(), pay(), nil, nil); failure == nil || failure.Code != fault.Overloaded ||

@@ -10,9 +10,9 @@ import (
 	"tabrelay/relay/road/call"
 )
 
-// mostSites is how many origins a call is told at the most. Where the rules name more, it is told the strictest ones,
+// maxSites is how many origins a call is told at the most. Where the rules name more, it is told the strictest ones,
 // and what is left out counts as the strictest of it.
-const mostSites = 1000
+const maxSites = 1000
 
 // elsewhere is an origin that no rule can name.
 const elsewhere = "null"
@@ -64,7 +64,7 @@ var strictness = map[call.SiteState]int{call.SiteOpen: 0, call.SiteAsk: 1, call.
 
 // bounded leaves at most [mostSites] origins, the call's own among them.
 func bounded(sites call.Sites, own string) call.Sites {
-	if len(sites.Origins) <= mostSites {
+	if len(sites.Origins) <= maxSites {
 		return sites
 	}
 	byStrictness := slices.SortedFunc(maps.Keys(sites.Origins), func(a, b string) int {
@@ -73,7 +73,7 @@ func bounded(sites call.Sites, own string) call.Sites {
 		}
 		return cmp.Or(strictness[sites.Origins[b]]-strictness[sites.Origins[a]], strings.Compare(a, b))
 	})
-	for _, origin := range byStrictness[mostSites:] {
+	for _, origin := range byStrictness[maxSites:] {
 		if left := sites.Origins[origin]; strictness[left] > strictness[sites.Rest] {
 			sites.Rest = left
 		}

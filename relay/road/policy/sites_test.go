@@ -84,14 +84,14 @@ func TestSitesKeepNoGrantAlive(t *testing.T) {
 // However many sites the rules name, none that is left out is told as more than it is.
 func TestManySitesAreBounded(t *testing.T) {
 	var rules []call.Rule
-	for i := range mostSites + 50 {
+	for i := range maxSites + 50 {
 		rules = append(rules, call.Rule{Target: fmt.Sprintf("https://s%d.example", i), Mode: call.Off})
 	}
 	rules = append(rules, call.Rule{Target: "https://own.example", Mode: call.Auto})
 	f := open(t, rules...)
 	sites := f.Sites(call.Access{Session: call.Session{ID: "s", Client: "c"}, Tool: "browser__read", Plugin: "browser",
 		At: &call.Target{Origin: "https://own.example"}})
-	if len(sites.Origins) != mostSites || sites.Rest != call.SiteOff {
+	if len(sites.Origins) != maxSites || sites.Rest != call.SiteOff {
 		t.Errorf("%d sites are named, and of the rest %s is told", len(sites.Origins), sites.Rest)
 	}
 	if got := sites.Origins["https://own.example"]; got != call.SiteOpen {

@@ -47,7 +47,7 @@ func (p *Policy) tellUpdated(ctx context.Context) (*Change, error) {
 			return nil, err
 		}
 		if c := is.change(); c != nil {
-			p.Confirmed(call.Session{Via: "config"}, c, "came with an update", byRelay)
+			p.RecordWidening(call.Session{Via: "config"}, c, "came with an update", byRelay)
 		}
 	}
 	return is.change(), nil
@@ -80,7 +80,7 @@ func (is *program) change() *Change {
 
 // Updated lists the tools that an update brought, until the person has read of them.
 func (p *Policy) Updated() string {
-	if c := p.look().updated; c != nil {
+	if c := p.toAcknowledge().updated; c != nil {
 		return c.String()
 	}
 	return ""

@@ -32,7 +32,7 @@ func (p *Policy) RuleChange(r call.Rule, lasts time.Duration) *Change {
 	}
 	return NewChange(title, command,
 		call.Difference{What: ruleName(r.Target, r.Client), Before: t.said(r.Target, r.Client), After: after},
-	).Reading(p.widened(t, next)...)
+	).WithText(p.widened(t, next)...)
 }
 
 // UnsetChange is what taking a rule away allows, now or once other rules are gone; nil: nothing.
@@ -51,7 +51,7 @@ func (p *Policy) UnsetChange(target, client string) *Change {
 	after := next.said(target, client)
 	return NewChange(title, "tabrelay permit unset "+target+clientFlag(client),
 		call.Difference{What: ruleName(target, client), Before: t.said(target, client), After: after},
-	).Reading(p.widened(t, next)...)
+	).WithText(p.widened(t, next)...)
 }
 
 // widened are lines that say for which tools, sites and clients other rules allow more.

@@ -45,16 +45,16 @@ func changes(a *call.Access) string {
 }
 
 const (
-	mostName  = 40  // characters of what a client calls itself
-	mostTitle = 80  // characters of a tab's title, which the page chose
-	mostAbout = 300 // characters of what the author of a tool says
-	mostURL   = 300 // characters of a tab's address
+	maxName  = 40  // characters of what a client calls itself
+	maxTitle = 80  // characters of a tab's title, which the page chose
+	maxAbout = 300 // characters of what the author of a tool says
+	maxURL   = 300 // characters of a tab's address
 
-	mostReason = 200 // characters of why an agent says that it needs a call
+	maxReason = 200 // characters of why an agent says that it needs a call
 )
 
 // Called is what a client without a name calls itself, as it can stand between quotation marks.
-func Called(s call.Session) string { return claimed(s.Called, mostName) }
+func Called(s call.Session) string { return claimed(s.Called, maxName) }
 
 // Doubt is why the person is not to take a client for what it calls itself; empty: nothing speaks against that.
 func (p *Policy) Doubt(s call.Session) string {
@@ -91,12 +91,12 @@ func address(url string) string {
 		rest = rest[end+1:]
 	}
 	all := []rune(b.String())
-	if len(all) <= mostURL {
+	if len(all) <= maxURL {
 		return string(all)
 	}
-	end := mostURL / 3
-	hidden := note(fmt.Sprintf("… %s hidden …", counted(len(all)-mostURL, "character")))
-	return string(all[:mostURL-end]) + hidden + string(all[len(all)-end:])
+	end := maxURL / 3
+	hidden := note(fmt.Sprintf("… %s hidden …", counted(len(all)-maxURL, "character")))
+	return string(all[:maxURL-end]) + hidden + string(all[len(all)-end:])
 }
 
 // sentence is what a person is asked, in one line: about what only reads, and the demo, for the session; about all
@@ -178,10 +178,10 @@ func sendsTo(sites []string) string {
 }
 
 const (
-	mostOfOne  = 120 // characters of the only thing that is done, where there is little room
-	mostOfEach = 60  // of each of several
-	mostOfSite = 60
-	mostBrief  = 3 // things that are named
+	maxOfOne  = 120 // characters of the only thing that is done, where there is little room
+	maxOfEach = 60  // of each of several
+	maxOfSite = 60
+	maxBrief  = 3 // things that are named
 )
 
 // inBrief is what an act does and where, where there is little room; empty where that is not known.
@@ -195,14 +195,14 @@ func inBrief(a *call.Access, q call.Approval) string {
 	case n == 0:
 		return ""
 	case n == 1:
-		return first + shortened(q.Deeds[0], mostOfOne) + place + "?"
+		return first + shortened(q.Deeds[0], maxOfOne) + place + "?"
 	default:
-		each := make([]string, min(n, mostBrief))
+		each := make([]string, min(n, maxBrief))
 		for i := range each {
-			each[i] = fmt.Sprintf("%d. %s", i+1, shortened(q.Deeds[i], mostOfEach))
+			each[i] = fmt.Sprintf("%d. %s", i+1, shortened(q.Deeds[i], maxOfEach))
 		}
-		if n > mostBrief {
-			each = append(each, fmt.Sprintf("and %d more", n-mostBrief))
+		if n > maxBrief {
+			each = append(each, fmt.Sprintf("and %d more", n-maxBrief))
 		}
 		return fmt.Sprintf("%s%d things%s: %s?", first, n, place, strings.Join(each, "; "))
 	}
@@ -220,15 +220,15 @@ func shortened(deed string, most int) string {
 // endOfSite is a site, and of a long one the end, which says whose it is: anybody may begin theirs as they like.
 func endOfSite(origin string) string {
 	all := []rune(site(origin))
-	if len(all) <= mostOfSite {
+	if len(all) <= maxOfSite {
 		return string(all)
 	}
-	return "…" + string(all[len(all)-mostOfSite+1:])
+	return "…" + string(all[len(all)-maxOfSite+1:])
 }
 
 const (
-	mostListed    = 6    // of what is done, in one line
-	mostInOneLine = 1000 // characters
+	maxListed    = 6    // of what is done, in one line
+	maxInOneLine = 1000 // characters
 )
 
 // listed is what an act does, in one line.
@@ -238,7 +238,7 @@ func listed(deeds []string) string {
 	}
 	var b strings.Builder
 	for i, one := range deeds {
-		if i == mostListed || b.Len() > mostInOneLine {
+		if i == maxListed || b.Len() > maxInOneLine {
 			fmt.Fprintf(&b, "; and %d more", len(deeds)-i)
 			break
 		}
@@ -283,7 +283,7 @@ func matter(a *call.Access, site string) string {
 	if a.OfPage {
 		return strings.TrimSpace("pages "+on(site)) + " through tools of their own"
 	}
-	what := claimed(a.PluginTitle, mostTitle)
+	what := claimed(a.PluginTitle, maxTitle)
 	switch {
 	case what == "":
 		what = a.Plugin

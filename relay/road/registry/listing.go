@@ -162,7 +162,7 @@ func refersToRoot(schema json.RawMessage) bool {
 
 // list encodes the MCP tool object as tools/list has it.
 func (t *Tool) list(input, output []rawjson.Member) error {
-	if t.Bridge == nil {
+	if t.AgenticText == nil {
 		input = brief(input)
 	}
 	object, start, end, err := t.object(input, output)

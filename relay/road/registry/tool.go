@@ -35,8 +35,8 @@ type Tool struct {
 	Develops bool // it is one of those for developers, whose values are nobody's business
 	Acts     bool // it is one of the browser's own that change something, and may type into fields of a page
 
-	// Leads is the argument with the address that a call loads; empty: the tool takes none.
-	Leads string
+	// AddressArgument is the argument with the address that a call loads; empty: the tool takes none.
+	AddressArgument string
 
 	// Run carries a built-in tool out; its arguments fit Spec.InputSchema. Nil for a plugin's tool.
 	Run func(ctx context.Context, c call.Call, args json.RawMessage) (*call.Result, *fault.Error)
@@ -47,12 +47,12 @@ type Tool struct {
 	ForClients bool // a built-in tool that no agent may call which acts for a client
 	Task       bool // it takes long: clients that have tasks need not wait for it
 
-	// Bridge says that clients of mcp-agentic parse what a built-in tool answers: results are JSON, indented by two
-	// blanks, failures are the JSON text that it makes of them, and arguments that do not fit are an INTERNAL failure.
-	// Nil: it is answered like every other tool.
-	Bridge  func(*fault.Error) string
-	Beside  []string // groups whose toolset lists this built-in tool of another group, too
-	Compact bool     // with Bridge: results are not indented, which those clients parse as well
+	// AgenticText says that clients of mcp-agentic parse what a built-in tool answers: results are JSON, indented by
+	// two blanks, failures are the JSON text that it makes of them, and arguments that do not fit are an INTERNAL
+	// failure. Nil: it is answered like every other tool.
+	AgenticText func(*fault.Error) string
+	Beside      []string // groups whose toolset lists this built-in tool of another group, too
+	Compact     bool     // with Bridge: results are not indented, which those clients parse as well
 
 	Dormant  bool // it would answer only that nothing is configured for it: those list it who ask for its toolset
 	Mirrored bool // clients also send some of its arguments as HTTP headers
@@ -123,7 +123,7 @@ func (t *Tool) assign() {
 	t.Develops = t.Browses && t.Group == plugin.OptIn
 	t.Acts = t.Browses && !t.ReadOnly
 	if t.Browses && t.Name == navigate {
-		t.Leads = "to"
+		t.AddressArgument = "to"
 	}
 }
 

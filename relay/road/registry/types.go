@@ -69,13 +69,13 @@ func (t *Tool) Types() string {
 	}
 	about, _, _ := strings.Cut(strings.Join(strings.Fields(t.Spec.Description), " "), ". ")
 	return fmt.Sprintf("/** %s */\n%s.%s(args%s: %s): Promise<%s>;",
-		comment(clip.Runes(strings.TrimSuffix(about, "."), mostAbout)), object, method, optional, input, output)
+		comment(clip.Runes(strings.TrimSuffix(about, "."), maxAbout)), object, method, optional, input, output)
 }
 
 const (
-	mostAbout = 160 // characters of a description
-	mostNests = 6   // levels of a type
-	mostWide  = 40  // members of an object, or of a choice
+	maxAbout = 160 // characters of a description
+	maxNests = 6   // levels of a type
+	maxWide  = 40  // members of an object, or of a choice
 )
 
 // comment is a text that does not end the comment that it stands in.
@@ -84,7 +84,7 @@ func comment(text string) string { return strings.ReplaceAll(text, "*/", "* /") 
 // typeOf is a schema in TypeScript. What TypeScript cannot say, such as bounds, is left out.
 func typeOf(schema json.RawMessage, depth int) string {
 	members, ok := rawjson.Members(schema)
-	if !ok || depth > mostNests {
+	if !ok || depth > maxNests {
 		return "unknown"
 	}
 	if one := rawjson.Get(members, "const"); one != nil {
@@ -110,12 +110,12 @@ func typeOf(schema json.RawMessage, depth int) string {
 
 func union(list []json.RawMessage, each func(json.RawMessage) string) string {
 	var parts []string
-	for _, one := range list[:min(len(list), mostWide)] {
+	for _, one := range list[:min(len(list), maxWide)] {
 		if part := each(one); !slices.Contains(parts, part) {
 			parts = append(parts, part)
 		}
 	}
-	if len(list) > mostWide {
+	if len(list) > maxWide {
 		parts = append(parts, "unknown")
 	}
 	return strings.Join(parts, " | ")
@@ -124,7 +124,7 @@ func union(list []json.RawMessage, each func(json.RawMessage) string) string {
 // literal is a value in TypeScript; one that is none is any value.
 func literal(value json.RawMessage) string {
 	var b bytes.Buffer
-	if json.Compact(&b, value) != nil || b.Len() > mostAbout {
+	if json.Compact(&b, value) != nil || b.Len() > maxAbout {
 		return "unknown"
 	}
 	return comment(b.String())
@@ -182,7 +182,7 @@ func objectType(schema []rawjson.Member, depth int) string {
 	required := requiredOf(schema)
 	var parts []string
 	for i, p := range properties {
-		if i == mostWide {
+		if i == maxWide {
 			parts = append(parts, "[name: string]: unknown")
 			break
 		}

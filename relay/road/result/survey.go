@@ -12,10 +12,10 @@ import (
 
 // Limits of what one look at a value collects.
 const (
-	deepest    = 64 // levels at which lists are looked for
-	mostLists  = 8  // the largest ones
-	shortText  = 64 // bytes a text must have to be worth cutting
-	mostBorder = 12 // bytes of the longest escape: a surrogate pair
+	deepest   = 64 // levels at which lists are looked for
+	maxLists  = 8  // the largest ones
+	shortText = 64 // bytes a text must have to be worth cutting
+	maxBorder = 12 // bytes of the longest escape: a surrogate pair
 )
 
 // list is an array in a value.
@@ -104,12 +104,12 @@ func larger(lists []list, l list, steps func() []step) []list {
 	at, _ := slices.BinarySearchFunc(lists, l, func(a, b list) int {
 		return cmp.Compare(b.size, a.size)
 	})
-	if at >= mostLists {
+	if at >= maxLists {
 		return lists
 	}
 	l.steps = steps()
 	lists = slices.Insert(lists, at, l)
-	return lists[:min(len(lists), mostLists)]
+	return lists[:min(len(lists), maxLists)]
 }
 
 func stepsTo(doc json.RawMessage, open []frame) []step {
@@ -135,7 +135,7 @@ func character(doc []byte, i int) int {
 	case i+6 > len(doc) || doc[i+1] != 'u':
 		return min(i+2, len(doc))
 	case isSurrogate(doc[i:], 'd', "89ab") && isSurrogate(doc[i+6:], 'd', "cdef"):
-		return i + mostBorder
+		return i + maxBorder
 	}
 	return i + 6
 }

@@ -8,8 +8,8 @@ import (
 	"tabrelay/relay/road/fault"
 )
 
-// mostMarks is how many accents one letter can have; more of them would cover the lines around it.
-const mostMarks = 2
+// maxMarks is how many accents one letter can have; more of them would cover the lines around it.
+const maxMarks = 2
 
 // Name is what somebody calls something, of at most so many characters, without what would end the quotation marks
 // around it, pass for a note of the relay's, or be drawn over the lines above and below.
@@ -19,7 +19,7 @@ func Name(name string, most int) string {
 	stacked := 0 // over and under one character
 	for _, r := range fault.Sanitize(name) {
 		if unicode.In(r, unicode.Mn, unicode.Me) {
-			if stacked++; stacked > mostMarks {
+			if stacked++; stacked > maxMarks {
 				continue
 			}
 		} else {

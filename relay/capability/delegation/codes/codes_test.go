@@ -45,7 +45,7 @@ func TestBridgeText(t *testing.T) {
 	var got txtar.Archive
 	all := failures()
 	for _, name := range slices.Sorted(maps.Keys(all)) {
-		got.Files = append(got.Files, txtar.File{Name: name, Data: []byte(all[name].BridgeText() + "\n")},
+		got.Files = append(got.Files, txtar.File{Name: name, Data: []byte(all[name].AgenticText() + "\n")},
 			txtar.File{Name: name + ", task", Data: []byte(all[name].TaskText() + "\n")})
 	}
 	text := txtar.Format(&got)

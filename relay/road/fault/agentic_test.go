@@ -29,7 +29,7 @@ func TestBridgeText(t *testing.T) {
 	var got txtar.Archive
 	for _, name := range slices.Sorted(maps.Keys(bridgeFailures)) {
 		e := bridgeFailures[name]
-		for kind, text := range map[string]string{"": e.BridgeText(), ", task": e.TaskText()} {
+		for kind, text := range map[string]string{"": e.AgenticText(), ", task": e.TaskText()} {
 			if !json.Valid([]byte(text)) {
 				t.Errorf("%s is no JSON: %s", name, text)
 			}
@@ -59,7 +59,7 @@ func FuzzBridgeText(f *testing.F) {
 	f.Add("", "\u2028", `[1`)
 	f.Fuzz(func(t *testing.T, message, hint, data string) {
 		e := New(NotFoundCode, message, WithHint(hint), WithData(json.RawMessage(data)))
-		for _, text := range []string{e.BridgeText(), e.TaskText()} {
+		for _, text := range []string{e.AgenticText(), e.TaskText()} {
 			var read struct {
 				Error string
 				Code  int

@@ -26,7 +26,7 @@ func leading(t *testing.T, w *warden,
 	change := func(o *dispatch.Options) {
 		o.Policy, o.Browser = w, browser
 		tools := registry.New([]registry.Tool{{
-			Name: "browser__open_tab", Leads: "url",
+			Name: "browser__open_tab", AddressArgument: "url",
 			Spec: plugin.Tool{Name: "open_tab", Description: "Open.", InputSchema: schemaOf("url")},
 			Run: func(context.Context, call.Call, json.RawMessage) (*call.Result, *fault.Error) {
 				sent = append(sent, call.Invocation{})

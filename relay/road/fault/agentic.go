@@ -10,9 +10,9 @@ import (
 	"tabrelay/relay/lib/rawjson"
 )
 
-// bridgeData is what clients of mcp-agentic find in the data of a failure, and what the relay adds to it. Members of
+// agenticData is what clients of mcp-agentic find in the data of a failure, and what the relay adds to it. Members of
 // the failure's own Data follow.
-type bridgeData struct {
+type agenticData struct {
 	Type          Source   `json:"type"`
 	Code          Code     `json:"code"`
 	Retryable     bool     `json:"retryable"`
@@ -25,9 +25,9 @@ type bridgeData struct {
 	Recovery      []string `json:"recovery,omitempty"` // what can be done, one sentence each
 }
 
-// BridgeText renders a failure as the JSON text that clients of mcp-agentic parse: {"error","code","data"}.
-func (e *Error) BridgeText() string {
-	return indented(e.bridge())
+// AgenticText renders a failure as the JSON text that clients of mcp-agentic parse: {"error","code","data"}.
+func (e *Error) AgenticText() string {
+	return indented(e.agenticMembers())
 }
 
 // TaskText is [Error.BridgeText] of the tool that hands over a whole errand:
@@ -37,15 +37,15 @@ func (e *Error) TaskText() string {
 	if e.SessionID != "" {
 		head = append(head, rawjson.Make("sessionId", rawjson.MustEncode(e.SessionID)))
 	}
-	return indented(append(head, e.bridge()...))
+	return indented(append(head, e.agenticMembers()...))
 }
 
-func (e *Error) bridge() []rawjson.Member {
+func (e *Error) agenticMembers() []rawjson.Member {
 	attempts := e.Attempts
 	if attempts <= 1 {
 		attempts = 0
 	}
-	data, _ := rawjson.Members(rawjson.MustEncode(bridgeData{
+	data, _ := rawjson.Members(rawjson.MustEncode(agenticData{
 		Attempts: attempts,
 		Type:     e.Source, Code: Code(repairCode(string(e.Code))), Retryable: e.Retryable,
 		RetryAfterMs: e.RetryAfterMs,

@@ -11,14 +11,14 @@ import (
 	"tabrelay/relay/road/fault"
 )
 
-// leadsTo is the address that the call loads, and its origin; empty: it names none.
-func (r *run) leadsTo() (address, origin string) {
+// loadedAddress returns the address that the call navigates to, and its origin; empty: the call names none.
+func (r *run) loadedAddress() (address, origin string) {
 	var named map[string]json.RawMessage
-	if r.tool.Leads == "" || json.Unmarshal(r.args, &named) != nil ||
-		json.Unmarshal(named[r.tool.Leads], &address) != nil {
+	if r.tool.AddressArgument == "" || json.Unmarshal(r.args, &named) != nil ||
+		json.Unmarshal(named[r.tool.AddressArgument], &address) != nil {
 		return "", ""
 	}
-	if origin = originOf(address); origin == "" { // back, forward, or what the tool refuses
+	if origin = originOf(address); origin == "" { // "back" or "forward", or an address that the tool will refuse
 		return "", ""
 	}
 	return address, origin
@@ -40,19 +40,20 @@ func originOf(address string) string {
 	return ""
 }
 
-// refuseSpelling fails where a browser would read another site in the address that the call loads than the rules are
-// asked about.
-func (r *run) refuseSpelling() *fault.Error {
-	_, origin := r.leadsTo()
+// checkAddressSpelling refuses an address whose host a browser would rewrite: the rules would be asked about another
+// origin than the browser loads.
+func (r *run) checkAddressSpelling() *fault.Error {
+	_, origin := r.loadedAddress()
 	if origin == "" || plainHost(origin) {
 		return nil
 	}
-	return fault.New(fault.ValidationError, "The host of "+r.tool.Leads+" is not written as browsers write it",
+	return fault.New(fault.ValidationError,
+		"The host of "+r.tool.AddressArgument+" is not written as browsers write it",
 		fault.WithOutcome(fault.NotExecuted), fault.WithHint("Write a name with other letters than those of ASCII in "+
 			"its xn-- form, and an address as four numbers with dots, such as 192.0.2.1."))
 }
 
-// plainHost reports whether a browser writes the host of an origin in the same way.
+// plainHost reports whether a browser leaves the host of an origin as it is written.
 func plainHost(origin string) bool {
 	u, err := url.Parse(origin)
 	if err != nil {
@@ -68,13 +69,13 @@ func plainHost(origin string) bool {
 		}
 	}
 	last := host[strings.LastIndexByte(host, '.')+1:]
-	return last != "" && (last[0] < '0' || last[0] > '9') // else it is an address, in one of its other forms
+	return last != "" && (last[0] < '0' || last[0] > '9') // else browsers read it as an IPv4 address
 }
 
-// permitAddress says whether the call may take its tab to the address that it names: by what holds for that site. asked
-// is as in permit.
+// permitAddress checks, by the rules of that site, whether the call may navigate its tab to the address that it names.
+// asked is as in permit.
 func (r *run) permitAddress(at *call.Target) (asked bool, failure *fault.Error) {
-	_, origin := r.leadsTo()
+	_, origin := r.loadedAddress()
 	if at == nil || origin == "" || origin == at.Origin {
 		return false, nil
 	}
@@ -100,8 +101,8 @@ func (r *run) permitAddress(at *call.Target) (asked bool, failure *fault.Error) 
 	})
 }
 
-// addressAllowed reports whether the person was asked about the address that the call takes its tab to, away from the
-// page that it shows: then they have said all.
+// addressAllowed reports whether the person has allowed to navigate from the tab's present page to the address that the
+// call names: then they are not also asked about the present page.
 func (r *run) addressAllowed(at *call.Target) bool {
 	return at != nil && r.consent.address != (call.Binding{}) && r.consent.from == at.Origin
 }
@@ -115,15 +116,14 @@ func (r *run) hides(origin string) bool {
 	return sites.Of(origin) == call.SiteOff
 }
 
-// siteStopped is with what a call ends that was to take its tab somewhere, when the way led to a site that is off: by
-// the
-// address itself, by a redirect, by the page's scripts, or by the tab's history.
-const siteStopped fault.Code = "SITE_STOPPED"
+// codeSiteStopped is the code of a call that navigates its tab and was stopped at a site that is off, which it reached
+// by the address itself, a redirect, the page's scripts, or the tab's history.
+const codeSiteStopped fault.Code = "SITE_STOPPED"
 
-// sendTo sends the attempt. What the extension stopped on its way is refused as what is off.
-func (r *run) sendTo(at call.Target, q call.Invocation) (*call.Reply, *fault.Error) {
+// send sends the attempt. A navigation that the extension stopped at a site that is off fails as permission denied.
+func (r *run) send(at call.Target, q call.Invocation) (*call.Reply, *fault.Error) {
 	reply, failure := r.Browser.Send(r.clock.ctx, at, q)
-	if failure == nil || failure.Code != siteStopped || !r.tool.Browses {
+	if failure == nil || failure.Code != codeSiteStopped || !r.tool.Browses {
 		return reply, failure
 	}
 	r.refused = true
