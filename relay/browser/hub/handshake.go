@@ -170,8 +170,8 @@ func (x *handshake) prove(ctx context.Context) error {
 		return x.transcript.Verify(secret, wire.ExtensionRole, theirs)
 	})
 	if err == nil && !proven {
-		err = pairingRejection("The extension's pairing.json is not from this relay: run `tabrelay up`, then press Reload on " +
-			"the extension's card. One that came without the file needs a new string of `tabrelay pair`.")
+		err = pairingRejection("The extension's pairing.json is not from this relay: run `tabrelay up`, then press " +
+			"Reload on the extension's card. One that came without the file needs a new string of `tabrelay pair`.")
 	}
 	return err
 }
@@ -185,8 +185,8 @@ func (x *handshake) pair(ctx context.Context) error {
 	}
 	proof, err := x.transcript.Proof(code, wire.PairingRelayRole)
 	if err != nil {
-		return pairingRejection("No pairing string is valid now: run `tabrelay pair` and paste what it prints within five " +
-			"minutes.")
+		return pairingRejection("No pairing string is valid now: run `tabrelay pair` and paste what it prints within " +
+			"five minutes.")
 	}
 	proven, err := x.exchange(ctx, proof, func(theirs string) bool {
 		return x.transcript.Verify(code, wire.PairingExtensionRole, theirs)

@@ -43,16 +43,16 @@ type Order struct {
 	CorrelationID    ID              `json:"correlationId,omitempty"` // of the call, where ID is a later attempt's own
 	Hash             string          `json:"hash"`                    // of the plugin's files
 	Title            string          `json:"title,omitempty"`         // what people call the tool
-	Viewer           string          `json:"viewer,omitempty"`        // a hash of the session: tells apart sessions that read the same page
+	Viewer           string          `json:"viewer,omitempty"`        // session hash: tells readers of a page apart
 	Settings         json.RawMessage `json:"settings,omitempty"`
-	Secret           bool            `json:"secret,omitempty"` // Settings has a secret: not for a page whose scripts could read it
+	Secret           bool            `json:"secret,omitempty"` // Settings has a secret, which the page must not read
 	ProgressExtends  bool            `json:"progressExtends"`
 	ProgressPattern  string          `json:"progressPattern,omitempty"` // RE2; lines of the console
 	MaxResultBytes   int             `json:"maxResultBytes"`
 	MaxBytes         int             `json:"maxBytes,omitempty"` // a result up to it reaches the caller whole
 	ConsoleTailBytes int             `json:"consoleTailBytes"`   // 0: no console tail
 	Trace            bool            `json:"trace,omitempty"`    // failures name their place in the adapter
-	Follow           bool            `json:"follow,omitempty"`   // the plugin's author follows its calls: report console and uncaught errors, too
+	Follow           bool            `json:"follow,omitempty"`   // report console and uncaught errors, too
 	Sites            *Sites          `json:"sites,omitempty"`    // whose documents it may touch; nil: its target
 }
 
