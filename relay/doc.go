@@ -28,6 +28,14 @@
 // The result takes this way back: page/runtime -> bridge/calls -> worker/inflight -> records -> hub/conn -> hub/outcome
 // (a failure becomes a fault.Error) -> hub/send -> dispatch/retry -> front/result.
 //
+// # The way of one approval
+//
+// dispatch/permission.go: permit asks the policy (policy/decide.go: Allow), and where a person has to say so, previews
+// an act (preview.go) and calls policy/ask.go: Ask. The question waits in policy/approvals.go. The topic "approvals"
+// changes: the extension's panel reads GET /api/v1/approvals (program/httpapi/permissions.go) over its connection, a
+// terminal does over the socket, and the call's own client is asked by elicitation (front/ask.go). The first answer
+// counts (Answer). It becomes a binding (binding.go), which Allow compares with the call when it is tried again.
+//
 // An agent on stdio does not speak to the relay itself: `tabrelay mcp` (agent/join) is a pipe between its stdin and
 // the relay's socket, and finds or starts the one relay of the home folder.
 //
@@ -67,8 +75,11 @@
 //   - toolset: what a client asks to see of its tools. Gateway: three tools by which the others are found and called.
 //     Offer: the tools that are listed because of what is open in the browsers; that of a session only grows.
 //   - scope: what one client may see and call at the most. Rule: whether a tool is off, asked about, or runs.
-//   - pending approval: what waits for the person: a call, or a change that lets agents do more.
+//   - pending approval: what waits for the person: a call (a question), or a change that lets agents do more (a
+//     widening). Missed question: one that nobody answered in time; the person can still allow the next such call.
 //   - binding: what one approval is for. Grant: an approval of more than one call.
+//   - act: a call of the browser's own tools that changes a page. Preview: what its page says it would do, before the
+//     person is asked. Deeds: that, in sentences. Effects: those of its consequences that have special weight.
 //   - owner: the session that may change something in a tab. Lease: its hold on the tab.
 //   - profile: one browser profile with the extension. Its identity outlives its connections. Pairing: giving
 //     the extension the secret by which the relay and it know each other.
@@ -79,7 +90,8 @@
 //   - target: the tab that a call goes to. Attempt: one sending of a call; a retry is another one.
 //   - flight: a call that was sent to a browser. Journal: the record of writing calls, in SQLite. Dead letter: a call
 //     whose end nobody saw, or that failed at every attempt.
-//   - peer (in front): who sends MCP requests. Exchange: one request with the way back for its response.
+//   - peer (in front): the client that sends MCP requests. Exchange: one request in flight, with its outlet, on which
+//     its notifications and its response are written.
 //   - plugin: a set of tools for one web app. Adapter: the part of it that runs in the page.
 //   - task (in front): a call that goes on although its request has its answer; its client asks how far it is. Round
 //     trip: one of the requests by which a client of the modern era has another one carried out, when it is asked
@@ -95,7 +107,11 @@
 //     page that its scripts cannot change. Late (in an extension): injected after the page's scripts ran.
 //   - worker: in the extension its service worker.
 //   - bridge: the extension's resident script in a page's isolated world.
-//   - mcp-agentic: a server whose clients parse the JSON texts of fault.Error.BridgeText.
+//   - tap (in a page): the script that records the page's console and answers its dialogs. Tombstone: the note of a
+//     bridge that a call must not start any more, should it still arrive.
+//   - closed document: one whose site is off for a call, or needs a question first. Spot: the place of a frame in the
+//     page around it.
+//   - mcp-agentic: a server whose clients parse the JSON texts of fault.Error.AgenticText.
 //   - outcome: whether an action happened: not_executed, executed or unknown. Late: learned after the call had ended.
 //   - hint: of an error, the next step. Of a tool, what it does as its author or the person says (MCP's readOnlyHint).
 //   - trail: the ends of all calls, and what plugins log in them, for who works on a plugin.

@@ -19,14 +19,15 @@ import (
 
 var update = flag.Bool("update", false, "rewrite what the server says in testdata")
 
-// TestConversations plays what clients say in testdata/{stdio,http}/*.txtar and compares what the server says.
+// TestConversationsGoAsRecorded plays what clients say in testdata/{stdio,http}/*.txtar and compares what the server
+// says.
 //
 // A file is a list of sections. On stdio, "client" is lines that are sent at once, and "server" what came back until
 // nothing more happened. Over HTTP, "client NAME" is a request, and "server NAME" what its response has said since it
 // was last looked at. "event" makes something else happen: see (*conversation).event. $SESSION stands for the last
 // session id that was given out, $CURSOR, $STATE, $TASK and $ASKED for the last nextCursor, requestState, taskId and
 // id of a request of the server.
-func TestConversations(t *testing.T) {
+func TestConversationsGoAsRecorded(t *testing.T) {
 	for _, transport := range []string{"stdio", "http"} {
 		files, err := filepath.Glob("testdata/" + transport + "/*.txtar")
 		if err != nil || len(files) == 0 {

@@ -226,7 +226,7 @@ func (f *Front) unknownTool(name string, snapshot *registry.Snapshot, v visible)
 	if len(name) > longestGuess {
 		rank = nil
 	}
-	return snapshot.Meant(name, v.shows, rank)
+	return snapshot.UnknownTool(name, v.shows, rank)
 }
 
 // longestGuess is the longest name whose words are looked for.

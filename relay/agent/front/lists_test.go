@@ -13,8 +13,9 @@ import (
 	"tabrelay/relay/road/fault"
 )
 
-// TestPages: following the cursors of any page size gives every item once, in order, and then ends.
-func TestPages(t *testing.T) {
+// TestCursorsReachEveryItemOnceInOrder: following the cursors of any page size gives every item once, in order, and
+// then ends.
+func TestCursorsReachEveryItemOnceInOrder(t *testing.T) {
 	for total := range 7 {
 		items := make([][]byte, total)
 		for i := range items {
@@ -48,8 +49,9 @@ func TestPages(t *testing.T) {
 	}
 }
 
-// TestDigests: lists that differ in anything have different digests, also where their items say the same end to end.
-func TestDigests(t *testing.T) {
+// TestDifferentListsHaveDifferentDigests: lists that differ in anything have different digests, also where their items
+// say the same end to end.
+func TestDifferentListsHaveDifferentDigests(t *testing.T) {
 	b := func(items ...string) (all [][]byte) {
 		for _, item := range items {
 			all = append(all, []byte(item))

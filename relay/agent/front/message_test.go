@@ -76,7 +76,7 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
-func TestParse(t *testing.T) {
+func TestParseKeepsTheIDAndRefusesInvalidMessages(t *testing.T) {
 	for _, c := range []struct{ name, text, id, code string }{
 		{"request", `{"jsonrpc":"2.0","id":7,"method":"ping"}`, "7", ""},
 		{"string id", `{"id":"7","method":"ping","jsonrpc":"2.0"}`, `"7"`, ""},

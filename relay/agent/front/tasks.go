@@ -32,7 +32,7 @@ const (
 	promptly = 100 * time.Millisecond
 
 	// How long a task is kept, from its creation on. It is never less than half of that after its end: while it runs
-	// the time grows. A call that runs until only one keepTask is left of mostTask is ended.
+	// the time grows. A call that runs until only one keepTask is left of maxTask is ended.
 	keepTask = time.Hour
 	maxTask  = 24 * time.Hour
 
@@ -44,7 +44,7 @@ const (
 	noStep       = "The call goes on."
 )
 
-// errTaskTooLong is the cause of the end of a task's call that ran for most of mostTask.
+// errTaskTooLong is the cause of the end of a task's call that ran for most of maxTask.
 var errTaskTooLong = errors.New("the task ran for as long as one may")
 
 // task is work that goes on although its request has its answer.

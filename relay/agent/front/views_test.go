@@ -110,7 +110,7 @@ func TestListsOfViews(t *testing.T) {
 }
 
 // One line says what could be enabled, of as many plugins as are read at a glance.
-func TestMore(t *testing.T) {
+func TestOneLineSaysHowManyToolsAreOff(t *testing.T) {
 	f := newFixture(t, Options{Views: newViews("off: demo__echo demo__log browser__\nbeyond: demo__wait")}).front
 	v := f.reach(call.Call{Session: call.Session{Client: "ann"}})
 	if got := v.more(f.options.Tools.Snapshot().Tools); got != "3 more tools of browser, demo are off; the person "+
@@ -119,8 +119,9 @@ func TestMore(t *testing.T) {
 	}
 }
 
-// TestToolset: a toolset whose plugin is missing is refused, with the one that was probably meant.
-func TestToolset(t *testing.T) {
+// TestAToolsetWithAnUnknownPluginIsRefused: a toolset whose plugin is missing is refused, with the one that was
+// probably meant.
+func TestAToolsetWithAnUnknownPluginIsRefused(t *testing.T) {
 	x := newFixture(t, Options{Missing: func(plugin string) (bool, string) {
 		return plugin != "demo",
 			map[string]string{"dem": "demo"}[plugin]

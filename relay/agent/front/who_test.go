@@ -7,7 +7,7 @@ import (
 )
 
 // Only a client without a name is called what it calls itself: the last word counts, nonsense does not.
-func TestWho(t *testing.T) {
+func TestOnlyAnUnnamedClientIsShownByItsClientInfo(t *testing.T) {
 	meta := func(info string) *requestMeta { return &requestMeta{Info: []byte(info)} }
 	for name, tt := range map[string]struct {
 		client, opened string

@@ -89,7 +89,7 @@ func TestCompletionsOfWhatIsHidden(t *testing.T) {
 	}
 }
 
-func TestCompletions(t *testing.T) {
+func TestCompletionsAreKnownValuesThatTheClientMaySee(t *testing.T) {
 	c := completing(t)
 	sum, tab := front.Ref{Prompt: "wiki__sum"}, front.Ref{Template: "tab://{id}/text"}
 	for _, step := range []struct {

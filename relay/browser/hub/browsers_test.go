@@ -33,7 +33,7 @@ func TestPluginsAreToldOnConnectAndOnChange(t *testing.T) {
 	})
 }
 
-func TestCommands(t *testing.T) {
+func TestCommandsAreAnsweredByTheirProfile(t *testing.T) {
 	inLab(t, func(t *testing.T, l *lab) {
 		_, failure := l.hub.Command(t.Context(), "", "reload", nil)
 		result{failure: failure}.want(t, fault.ExtensionNotInstalled, fault.NotExecuted)
@@ -121,7 +121,7 @@ func TestCloseWaitsForCalls(t *testing.T) {
 	})
 }
 
-func TestStatus(t *testing.T) {
+func TestStatusFollowsConnections(t *testing.T) {
 	inLab(t, func(t *testing.T, l *lab) {
 		if f := l.hub.Trouble(); f == nil || f.Code != fault.ExtensionNotInstalled {
 			t.Errorf("trouble is %v", f)

@@ -61,7 +61,7 @@ func (s *shown) want(t *testing.T, groups string) {
 	}
 }
 
-func TestGroups(t *testing.T) {
+func TestTabGroupsShowOwners(t *testing.T) {
 	inLabWith(t, func(c *hub.Config) { c.Ownership, c.Groups = hub.OwnWrites, true }, func(t *testing.T, l *lab) {
 		var home, work shown
 		b := l.connect(named("Home", demoTab(1), demoTab(2), demoTab(3)), home.watch)

@@ -111,7 +111,7 @@ func TestRelayWithoutSecretRefusesEveryone(t *testing.T) {
 	}
 }
 
-func TestVersions(t *testing.T) {
+func TestAnUnsupportedProtocolVersionIsRefused(t *testing.T) {
 	for _, tt := range []struct {
 		speaks wire.Range
 		advice string

@@ -75,9 +75,7 @@ func TestReportsArriveInOrderAndBeforeTheEnd(t *testing.T) {
 	})
 }
 
-// A page that reports a thousand steps while its caller is busy must not delay others, and its last step counts.
-
-func TestThrown(t *testing.T) {
+func TestAThrownErrorReachesCallerAndJournal(t *testing.T) {
 	inLab(t, func(t *testing.T, l *lab) {
 		l.connect(answer(func(c *hubtest.Call) {
 			c.End(&wire.Outcome{Status: wire.Threw, Started: true, ConsoleTail: "error: 429",
@@ -97,7 +95,7 @@ func TestThrown(t *testing.T) {
 	})
 }
 
-func TestRefusals(t *testing.T) {
+func TestARefusalKeepsItsCodeAndOutcome(t *testing.T) {
 	tests := []struct {
 		refusal   wire.Refusal
 		code      fault.Code

@@ -67,7 +67,7 @@ func TestBestTab(t *testing.T) {
 	}
 }
 
-func TestPorts(t *testing.T) {
+func TestAPatternWithAPortChoosesThatTab(t *testing.T) {
 	inLab(t, func(t *testing.T, l *lab) {
 		l.connect(named("A", tab(1, "http://localhost:3000/"), tab(2, "http://localhost:4000/x")))
 		l.invoke(request(func(r *call.Invocation) { r.Matches = []string{"http://localhost:4000/*"} })).wantTab(t, "A",

@@ -31,7 +31,7 @@ func program(t *testing.T, dir, name, script string) string {
 	return file
 }
 
-func TestFind(t *testing.T) {
+func TestFindPrefersABrowserThatLoadsExtensions(t *testing.T) {
 	dir := t.TempDir()
 	t.Setenv("PATH", dir)
 	t.Setenv("HOME", dir)
@@ -61,7 +61,7 @@ func TestFind(t *testing.T) {
 	}
 }
 
-func TestSandboxed(t *testing.T) {
+func TestASnapIsRecognized(t *testing.T) {
 	dir := t.TempDir()
 	if wrapper := program(t, dir, "chromium-browser", "exec /snap/bin/chromium \"$@\""); !Sandboxed(wrapper) {
 		t.Error("a wrapper of a snap was not recognized")
@@ -74,7 +74,7 @@ func TestSandboxed(t *testing.T) {
 	}
 }
 
-func TestArguments(t *testing.T) {
+func TestArgumentsLoadTheExtension(t *testing.T) {
 	l := Launch{Folder: "/h/browser", Extension: "/h/extension", Headless: true, Root: true,
 		Args: []string{"--lang=en"}}
 	args := l.args()
@@ -97,7 +97,7 @@ func TestArguments(t *testing.T) {
 
 // One browser is started for a folder, found again by another process, and stopped; a process that only has its
 // number is left alone.
-func TestLaunch(t *testing.T) {
+func TestOneBrowserIsStartedForAFolder(t *testing.T) {
 	dir := t.TempDir()
 	folder := filepath.Join(dir, "browser")
 	l := Launch{Path: program(t, dir, "chromium", `trap 'exit 0' TERM; echo "[1:ERROR:dbus/bus.cc] no bus" >&2; echo `+
@@ -163,7 +163,7 @@ func TestEnvironmentOfTheBrowser(t *testing.T) {
 	}
 }
 
-func TestGuide(t *testing.T) {
+func TestTheGuideNamesFolderAndKeysOfEachSystem(t *testing.T) {
 	for goos, keys := range map[string]string{"linux": "Ctrl+L", "darwin": "Cmd+Shift+G", "windows": "address line"} {
 		var text strings.Builder
 		for _, step := range Guide("/home/ann/.tabrelay/extension", goos) {
@@ -182,12 +182,12 @@ func TestGuide(t *testing.T) {
 }
 
 // The relay learns which profile the managed browser has, and when its process is gone.
-func TestEnded(t *testing.T) {
+func TestABrowserHasEndedWithItsProcess(t *testing.T) {
 	folder := t.TempDir()
 	if Ended(folder, "a") {
 		t.Error("a browser that was never started has ended")
 	}
-	process := exec.Command(os.Args[0], "-test.run=TestWaits$", "--", "--user-data-dir="+folder)
+	process := exec.Command(os.Args[0], "-test.run=TestProcessThatWaitsForItsInput$", "--", "--user-data-dir="+folder)
 	process.Env = append(os.Environ(), "BROWSER_TEST_WAITS=1")
 	in, err := process.StdinPipe()
 	if err != nil {
@@ -217,8 +217,8 @@ func TestEnded(t *testing.T) {
 	}
 }
 
-// TestWaits is the process of TestEnded.
-func TestWaits(t *testing.T) {
+// TestProcessThatWaitsForItsInput is the process of TestABrowserHasEndedWithItsProcess.
+func TestProcessThatWaitsForItsInput(t *testing.T) {
 	if os.Getenv("BROWSER_TEST_WAITS") == "" {
 		t.Skip("it is started by another test")
 	}

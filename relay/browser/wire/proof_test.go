@@ -128,7 +128,7 @@ func TestProofNeedsASecret(t *testing.T) {
 	}
 }
 
-func TestNegotiate(t *testing.T) {
+func TestNegotiateChoosesTheHighestSharedVersion(t *testing.T) {
 	tests := []struct {
 		name             string
 		relay, extension Range

@@ -2,7 +2,7 @@ package match
 
 import "testing"
 
-func TestTabs(t *testing.T) {
+func TestTabsOutsideTheBoundsAreNotCovered(t *testing.T) {
 	tests := []struct {
 		bounds  []string
 		id      int

@@ -95,7 +95,8 @@ func (a *API) callTool(w http.ResponseWriter, req *http.Request) {
 	tools := a.Tools.Snapshot()
 	if _, ok := tools.Find(name); !ok && tools.Withheld(name) == nil {
 		view := a.Policy.View(Sender(req.Context()))
-		problem := tools.Meant(name, func(t *registry.Tool) bool { return view.Shows == nil || view.Shows(t) }, nil)
+		shown := func(t *registry.Tool) bool { return view.Shows == nil || view.Shows(t) }
+		problem := tools.UnknownTool(name, shown, nil)
 		if problem.Code == fault.UnknownTool {
 			problem.Hint = "run: tabrelay tools"
 		}

@@ -16,7 +16,7 @@ func told(origin, steps string) json.RawMessage {
 	return json.RawMessage(`{"document":1,"origin":"` + origin + `","steps":[` + steps + `]}`)
 }
 
-func TestSentences(t *testing.T) {
+func TestSentencesSayWhatAnActWillDo(t *testing.T) {
 	const (
 		pay    = `{"role":"button","name":"Pay now","form":"POST https://bank.example/pay","sends":true}`
 		cancel = `{"role":"button","name":"Cancel","shows":"Delete my account"}`
@@ -175,8 +175,8 @@ func TestFormsSayWhatTheyHold(t *testing.T) {
 	}
 }
 
-// TestEffects: what weighs more than that something changes.
-func TestEffects(t *testing.T) {
+// TestEffectsNamePaymentsDeletionsAndMismatchedLabels: what weighs more than that something changes.
+func TestEffectsNamePaymentsDeletionsAndMismatchedLabels(t *testing.T) {
 	for _, test := range []struct {
 		tool, arguments, steps string
 		effects, elsewhere     []string

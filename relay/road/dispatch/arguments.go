@@ -30,7 +30,7 @@ func (r *run) find() *fault.Error {
 		if failure := snapshot.Withheld(r.call.Tool); failure != nil {
 			return failure
 		}
-		return snapshot.Meant(r.call.Tool, r.mayCall, nil)
+		return snapshot.UnknownTool(r.call.Tool, r.mayCall, nil)
 	}
 	r.tool = tool
 	if r.Scopes != nil {
@@ -110,7 +110,7 @@ func (r *run) selectPageTool() *fault.Error {
 	}
 	members, _ := rawjson.Members(r.call.Arguments)
 	var tab int
-	_ = json.Unmarshal(rawjson.Get(members, "tabId"), &tab) // takeOwn says what is wrong with it
+	_ = json.Unmarshal(rawjson.Get(members, "tabId"), &tab) // extractRelayArgs says what is wrong with it
 	r.tool = r.tool.ForTab(tab)
 	if r.Scopes != nil {
 		return r.Scopes.Refuse(r.call.Session, r.tool)

@@ -12,7 +12,7 @@ import (
 )
 
 // The time a person takes to answer is not the call's, and is bounded.
-func TestAsking(t *testing.T) {
+func TestThePersonsTimeIsNotTheCalls(t *testing.T) {
 	for name, test := range map[string]struct {
 		answers time.Duration // after which the person does
 		action  string

@@ -22,7 +22,7 @@ func north(tool string) string {
 	return ""
 }
 
-func TestGate(t *testing.T) {
+func TestACallWithoutASlotWaitsOrIsOverloaded(t *testing.T) {
 	small := func(o *dispatch.Options) {
 		o.Limits = schedule.Limits{Running: 4, RunningPerPlugin: 3, Waiting: 2, Wait: 2 * time.Second,
 			WaitingPerTab: 32}

@@ -15,7 +15,7 @@ import (
 
 // 2 000 calls at once from 20 clients to one tab: each is answered with its result or OVERLOADED, none is lost, each
 // client's writes keep their order, and health answers at once all the while.
-func TestOverload(t *testing.T) {
+func TestOverloadRefusesAndLosesNoCall(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		k := openPages(t)
 		type answer struct {

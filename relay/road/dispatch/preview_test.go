@@ -85,9 +85,9 @@ func withClick(o *dispatch.Options, t *testing.T) {
 	}
 }
 
-// TestPreviews: before a person is asked about an act its page says what it would be done to, without anything that a
-// write takes, and the act is sent with exactly what they were shown.
-func TestPreviews(t *testing.T) {
+// TestAnActIsSentAsItWasPreviewed: before a person is asked about an act its page says what it would be done to,
+// without anything that a write takes, and the act is sent with exactly what they were shown.
+func TestAnActIsSentAsItWasPreviewed(t *testing.T) {
 	for _, test := range []struct {
 		name, tool string
 		page       clicking

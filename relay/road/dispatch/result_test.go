@@ -271,10 +271,10 @@ func TestHarmlessResults(t *testing.T) {
 	}
 }
 
-// TestNotes: structured content says itself what is missing and what was warned of, in a member that the listed schema
-// allows, and has no next offset of the tool's own that would skip what is missing. Where that is not possible there is
-// none.
-func TestNotes(t *testing.T) {
+// TestStructuredContentSaysWhatIsMissing: structured content says itself what is missing and what was warned of, in a
+// member that the listed schema allows, and has no next offset of the tool's own that would skip what is missing. Where
+// that is not possible there is none.
+func TestStructuredContentSaysWhatIsMissing(t *testing.T) {
 	long, half := strings.Repeat("abcdefghij", 200), `\ud800`
 	cut := func(members string) string {
 		return `^{"truncated":true,"kept":\d+,"total":2000,"unit":"characters","arrayPath":".text","nextOffset":\d+,` +

@@ -17,7 +17,7 @@ import (
 )
 
 // A call is listed from its beginning to its end, with how far it is.
-func TestRunning(t *testing.T) {
+func TestACallIsListedFromBeginningToEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		k := openPages(t)
 		var moves atomic.Int32
@@ -53,7 +53,7 @@ func TestRunning(t *testing.T) {
 }
 
 // A person ends a call: the page is told to abort, the caller gets CANCELLED and what is known of the action.
-func TestInterrupt(t *testing.T) {
+func TestAnInterruptedCallEndsAsCancelled(t *testing.T) {
 	for name, test := range map[string]struct {
 		tool    string
 		before  int // calls that have the tab's turn already

@@ -30,13 +30,13 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the expected side of the stories")
 
-// TestStories plays every file of testdata: a call, what the browser does at each attempt, and what everybody
-// saw, with the time at which they saw it.
+// TestStoriesGoAsRecorded plays every file of testdata: a call, what the browser does at each attempt, and what
+// everybody saw, with the time at which they saw it.
 //
 //	-- call --      JSON: tool, arguments, timeoutMs, resume, recovery; then lines "cancel D" or "drain D D"
 //	-- browser --   one paragraph for each attempt, and before them one that begins with "recover" for each question
 //	-- want --      the transcript; go test -update writes it
-func TestStories(t *testing.T) {
+func TestStoriesGoAsRecorded(t *testing.T) {
 	files, err := filepath.Glob("testdata/*.txtar")
 	if err != nil || len(files) == 0 {
 		t.Fatal("no stories", err)

@@ -15,7 +15,7 @@ import (
 	"tabrelay/relay/road/fault"
 )
 
-func TestBreaker(t *testing.T) {
+func TestABreakerOpensAfterFiveFailures(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		k := openPages(t, func(o *dispatch.Options) { o.Retry.MaxAttempts = 1 })
 		hang := true

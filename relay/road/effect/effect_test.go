@@ -12,8 +12,8 @@ import (
 	"tabrelay/relay/lib/rawjson"
 )
 
-// TestLines: an answer says everything that its value has, once, and nothing else.
-func TestLines(t *testing.T) {
+// TestLinesSayEverythingOfAnActOnce: an answer says everything that its value has, once, and nothing else.
+func TestLinesSayEverythingOfAnActOnce(t *testing.T) {
 	tests := []struct{ name, tool, arguments, output, want string }{
 		{"a line is new", "click", `{"ref":"e12"}`,
 			`{"outcome":"executed","changes":"+ status \"Saved\"","on":"button \"Save\" [e12]"}`,
@@ -105,8 +105,9 @@ func TestLines(t *testing.T) {
 	}
 }
 
-// TestBefore: what an act had done when it failed is said as if it had ended there, and nothing of it twice.
-func TestBefore(t *testing.T) {
+// TestAFailedActSaysWhatWasDoneBefore: what an act had done when it failed is said as if it had ended there, and
+// nothing of it twice.
+func TestAFailedActSaysWhatWasDoneBefore(t *testing.T) {
 	arguments := json.RawMessage(`{"steps":[{"tool":"fill"},{"tool":"click","ref":"e1"},{"tool":"click","ref":"e2"}]}`)
 	data := json.RawMessage(`{"coveredBy":"dialog","done":[{"outcome":"executed","filled":[{"ref":"e3",` +
 		`"on":"textbox \"To\" [e3]","value":"Ada","verified":true}]},` +

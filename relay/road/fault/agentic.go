@@ -30,7 +30,7 @@ func (e *Error) AgenticText() string {
 	return indented(e.agenticMembers())
 }
 
-// TaskText is [Error.BridgeText] of the tool that hands over a whole errand:
+// TaskText is [Error.AgenticText] of the tool that hands over a whole errand:
 // {"success":false,"sessionId"?,"error","code","data"}.
 func (e *Error) TaskText() string {
 	head := []rawjson.Member{rawjson.Make("success", json.RawMessage("false"))}

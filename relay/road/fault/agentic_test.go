@@ -25,7 +25,7 @@ var bridgeFailures = map[string]*Error{
 	"no advice": New(notInTable, "x"),
 }
 
-func TestBridgeText(t *testing.T) {
+func TestAgenticTextIsAsRecorded(t *testing.T) {
 	var got txtar.Archive
 	for _, name := range slices.Sorted(maps.Keys(bridgeFailures)) {
 		e := bridgeFailures[name]
@@ -53,7 +53,7 @@ func TestBridgeText(t *testing.T) {
 }
 
 // Whatever a failure says, its text is one JSON object whose data begins with what the relay knows.
-func FuzzBridgeText(f *testing.F) {
+func FuzzAgenticText(f *testing.F) {
 	f.Add("Agent failed", "try again\nor not", `{"toolCalls":[]}`)
 	f.Add("\x00\xff", "", `{"type":1,"type":2}`)
 	f.Add("", "\u2028", `[1`)

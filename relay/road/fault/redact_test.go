@@ -29,7 +29,7 @@ func TestConsoleTailIsRedacted(t *testing.T) {
 }
 
 // What both redactors make of a text: this one and that of the extension, whose test reads the same file.
-func TestRedact(t *testing.T) {
+func TestRedactAgreesWithTheExtension(t *testing.T) {
 	raw, err := os.ReadFile("testdata/redact.json")
 	if err != nil {
 		t.Fatal(err)

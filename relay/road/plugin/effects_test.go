@@ -30,7 +30,7 @@ func TestSuggestReading(t *testing.T) {
 	}
 }
 
-func TestAnnotate(t *testing.T) {
+func TestHintsOfThePersonSetAnnotations(t *testing.T) {
 	no := false
 	p := Plugin{Hash: "abc", Manifest: Manifest{Tools: append(named("list_teas", "list_old", "send_tea"),
 		Tool{Name: "list_mine", Annotations: Annotations{DestructiveHint: &no}})}}

@@ -17,9 +17,9 @@ import (
 const (
 	// progressInterval is how often an agent hears that the person is still being asked.
 	progressInterval = 5 * time.Second
-	// rememberedEnds is of how many approvals it is known how they ended.
+	// rememberedEnds is how many ended approvals are remembered.
 	rememberedEnds = 200
-	// toldEnds is of how many of them anybody who lists approvals is told.
+	// toldEnds is how many of them a list of approvals has.
 	toldEnds = 20
 	// maxCalls bounds the calls that wait at once; one client may have a quarter of them.
 	maxCalls = 200
@@ -38,7 +38,7 @@ const (
 	byRelay    = "relay"
 
 	byPause = "pause" // the person stopped everything
-	byTab   = "tab"   // the tab was closed: nobody decides
+	byTab   = "tab"   // the tab was closed
 )
 
 // decidedBy is who decided, in words.
@@ -47,10 +47,10 @@ var decidedBy = map[string]string{
 	byRule: "by a rule or by the answer to another question",
 }
 
-// pending is one approval that waits for the person.
+// pending is a pending approval: of a call or of a change.
 type pending struct {
 	id           string
-	asked, until time.Time          // of the clock that nobody sets
+	asked, until time.Time          // monotonic
 	answer       chan call.Decision // has room for the one that counts
 
 	call   *question // of a call; nil: of a change
@@ -69,7 +69,7 @@ type approvals struct {
 	closed chan struct{}
 }
 
-// Ended is how an approval ended, for those who answer late or wonder where it is.
+// Ended is how an approval ended, for answers that come too late.
 type Ended struct {
 	ID  string `json:"id"`
 	How string `json:"how"` // a sentence without a capital and a full stop
@@ -84,7 +84,7 @@ const (
 	endsPaused    = "agents were paused, so it was refused"
 )
 
-// Errors of [Policy.Answer] and [Policy.Open].
+// Errors of [Policy.Answer] and [Policy.ShowArguments].
 var (
 	ErrNoApproval = errors.New("there is no such question")
 	ErrEnded      = errors.New("the question is not open any more")
@@ -96,7 +96,7 @@ var (
 	ErrStale      = errors.New("the change is a different one by now, so nothing was done")
 )
 
-// add puts an approval into the queue. room says why there is none for it.
+// add puts an approval into the queue, unless admit refuses it, given those that are open.
 func (p *Policy) add(one *pending, admit func(open map[string]*pending) *fault.Error) *fault.Error {
 	one.asked = time.Now()
 	one.until, one.answer = one.asked.Add(p.options.Config.Approvals.Timeout), make(chan call.Decision, 1)
@@ -129,7 +129,7 @@ func shuttingDown() *fault.Error {
 		fault.WithOutcome(fault.NotExecuted))
 }
 
-// wait waits for the answer, or says how the approval ended without one.
+// wait waits for the answer and calls tick at intervals meanwhile; unanswered is how the approval ended without one.
 func (p *Policy) wait(ctx context.Context, one *pending, tick func()) (d call.Decision, unanswered string) {
 	late := time.NewTimer(time.Until(one.until))
 	defer late.Stop()
@@ -155,7 +155,8 @@ func (p *Policy) wait(ctx context.Context, one *pending, tick func()) (d call.De
 	return <-one.answer, "" // it was answered meanwhile
 }
 
-// removePending removes an approval from the queue and reports whether it was still there. Whoever removes it decides.
+// removePending removes an approval from the queue and reports whether it was still there: only the caller that removed
+// it may answer it.
 func (p *Policy) removePending(one *pending, how string) bool {
 	q := &p.approvals
 	q.mu.Lock()
@@ -174,7 +175,7 @@ func (p *Policy) removePending(one *pending, how string) bool {
 	return there
 }
 
-// acceptAnswer makes an answer the one that counts, if it comes in time, and reports whether it did.
+// acceptAnswer reports whether an answer is the first and in time, and so the one that counts.
 func (p *Policy) acceptAnswer(one *pending, d call.Decision) bool {
 	how := "it was denied " + decidedBy[d.By]
 	switch {
@@ -186,7 +187,7 @@ func (p *Policy) acceptAnswer(one *pending, d call.Decision) bool {
 	return time.Now().Before(one.until) && p.removePending(one, how)
 }
 
-// answerIfOpen answers an approval, if it waits for that.
+// answerIfOpen answers an approval if it is still open.
 func (p *Policy) answerIfOpen(one *pending, d call.Decision) {
 	if p.acceptAnswer(one, d) {
 		one.answer <- d
@@ -222,7 +223,7 @@ func (p *Policy) Pending(profileID string) []call.Approval {
 	return list
 }
 
-// Waiting counts what waits for the person at a profile.
+// Waiting counts everything that waits for an answer of the person at a profile.
 func (p *Policy) Waiting(profileID string) (n int) {
 	for _, one := range p.waiting() {
 		if one.isFor(profileID) {
@@ -250,8 +251,8 @@ func (one *pending) isFor(profileID string) bool {
 	return profileID == "" || one.call == nil || one.call.ProfileID == "" || one.call.ProfileID == profileID
 }
 
-// Answer is what the person says, at a profile or, with none, at a terminal. The first answer counts; any other one
-// does nothing, and its error says why.
+// Answer answers an approval for the person at a profile or, without one, at a terminal. Only the first answer counts;
+// for a later one it returns an error.
 func (p *Policy) Answer(ctx context.Context, id, profileID string, d call.Decision) error {
 	if id == ChangeConfig || id == ChangeStart {
 		return p.answerRights(ctx, id, profileID, d)
@@ -290,7 +291,7 @@ func (p *Policy) Answer(ctx context.Context, id, profileID string, d call.Decisi
 	return err
 }
 
-// alwaysTarget is what the rule is about that the answer “always” makes: this tool on this site.
+// alwaysTarget is the target of the rule that the answer “always” makes: this tool on this site.
 func alwaysTarget(q *question) string {
 	if q.Origin == "" {
 		return q.Tool // it touches no site
@@ -314,7 +315,7 @@ func (p *Policy) findOpen(id, profileID string) (*pending, error) {
 	return one, nil
 }
 
-// endedError is the error of an answer to what does not wait any more.
+// endedError is the error of an answer to an approval that is not open.
 func (p *Policy) endedError(id string) error {
 	q := &p.approvals
 	q.mu.Lock()
@@ -330,7 +331,7 @@ func (p *Policy) endedError(id string) error {
 	return fmt.Errorf("%w: %q", ErrNoApproval, fault.Sanitize(clip.Runes(id, maxTitle)))
 }
 
-// Ended tells of the last approvals how they ended that nobody waits for any more.
+// Ended lists the approvals that ended last, the oldest first.
 func (p *Policy) Ended() []Ended {
 	q := &p.approvals
 	q.mu.Lock()
@@ -355,7 +356,7 @@ func (p *Policy) endWithTab(one *pending) {
 	}
 }
 
-// settleByRule settles the calls that the rules, or a grant, answer by now, and forgets missed questions about such.
+// settleByRule answers the questions that rules or grants decide by now, and forgets missed questions of that kind.
 func (p *Policy) settleByRule() {
 	for _, one := range p.waiting() {
 		if one.call != nil {

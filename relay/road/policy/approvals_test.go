@@ -108,7 +108,7 @@ func TestQuestionsDoNotEndByTheSystemsClock(t *testing.T) {
 }
 
 // The switch survives a restart; what is asked meanwhile is refused.
-func TestPause(t *testing.T) {
+func TestPauseSurvivesARestart(t *testing.T) {
 	m := newMemory()
 	m.rules[key{"default", ""}] = call.Rule{Target: "default", Mode: call.Auto}
 	for _, paused := range []bool{true, false} {

@@ -15,24 +15,23 @@ import (
 	"tabrelay/relay/road/fault"
 )
 
-// question is a call that waits for the person.
+// question is the pending approval of a call.
 type question struct {
 	call.Approval
 	access    call.Access
-	grant     call.Binding   // what an answer for longer than once allows
-	shownUpTo map[viewer]int // where the next part begins, 0 after the last one; approvals.mu
+	grant     call.Binding   // that an answer for more than this call adds
+	shownUpTo map[viewer]int // offset of the next part of the arguments, 0 after the last one; guarded by approvals.mu
 }
 
-// viewer is who opens all arguments of a call: a panel by its profile, a terminal without one; and whether with the
-// values of secret fields.
+// viewer is who reads all arguments of a call: a panel, by its profile, or a terminal, without one.
 type viewer struct {
 	profileID string
 	secrets   bool
 }
 
-// Ask asks the person whether a call may run, wherever they can be asked, and waits for the first answer that counts.
-// client asks through the call's own client, nil when that cannot; tell is told what goes on meanwhile, and may be nil.
-// What they have allowed is for [call.Access.Approved].
+// Ask asks the person whether a call may run, in all panels, at terminals and through the call's own client, and waits
+// for the first answer that counts. client may be nil; tell is called with progress messages and may be nil, too. The
+// binding is what they approved, for [call.Access.Approved].
 func (p *Policy) Ask(
 	ctx context.Context, a call.Access, client func(context.Context, call.Question) (call.Answer, error),
 	tell func(string),
@@ -52,14 +51,14 @@ func (p *Policy) Ask(
 		"origin": q.Origin,
 	})
 	p.changed(TopicApprovals)
-	p.endWithTab(one)      // which may have been closed since the call chose it
-	p.settleOneByRule(one) // which may be other ones since the call was found to need an answer
+	p.endWithTab(one)      // its tab may have been closed since the call chose it
+	p.settleOneByRule(one) // rules may have changed since Allow asked for a question
 	if tell == nil {
 		tell = func(string) {}
 	}
 	step := func() {
 		left := int(time.Until(one.until).Round(time.Second).Seconds())
-		tell(fmt.Sprintf("Waiting for the person to allow %s%s (%d s left)", named(q.Approval), place(q.Approval),
+		tell(fmt.Sprintf("Waiting for the person to allow %s%s (%d s left)", named(q.Approval), location(q.Approval),
 			left))
 	}
 	step()
@@ -73,7 +72,7 @@ func (p *Policy) Ask(
 		p.keepMissed(one)
 	}
 	done(call.ErrAnswered)
-	through.Wait() // the client is told that nobody waits for its answer any more
+	through.Wait() // until the question is withdrawn from the client
 	failure := p.applyDecision(ctx, q, d, unanswered)
 	if failure == nil && ctx.Err() != nil {
 		failure = fault.CallEnded(ctx, "while the person was asked")
@@ -85,7 +84,7 @@ func (p *Policy) Ask(
 	return bind(&a), nil
 }
 
-// admitCall says why there is no room for a call among those that wait.
+// admitCall refuses a question when too many are open, or their arguments are too large.
 func (p *Policy) admitCall(q *question, open map[string]*pending) *fault.Error {
 	calls, mine, held := 0, 0, len(q.access.Arguments)
 	for _, other := range open {
@@ -120,10 +119,10 @@ func (p *Policy) admitCall(q *question, open map[string]*pending) *fault.Error {
 func (p *Policy) newQuestion(a call.Access) *question {
 	q := &question{access: a, shownUpTo: map[viewer]int{}, Approval: call.Approval{
 		CallID: a.ID, Client: a.Session.Client, Called: Called(a.Session), Doubt: p.Doubt(a.Session),
-		Via: a.Session.Via, Session: a.Session.ID, Tool: a.Tool, Title: claimed(a.Title, maxAbout), Plugin: a.Plugin,
-		PluginTitle: claimed(a.PluginTitle, maxAbout), Risk: Risk(&a), Shown: brief(a.Arguments),
+		Via: a.Session.Via, Session: a.Session.ID, Tool: a.Tool, Title: quotable(a.Title, maxAbout), Plugin: a.Plugin,
+		PluginTitle: quotable(a.PluginTitle, maxAbout), Risk: Risk(&a), Shown: firstShown(a.Arguments),
 		ArgumentsHash: bind(&a).ArgumentsHash, Changes: changes(&a), Note: a.Note,
-		Reason: claimed(a.Reason, maxReason),
+		Reason: quotable(a.Reason, maxReason),
 	}}
 	t := p.rules.Load()
 	v := t.resolve(&a, time.Now().UnixNano())
@@ -131,7 +130,7 @@ func (p *Policy) newQuestion(a call.Access) *question {
 		q.Choices = []string{"once"}
 	}
 	if d := a.Session.Bounds; d != nil {
-		q.Agent = claimed(d.Agent, maxName)
+		q.Agent = quotable(d.Agent, maxName)
 	}
 	if q.Shown.Hidden == 0 {
 		q.Arguments = withoutSecrets(a.Arguments)
@@ -146,7 +145,7 @@ func (p *Policy) newQuestion(a call.Access) *question {
 	if at := a.At; at != nil {
 		q.ProfileID, q.Profile, q.TabID, q.Origin = at.ProfileID, at.Profile, at.TabID, at.Origin
 		q.Within = at.Within
-		q.URL, q.TabTitle = address(at.URL), claimed(at.Title, maxTitle)
+		q.URL, q.TabTitle = address(at.URL), quotable(at.Title, maxTitle)
 	}
 	if slices.Contains(q.Choices, "session") {
 		q.Covers = covers(&a, q.grant)
@@ -157,13 +156,14 @@ func (p *Policy) newQuestion(a call.Access) *question {
 	return q
 }
 
-// choices is for how long a call can be allowed, the one that is asked about first. What can delete or overwrite is
-// asked about each time, and a rule about all calls of such an agent would be one about its client.
+// choices lists for how long a call can be allowed; the first is the one that the question suggests. What can delete or
+// overwrite is asked about each time. There is no "always" for an agent that acts for a client: the rule would be one
+// for that client.
 func choices(a *call.Access, v verdict) (list []string) {
 	switch {
 	case a.Once, Risk(a) == "destroys", a.OfPage && !a.ReadOnly:
 		return []string{"once"}
-	case a.ReadOnly, ofDemo(a) && v.from == "": // of itself, the demo's counter asks once
+	case a.ReadOnly, ofDemo(a) && v.from == "": // without a rule, the demo is asked about once for the session
 		list = []string{"session", "once"}
 	default:
 		list = []string{"once", "session"}
@@ -174,7 +174,7 @@ func choices(a *call.Access, v verdict) (list []string) {
 	return list
 }
 
-// checkedDecision is what an answer to a question means where it was given; an error if it makes no sense there.
+// checkedDecision validates and completes an answer to a question, by where it was given.
 func (p *Policy) checkedDecision(q *question, profileID string, d call.Decision) (call.Decision, error) {
 	if !d.Allow {
 		return d, nil
@@ -214,7 +214,7 @@ func (p *Policy) checkedDecision(q *question, profileID string, d call.Decision)
 	return d, nil
 }
 
-// grantDuration is how long what was allowed holds, 0 as long as it is used; an error if the answer makes no sense.
+// grantDuration is how long the grant of an answer lasts; 0: as long as it is used.
 func grantDuration(d call.Decision) (time.Duration, error) {
 	if !d.Allow || d.For == "" || d.For == "once" || d.For == "session" || d.For == "always" {
 		return 0, nil
@@ -227,7 +227,8 @@ func grantDuration(d call.Decision) (time.Duration, error) {
 	return lasts, nil
 }
 
-// applyDecision does what the answer says, writes it down, and tells whoever listens.
+// applyDecision carries out the answer, records it, and publishes an event. Its fault is that of a call that may not
+// run.
 func (p *Policy) applyDecision(ctx context.Context, q *question, d call.Decision, unanswered string) *fault.Error {
 	said, by, failure := "", d.By, (*fault.Error)(nil)
 	lasts, _ := grantDuration(d) // it was checked when the answer came
@@ -254,7 +255,7 @@ func (p *Policy) applyDecision(ctx context.Context, q *question, d call.Decision
 			_, failure = p.Allow(q.access)
 		}
 		if failure == nil {
-			fails(fault.ApprovalDenied, "The person did not allow "+q.Tool+place(q.Approval), fault.WithHint(
+			fails(fault.ApprovalDenied, "The person did not allow "+q.Tool+location(q.Approval), fault.WithHint(
 				"Do not ask for the same again; ask the person what they want instead. What was decided can be "+
 					"changed in "+
 					"tabrelay's side panel, or with `tabrelay permit`."))
@@ -288,7 +289,7 @@ func (p *Policy) repeatLater() string {
 	return text + "Go on with something else, and repeat exactly this call later."
 }
 
-// tellDecision writes down how a question ended, and tells whoever listens.
+// tellDecision records how a question ended, and publishes an event.
 func (p *Policy) tellDecision(q *question, said, by string) {
 	e := call.Entry{
 		Kind: call.EntryDecision, Session: q.access.Session, Tool: q.Tool, Plugin: q.Plugin,
@@ -308,14 +309,14 @@ func (p *Policy) tellDecision(q *question, said, by string) {
 	})
 }
 
-// askClient asks through the client of the call. Whatever is no clear answer is none: the panel and the terminal ask
-// on. What is not shown there is allowed only once there.
+// askClient asks through the client of the call. Anything but a clear answer is ignored, and the question stays open. A
+// client that does not show all arguments can allow the call only once.
 func (p *Policy) askClient(
 	ctx context.Context, one *pending, ask func(context.Context, call.Question) (call.Answer, error),
 ) {
 	shown := one.call.Approval
 	if shown.Shown.Hidden > 0 {
-		if lines, next := whole(one.call.access.Arguments, 0, false); next == 0 && textBytes(lines) <= maxForm {
+		if lines, next := allLines(one.call.access.Arguments, 0, false); next == 0 && textBytes(lines) <= maxForm {
 			ShowAll(&shown, lines, false)
 		}
 	}
@@ -343,8 +344,8 @@ func (p *Policy) askClient(
 	}
 }
 
-// ShowArguments shows a part of the arguments of a call that waits, from an offset on, with the values of secret fields
-// or without. Whoever has got them from the beginning to the end was shown all of them.
+// ShowArguments returns a part of the arguments of an open question, from an offset on, with or without the values of
+// secret fields. A viewer that has got all parts in order counts as having seen all arguments.
 func (p *Policy) ShowArguments(id, profileID string, from int, secrets bool) (call.Part, error) {
 	one, err := p.findOpen(id, profileID)
 	if err != nil {
@@ -353,7 +354,7 @@ func (p *Policy) ShowArguments(id, profileID string, from int, secrets bool) (ca
 	if one.call == nil || from < 0 || from%partBytes != 0 {
 		return call.Part{}, ErrPart
 	}
-	lines, next := whole(one.call.access.Arguments, from, secrets)
+	lines, next := allLines(one.call.access.Arguments, from, secrets)
 	if len(lines) == 0 && from > 0 {
 		return call.Part{}, ErrPart
 	}
@@ -363,7 +364,7 @@ func (p *Policy) ShowArguments(id, profileID string, from int, secrets bool) (ca
 	return call.Part{Lines: lines, Next: next}, nil
 }
 
-// noteShown notes that a part was opened, and reports whether it was the last of all.
+// noteShown notes that a viewer was shown a part, and reports whether it has seen all arguments by that.
 func (p *Policy) noteShown(q *question, by viewer, from, next int) (all bool) {
 	p.approvals.mu.Lock()
 	defer p.approvals.mu.Unlock()
@@ -375,8 +376,8 @@ func (p *Policy) noteShown(q *question, by viewer, from, next int) (all bool) {
 	return next == 0
 }
 
-// shownAt reports whether the person at a profile, or at a terminal, could see all arguments of a call. What they could
-// not see, they can allow only once there.
+// shownAt reports whether the person at a profile, or at a terminal, was shown all arguments of a call. Otherwise they
+// can allow it only once there.
 func (p *Policy) shownAt(q *question, profileID string) bool {
 	p.approvals.mu.Lock()
 	defer p.approvals.mu.Unlock()

@@ -8,8 +8,8 @@ import (
 	"tabrelay/relay/road/plugin"
 )
 
-// bind is what a person allows when they allow a call: the one place where that is said. What was allowed of one call
-// counts for no other session, tool, arguments, tab, document or target of an act.
+// bind returns what an approval of a call is for: this session, tool, arguments, tab, origin, and targets of an act. An
+// approval holds for nothing else; no other code decides that.
 func bind(a *call.Access) call.Binding {
 	sum := sha256.Sum256(a.Arguments)
 	b := call.Binding{Session: a.Session.ID, Tool: a.Tool, ArgumentsHash: hex.EncodeToString(sum[:])}
@@ -23,12 +23,11 @@ func bind(a *call.Access) call.Binding {
 	return b
 }
 
-// bindSession is what they allow for more than one call: all tools of the plugin that can do as much, with any
-// arguments, in any tab with documents of that origin. A tool that a rule singles out, or of plugin.OptIn, is asked
-// about by itself.
+// bindSession returns what a grant is for: all tools of the plugin with the same risk, with any arguments, in any tab
+// whose page has that origin. A tool that a rule singles out, or of plugin.OptIn, has a grant of its own.
 func bindSession(a *call.Access, v verdict) call.Binding {
 	b := call.Binding{Session: a.Session.ID, Plugin: a.Plugin, PluginHash: a.Hash, Risk: Risk(a)}
-	if v.singles() || a.Plugin == plugin.OptIn {
+	if v.singlesOutTool() || a.Plugin == plugin.OptIn {
 		b.Tool = a.Tool
 	}
 	if a.At != nil {
@@ -37,11 +36,10 @@ func bindSession(a *call.Access, v verdict) call.Binding {
 	return b
 }
 
-// approved reports whether a person has allowed a call, or more than one of which it is one. Nobody else decides that.
-// What was allowed for a while lasts on.
+// approved reports whether a person has approved a call, or a grant covers it, whose lifetime this extends.
 func (p *Policy) approved(a *call.Access, v verdict) bool { return p.allowed(a, v, p.grants.use) }
 
-// holds is [Policy.approved] for who only wants to know.
+// holds is [Policy.approved] without extending a grant.
 func (p *Policy) holds(a *call.Access, v verdict) bool { return p.allowed(a, v, p.grants.holds) }
 
 func (p *Policy) allowed(a *call.Access, v verdict, granted func(call.Binding) bool) bool {

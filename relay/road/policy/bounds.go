@@ -10,9 +10,9 @@ import (
 	"tabrelay/relay/road/registry"
 )
 
-// outside says why the bounds of a session do not cover a tool that the scope of its client does; empty: they do. The
-// relay's own tools that only read are for every agent.
-func outside(d *call.Bounds, t *registry.Tool) string {
+// outsideBounds says why the bounds of a session do not cover a tool that its client's scope covers; empty: they do.
+// The relay's own tools that only read are for every agent.
+func outsideBounds(d *call.Bounds, t *registry.Tool) string {
 	switch {
 	case d == nil:
 		return ""
@@ -27,24 +27,24 @@ func outside(d *call.Bounds, t *registry.Tool) string {
 	return "it may only use " + fault.Sanitize(strings.Join(d.Tools, ", "))
 }
 
-// refuseErrand says why an agent that acts for a client may not call a tool, nil when it may as far as its errand goes.
-func refuseErrand(s call.Session, t *registry.Tool) *fault.Error {
-	why := outside(s.Bounds, t)
+// refuseOutsideBounds refuses a call of an agent to a tool outside the bounds of its session; nil: it is within them.
+func refuseOutsideBounds(s call.Session, t *registry.Tool) *fault.Error {
+	why := outsideBounds(s.Bounds, t)
 	if why == "" {
 		return nil
 	}
-	return errandFailure(s, t.Name+" is outside the errand of the agent "+fault.Excerpt(s.Bounds.Agent)+": "+why)
+	return outsideBoundsFailure(s, t.Name+" is outside the errand of the agent "+fault.Excerpt(s.Bounds.Agent)+": "+why)
 }
 
-// errandFailure is the failure of what an errand does not cover.
-func errandFailure(s call.Session, message string) *fault.Error {
+// outsideBoundsFailure is the failure of a call outside the bounds of a session.
+func outsideBoundsFailure(s call.Session, message string) *fault.Error {
 	return fault.New(fault.PermissionDenied, message, fault.WithOutcome(fault.NotExecuted),
 		fault.WithHint("Do not look for a way around it; say in your answer what you could not do. "+
 			fault.Excerpt(s.Client)+" bounds the errand with `metadata`."))
 }
 
-// errandKey is what tells views apart by what errands cover.
-func errandKey(d *call.Bounds) string {
+// boundsKey is the part of the key of a view that stands for bounds.
+func boundsKey(d *call.Bounds) string {
 	if d == nil {
 		return ""
 	}

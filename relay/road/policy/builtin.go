@@ -31,8 +31,8 @@ func (b base) of(a *call.Access) call.Mode {
 	return b.changing
 }
 
-// ours is that of this program, once that of its first ones.
-var ours, once = base{call.Ask, call.Ask}, base{call.Ask, call.Off}
+// shippedBase is that of this program, once that of its first ones.
+var shippedBase, once = base{call.Ask, call.Ask}, base{call.Ask, call.Off}
 
 func (b base) permissions() map[string]string {
 	return map[string]string{forReading: string(b.reading), forChanging: string(b.changing)}
@@ -40,7 +40,7 @@ func (b base) permissions() map[string]string {
 
 // baseOf is what a configuration, as it is kept, had without any rule.
 func baseOf(permissions map[string]map[string]string) base {
-	kept, b := permissions[builtInDefault], ours
+	kept, b := permissions[builtInDefault], shippedBase
 	if mode := call.Mode(kept[forReading]); mode != "" {
 		b.reading = mode
 	}
@@ -84,7 +84,7 @@ func completed(kept keptRights) keptRights {
 
 // aged are rights as a program had them that did not write down what it did without rules.
 func aged(r config.Rights, later bool) config.Rights {
-	b := ours
+	b := shippedBase
 	r.Shipped = laterShipped
 	if !later {
 		b, r.Shipped = once, append(slices.Clone(firstShipped), "agents", "relay")
@@ -101,7 +101,7 @@ func aged(r config.Rights, later bool) config.Rights {
 // rightsOf takes the rights out of a configuration, and out of this program.
 func (p *Policy) rightsOf(c *config.Config) config.Rights {
 	r := config.RightsOf(c)
-	r.Permissions, r.Shipped = withBase(r.Permissions, ours), p.shipped
+	r.Permissions, r.Shipped = withBase(r.Permissions, shippedBase), p.shipped
 	return r
 }
 

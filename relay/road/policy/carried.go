@@ -13,11 +13,11 @@ import (
 	"tabrelay/relay/state/config"
 )
 
-// Rules once had one order: client and tool, tool, client and plugin, plugin, origin, client, default; the first one
-// that said something decided. Those of a database from then are carried over so that nothing is allowed that was not,
-// and the person is told what is less.
+// Rules once had one order: client and tool, tool, client and plugin, plugin, origin, client, default; the first that
+// matched decided (the old order). Rules of a database from then are migrated so that nothing more is allowed than
+// before, and the person is told what is allowed less.
 
-// modelSwitch is the name under which the store has how far that is: empty, carried or told.
+// modelSwitch is the switch with the state of the migration: empty, carried or told.
 const (
 	modelSwitch    = "rules-model"
 	narrowedSwitch = "rules-narrowed" // what the person is told, as JSON; empty: nothing
@@ -25,8 +25,8 @@ const (
 	modelTold      = "told"
 )
 
-// carryOver makes the rules of the person such that two questions allow no more than one order did. A rule of all
-// clients that switched an origin off counted before one of a single client; that one is off now.
+// carryOver migrates the rules of the person so that they allow no more than in the old order. There a rule for all
+// clients that switched an origin off took precedence over one for a single client, which is therefore off now.
 func (p *Policy) carryOver(ctx context.Context, rules []call.Rule, layers ...map[string]map[string]string) (
 	carried []call.Rule, err error,
 ) {
@@ -84,7 +84,7 @@ func masked(rules []call.Rule, layers []map[string]map[string]string) (list []ca
 	return list
 }
 
-// modeInOldOrder is what the rules said about an access in the one order.
+// modeInOldOrder is the mode of an access in the old order.
 func (t *table) modeInOldOrder(a *call.Access, now int64) call.Mode {
 	mode := t.ownModeInOldOrder(a, now)
 	if t.older != nil {
@@ -96,12 +96,12 @@ func (t *table) modeInOldOrder(a *call.Access, now int64) call.Mode {
 func (t *table) ownModeInOldOrder(a *call.Access, now int64) call.Mode {
 	client := a.Session.Client
 	for _, target := range []string{a.Tool, a.Plugin} {
-		if v := t.first(now, onTool, target, client); v.mode != "" {
+		if v := t.ruleFor(now, onTool, target, client); v.mode != "" {
 			return v.mode
 		}
 	}
-	rest := t.rest(a, now)
-	if free(a) {
+	rest := t.defaultVerdict(a, now)
+	if needsNoPermission(a) {
 		if rest.mode == call.Off {
 			return call.Off
 		}
@@ -111,14 +111,14 @@ func (t *table) ownModeInOldOrder(a *call.Access, now int64) call.Mode {
 		if general, _ := t.cells[key{a.At.Origin, ""}].at(now); general == call.Off {
 			return call.Off
 		}
-		if v := t.first(now, onSite, a.At.Origin, client); v.mode != "" {
+		if v := t.ruleFor(now, onSite, a.At.Origin, client); v.mode != "" {
 			return v.mode
 		}
 	}
 	return rest.mode
 }
 
-// tellNarrowed finds out, once all tools are known, what the rules allowed in the one order and do not any more.
+// tellNarrowed finds out, once all tools are known, what the rules allowed in the old order and no longer do.
 func (p *Policy) tellNarrowed(ctx context.Context, upgraded bool) error {
 	model, err := p.options.Store.Switch(ctx, modelSwitch)
 	if err != nil || model == modelTold {
@@ -126,7 +126,7 @@ func (p *Policy) tellNarrowed(ctx context.Context, upgraded bool) error {
 	}
 	if t := p.rules.Load(); upgraded && model == modelCarried {
 		narrowed := p.effects(t, func(a *call.Access, now int64) (call.Mode, call.Mode) {
-			return t.modeInOldOrder(a, now), t.bounded(a, now).mode
+			return t.modeInOldOrder(a, now), t.resolveBounded(a, now).mode
 		}, func(before, after call.Mode) bool { return permissive[after] < permissive[before] })
 		if len(narrowed) > 0 {
 			text, _ := json.Marshal(narrowed) // strings always encode

@@ -14,22 +14,22 @@ import (
 	"tabrelay/relay/road/fault"
 )
 
-// ConfirmWord is what a person types at a terminal to allow a change.
+// ConfirmWord is the word that a person types at a terminal to allow a change.
 const ConfirmWord = "yes"
 
 // Change is something that lets agents do more, as the person reads it before they allow it.
 type Change struct {
 	Title       string            `json:"title"`             // what would be done: “Set a rule: default is auto”
-	Command     string            `json:"command,omitempty"` // that does it
+	Command     string            `json:"command,omitempty"` // that makes the change
 	Differences []call.Difference `json:"differences"`
-	Text        string            `json:"text,omitempty"` // what else there is to read, in lines
+	Text        string            `json:"text,omitempty"` // more lines to read
 
-	// ShownElsewhere says that the panel shows this question in another form already, so that a terminal may answer it
+	// ShownElsewhere: the panel shows the same question as an approval of its own, so that a terminal may answer it,
 	// too.
 	ShownElsewhere bool `json:"-"`
 }
 
-// NewChange makes a change that is shown. Its words may come from anywhere; what nobody sees is taken out of them.
+// NewChange makes a change. Invisible characters are removed from its texts, which may come from anywhere.
 func NewChange(title, command string, differences ...call.Difference) *Change {
 	c := &Change{Title: fault.Sanitize(title), Command: fault.Sanitize(command), Differences: []call.Difference{}}
 	for _, d := range differences {
@@ -40,7 +40,7 @@ func NewChange(title, command string, differences ...call.Difference) *Change {
 	return c
 }
 
-// WithText adds lines that the person should read.
+// WithText sets Text, and returns the change.
 func (c *Change) WithText(lines ...string) *Change {
 	for i, line := range lines {
 		lines[i] = fault.Sanitize(line)
@@ -49,7 +49,7 @@ func (c *Change) WithText(lines ...string) *Change {
 	return c
 }
 
-// Digest names exactly what is shown: who confirms it confirms nothing else.
+// Digest is a hash of what is shown: a confirmation with it holds for nothing else.
 func (c *Change) Digest() string {
 	text, _ := json.Marshal(c) // strings always encode
 	sum := sha256.Sum256(text)
@@ -102,7 +102,7 @@ type PendingChange struct {
 	From   string     `json:"from"` // who asks for it, in words
 	Asked  time.Time  `json:"asked"`
 	Until  *time.Time `json:"until,omitempty"` // when it ends by itself
-	Aside  bool       `json:"aside,omitempty"` // the person has put it aside, until the next start
+	Aside  bool       `json:"aside,omitempty"` // the person has deferred it until the next start
 }
 
 // Changes lists the changes that wait for the person, or that they should see, the oldest first; what the configuration
@@ -119,24 +119,24 @@ func (p *Policy) Changes() []PendingChange {
 	return append(append(list, p.rights.Load().shown()...), p.toAcknowledge().shown()...)
 }
 
-// Request is who wants a change to be made, and what they bring along.
+// Request is who asks for a change.
 type Request struct {
 	Session   call.Session
 	Confirmed string // the digest of the change that a person confirmed at a terminal; empty: none
 	Asked     func() // called when the person is asked in the panel; may be nil
 }
 
-// Unconfirmed is the failure of a change that a person has to confirm at a terminal first.
+// Unconfirmed is the error of a change that a person has to confirm at a terminal first.
 type Unconfirmed struct{ Change *Change }
 
 func (u *Unconfirmed) Error() string {
 	return "This lets agents do more, so a person has to confirm it, and nothing was changed: " + u.Change.String()
 }
 
-// Confirm returns once a change may be made, and says who allowed it: every change that lets agents do more comes
-// through here. nil is a change that allows nothing. What the person does in the panel is confirmed by that. While a
-// panel is open, everybody else waits for an answer there, whatever they bring along. Without one, the command line
-// brings the digest of what a person confirmed at its terminal. Errors are an *[Unconfirmed] or a *[fault.Error].
+// Confirm returns once a change may be made, and who allowed it. Every change that lets agents do more comes through
+// here; a nil change lets them do nothing more. Requests of the panel count as confirmed. For all others, while a panel
+// is open, the person is asked there. Without one, a request of the command line needs the digest of the change that a
+// person confirmed at its terminal. Errors are an *[Unconfirmed] or a *[fault.Error].
 func (p *Policy) Confirm(ctx context.Context, c *Change, r Request) (by string, err error) {
 	switch {
 	case c == nil || r.Session.Via == call.ViaPanel:
@@ -209,15 +209,15 @@ func admitChange(open map[string]*pending) *fault.Error {
 		"so nothing was changed", n), fault.WithHint("Answer those first."))
 }
 
-// RecordWidening writes into the audit log that somebody wanted agents to be able to do more, and what came of it.
+// RecordWidening records in the audit log a request for a change that lets agents do more, and how it was decided.
 func (p *Policy) RecordWidening(s call.Session, c *Change, said, by string) {
 	p.options.Log.Info().Str("change", c.String()).Str("decision", said).Str("by", by).
 		Msg("a change that lets agents do more")
 	p.record(call.Entry{Kind: call.EntryWidening, Session: s, Decision: said, DecidedBy: by, Detail: c.String()})
 }
 
-// AnswerChange is the change that an answer makes, for those who must confirm it at a terminal: a person has to type it
-// there, whether or not a panel shows the question too. nil: it allows nothing, or nothing of that id waits.
+// AnswerChange describes an answer that is given at a terminal as a change, because a person has to confirm it there;
+// nil: it allows nothing, or nothing with that id is open.
 func (p *Policy) AnswerChange(id string, s call.Session, profileID string, d call.Decision) *Change {
 	switch {
 	case !d.Allow || s.Via == call.ViaPanel:

@@ -51,7 +51,7 @@ func TestAQuestionDoubtsALookalike(t *testing.T) {
 }
 
 // What a client calls itself stays between its quotation marks, on its line, and is no note of the relay's.
-func TestClaimed(t *testing.T) {
+func TestAClaimedNameStaysWithinItsQuotationMarks(t *testing.T) {
 	for said, want := range map[string]string{
 		"Bob":                              "Bob",
 		" Bob\n":                           "Bob",
@@ -65,7 +65,7 @@ func TestClaimed(t *testing.T) {
 		"\x1b]0;title\x07x":                "]0;titlex",
 		strings.Repeat("é", 300):           strings.Repeat("é", 40) + "…",
 	} {
-		if got := claimed(said, maxName); got != want {
+		if got := quotable(said, maxName); got != want {
 			t.Errorf("%q: %q, want %q", said, got, want)
 		}
 	}

@@ -13,8 +13,8 @@ import (
 	"tabrelay/relay/state/config"
 )
 
-// Allow says by the rules, and by what was allowed before, whether a call may run. A page's tool is looked at twice:
-// before its tab is known, when only a failure counts, and with it.
+// Allow decides by rules and approvals whether a call may run, fails, or needs a question. It is called twice for a
+// tool that runs in a page: before the tab is known, when only a failure counts, and with the tab.
 func (p *Policy) Allow(a call.Access) (says call.Verdict, failure *fault.Error) {
 	t := p.rules.Load()
 	if t.paused {
@@ -40,8 +40,8 @@ func (p *Policy) Allow(a call.Access) (says call.Verdict, failure *fault.Error) 
 
 const enabledThere = "a rule about a site enables it there"
 
-// Mode is what the rules say about a tool, whatever tab it would run in, and why. It is off only if it is off
-// everywhere.
+// Mode returns the mode of a tool by the rules, and why. Where the tab is not known it is off only if it is off on
+// every site.
 func (p *Policy) Mode(a call.Access) (mode call.Mode, why string) {
 	t := p.rules.Load()
 	v := t.resolve(&a, time.Now().UnixNano())
@@ -55,7 +55,7 @@ func (p *Policy) Mode(a call.Access) (mode call.Mode, why string) {
 func (p *Policy) Visible(a call.Access) bool {
 	t := p.rules.Load()
 	v := t.resolve(&a, time.Now().UnixNano())
-	return v.mode != call.Off || v.opens
+	return v.mode != call.Off || v.enabledBySite
 }
 
 // AccessOf is a tool as the rules see it, for a client that has not called it.
@@ -70,7 +70,7 @@ func AccessOf(s call.Session, t *registry.Tool) call.Access {
 	return a
 }
 
-// ToolMode is what is done about a tool, and why, for a client that no rule names.
+// ToolMode is the mode of a tool, and why, for a client that no rule names.
 func (p *Policy) ToolMode(t *registry.Tool) (call.Mode, string) {
 	return p.Mode(AccessOf(call.Session{Client: nobody}, t))
 }
@@ -90,13 +90,13 @@ type Permissions struct {
 	Grants  []Grant  `json:"grants"`
 }
 
-// Defaults is what is done about tools that no rule names.
+// Defaults are the modes of tools that no rule names.
 type Defaults struct {
 	ReadOnly call.Mode `json:"readOnly"`
 	Other    call.Mode `json:"other"`
 }
 
-// Permissions lists the rules there are, and what was allowed for more than one call.
+// Permissions lists rules and grants.
 func (p *Policy) Permissions() Permissions {
 	t := p.rules.Load()
 	rules := slices.DeleteFunc(t.list(time.Now()),
@@ -118,9 +118,9 @@ func (p *Policy) Default() Defaults {
 	return Defaults{ReadOnly: mode(call.Access{ReadOnly: true}), Other: mode(call.Access{})}
 }
 
-// ErrTarget: the rule names nothing that exists. ErrRule: it is invalid otherwise.
+// Errors of [Policy.ParseRule].
 var (
-	ErrTarget = errors.New("no such target")
+	ErrTarget = errors.New("no such target") // nothing of the name exists
 	ErrRule   = errors.New("that is not a rule")
 )
 
@@ -135,7 +135,7 @@ type NewRule struct {
 	For    string    `json:"for,omitempty"`    // a time such as 1h; empty: for ever
 }
 
-// ParseRule reads a rule that somebody wants to make.
+// ParseRule validates a rule and returns it as it is stored, with how long it lasts (0: for ever).
 func (p *Policy) ParseRule(n NewRule, by string) (rule call.Rule, lasts time.Duration, err error) {
 	target, err := readTarget(n.Target, p.options.Known)
 	if err != nil {
@@ -152,8 +152,7 @@ func (p *Policy) ParseRule(n NewRule, by string) (rule call.Rule, lasts time.Dur
 	return call.Rule{Target: target, Client: config.Spelled(n.Client), Mode: n.Mode, By: by}, lasts, nil
 }
 
-// Misspelt says which rules of the configuration are about nothing that exists: a name that is misspelt forbids
-// nothing.
+// Misspelt lists the rules of the configuration whose target does not exist, which therefore do nothing.
 func (p *Policy) Misspelt() (problems []string) {
 	for _, target := range slices.Sorted(maps.Keys(p.rules.Load().config)) {
 		if target == builtInDefault {
@@ -190,7 +189,7 @@ func forbidden(a *call.Access, v verdict) *fault.Error {
 	return fault.New(fault.PermissionDenied, message, append(at(a), fault.WithHint(hint))...)
 }
 
-// at says of a failure where the call was to run.
+// at are the options that give a failure the tab of a call.
 func at(a *call.Access) []fault.Option {
 	if a.At == nil || a.At.TabID == 0 {
 		return nil

@@ -55,7 +55,7 @@ type grants struct {
 	by map[call.Binding]*grant
 }
 
-// use reports whether something is granted, and lets the grant last on.
+// use reports whether there is a grant, and extends its lifetime.
 func (g *grants) use(b call.Binding) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -72,7 +72,7 @@ func (g *grants) use(b call.Binding) bool {
 	return true
 }
 
-// holds is [grants.use] for who only wants to know.
+// holds reports whether there is a grant, without extending its lifetime.
 func (g *grants) holds(b call.Binding) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -80,7 +80,7 @@ func (g *grants) holds(b call.Binding) bool {
 	return one != nil && time.Now().Before(one.until())
 }
 
-// origins adds those for which a session was allowed something.
+// origins adds to named the origins for which a session has grants.
 func (g *grants) origins(session string, named map[string]bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -91,7 +91,7 @@ func (g *grants) origins(session string, named map[string]bool) {
 	}
 }
 
-// add grants what the person was asked about on account of an access: for a time, or with 0 for as long as it is used.
+// add adds the grant b that the person gave when asked about a: for a time, or with 0 for as long as it is used.
 func (g *grants) add(a *call.Access, b call.Binding, lasts time.Duration) {
 	now := time.Now()
 	one := &grant{used: now, Grant: Grant{
@@ -115,7 +115,7 @@ func (g *grants) add(a *call.Access, b call.Binding, lasts time.Duration) {
 	g.by[b] = one
 }
 
-// drop makes room: what has ended goes, or else the one that was used longest ago.
+// drop removes the grants that have ended, or else the one that was used longest ago.
 func (g *grants) drop(now time.Time) {
 	maps.DeleteFunc(g.by, func(_ call.Binding, one *grant) bool { return !now.Before(one.until()) })
 	if len(g.by) < maxGrants {
@@ -145,7 +145,7 @@ func (g *grants) remove(which func(*grant) bool) (removed []Grant) {
 	return removed
 }
 
-// revokeUnder revokes the grants that a new rule is about: whoever makes one wants it to be asked.
+// revokeUnder revokes the grants that a new rule is about, so that the rule takes effect at once.
 func (g *grants) revokeUnder(k key) {
 	g.remove(func(one *grant) bool {
 		tool, origin := splitTarget(k.target)
@@ -190,15 +190,15 @@ func (p *Policy) Revoke(id, by string) bool {
 	return len(removed) > 0
 }
 
-// Forget ends what was allowed for a while to sessions or clients that have left.
+// Forget ends the grants of sessions or clients that have left.
 func (p *Policy) Forget(ended func(Grant) bool) {
 	if len(p.grants.remove(func(one *grant) bool { return ended(one.Grant) })) > 0 {
 		p.changed(TopicPermissions)
 	}
 }
 
-// ForgetPlugin takes back what allows tools of a plugin without asking, for when it is removed: another one of its name
-// does not inherit that. Rules that ask or forbid stay.
+// ForgetPlugin removes the rules and grants that allow tools of a removed plugin without a question, so that another
+// plugin of its name does not inherit them. Rules that ask or forbid stay.
 func (p *Policy) ForgetPlugin(ctx context.Context, plugin, by string) error {
 	of := func(tool string) bool { return tool == plugin || strings.HasPrefix(tool, plugin+"__") }
 	for _, r := range p.rules.Load().personal {

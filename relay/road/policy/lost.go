@@ -9,24 +9,23 @@ import (
 	"tabrelay/relay/road/fault"
 )
 
-// lostSwitch is the name under which the store has why rules may be missing; empty: they are not, or the person has
-// looked since.
+// lostSwitch is the switch with why rules may be missing; empty: they are not, or the person has acknowledged it.
 const lostSwitch = "rules-lost"
 
-// What waits until the person has looked, besides what the configuration brought.
+// Kinds of changes that the person has to acknowledge, besides those of the configuration.
 const (
 	ChangeLost    = "lost"    // rules may be missing, and everything is asked about
 	ChangeCarried = "carried" // an update of tabrelay made the rules forbid more
 )
 
-// unacknowledged is what the person should look at. It never changes; a change makes another one.
+// unacknowledged has the changes that the person has not acknowledged yet; nil: none of the kind. It is immutable.
 type unacknowledged struct {
 	lost, carried, updated *Change
-	aside                  bool // the person goes on being asked about everything
+	aside                  bool // the person has deferred lost, and goes on being asked about everything
 	since                  time.Time
 }
 
-// toAcknowledge is what the person should look at now.
+// toAcknowledge returns the changes that the person has not acknowledged.
 func (p *Policy) toAcknowledge() *unacknowledged {
 	if l := p.unacknowledged.Load(); l != nil {
 		return l
@@ -70,7 +69,7 @@ func lostChange(why string, t *table) *Change {
 		What: "every call", Before: "asked about", After: "as the rules below say"}).WithText(lines...)
 }
 
-// Lost says why rules may be missing, as long as the person has not looked; empty: they are not.
+// Lost says why rules may be missing, until the person has acknowledged it; empty: they are not.
 func (p *Policy) Lost() string {
 	if c := p.toAcknowledge().lost; c != nil {
 		return strings.TrimPrefix(c.Title, "Rules of yours may be missing: ")
@@ -97,7 +96,7 @@ func (l *unacknowledged) shown() (list []PendingChange) {
 	return list
 }
 
-// acknowledge is what the person says when they have looked.
+// acknowledge handles the person's answer to a change that they have to acknowledge.
 func (p *Policy) acknowledge(ctx context.Context, kind string, d call.Decision) error {
 	return p.change(ctx, func(ctx context.Context) error {
 		l := *p.toAcknowledge()
@@ -142,7 +141,7 @@ func (p *Policy) acknowledge(ctx context.Context, kind string, d call.Decision) 
 	})
 }
 
-// refreshLost shows the rules as they are now to who has to look at them.
+// refreshLost updates the list of rules in the change ChangeLost.
 func (p *Policy) refreshLost(t *table) {
 	l := *p.toAcknowledge()
 	if l.lost == nil {
@@ -152,7 +151,7 @@ func (p *Policy) refreshLost(t *table) {
 	p.unacknowledged.Store(&l)
 }
 
-// announceUnacknowledged tells of what the person should look at.
+// announceUnacknowledged logs the changes that the person has to acknowledge, and notifies them.
 func (p *Policy) announceUnacknowledged() {
 	for _, one := range p.toAcknowledge().shown() {
 		message := fault.Sanitize(one.Title) + " (in the side panel, or: tabrelay permit confirm)"

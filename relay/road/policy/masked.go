@@ -15,15 +15,15 @@ import (
 // maxSubsets bounds how many of the rules about one access are tried with and without each other.
 const maxSubsets = 10
 
-// heard is one rule of the person or of the configuration about an access.
-type heard struct {
+// relevantRule is a rule of the person or of the configuration about an access.
+type relevantRule struct {
 	key      key
 	mode     call.Mode
 	ofConfig bool
 }
 
-// about are the rules about an access, but for that of the person under except.
-func (t *table) about(a *call.Access, except key) (list []heard) {
+// rulesAbout are the rules about an access, but for that of the person under except.
+func (t *table) rulesAbout(a *call.Access, except key) (list []relevantRule) {
 	targets := []string{a.Tool, a.Plugin, Default}
 	if a.At != nil {
 		targets = append(targets, a.At.Origin, siteTarget(a.Tool, a.At.Origin))
@@ -33,20 +33,20 @@ func (t *table) about(a *call.Access, except key) (list []heard) {
 			k := key{target, client}
 			c := t.cells[k]
 			if c.person != "" && k != except {
-				list = append(list, heard{k, c.person, false})
+				list = append(list, relevantRule{k, c.person, false})
 			}
 			if c.config != "" {
-				list = append(list, heard{k, c.config, true})
+				list = append(list, relevantRule{k, c.config, true})
 			}
 		}
 	}
 	return list
 }
 
-// only is a table of some rules about one access and, unless its mode is empty, one more of the person.
-func (t *table) only(a *call.Access, rules []heard, subset int, k key, mode call.Mode) *table {
-	one := &table{cells: map[key]cell{}, base: t.base, sites: around{some: true},
-		pairs: map[string]around{a.Tool: {some: true}}}
+// subset is a table of some rules about one access and, unless its mode is empty, one more of the person.
+func (t *table) subset(a *call.Access, rules []relevantRule, subset int, k key, mode call.Mode) *table {
+	one := &table{cells: map[key]cell{}, base: t.base, sites: siteRules{some: true},
+		pairs: map[string]siteRules{a.Tool: {some: true}}}
 	for i, r := range rules {
 		if subset&(1<<i) == 0 {
 			continue
@@ -83,16 +83,16 @@ func (p *Policy) widensLater(t *table, k key, after call.Mode) bool {
 		if !concerns(k, &a) {
 			continue
 		}
-		rules := t.about(&a, k)
+		rules := t.rulesAbout(&a, k)
 		rules = rules[:min(len(rules), maxSubsets)]
-		same := fmt.Sprint(rules, free(&a), a.ReadOnly)
+		same := fmt.Sprint(rules, needsNoPermission(&a), a.ReadOnly)
 		if tried[same] {
 			continue
 		}
 		tried[same] = true
 		for subset := range 1 << len(rules) {
-			was := t.only(&a, rules, subset, k, before).own(&a, 0).mode
-			if permissive[t.only(&a, rules, subset, k, after).own(&a, 0).mode] > permissive[was] {
+			was := t.subset(&a, rules, subset, k, before).resolveLayer(&a, 0).mode
+			if permissive[t.subset(&a, rules, subset, k, after).resolveLayer(&a, 0).mode] > permissive[was] {
 				return true
 			}
 		}
@@ -115,10 +115,10 @@ func (p *Policy) mask(t *table, r *Rule, known []call.Access) (why string) {
 	now := time.Now().UnixNano()
 	k := keyOf(Spelled(r.Target), r.Client)
 	for a := range accesses(known, t) {
-		if !concerns(k, &a) || free(&a) && (k.target == Default || strings.Contains(k.target, "://")) {
+		if !concerns(k, &a) || needsNoPermission(&a) && (k.target == Default || strings.Contains(k.target, "://")) {
 			continue
 		}
-		v := t.bounded(&a, now)
+		v := t.resolveBounded(&a, now)
 		if permissive[v.mode] >= permissive[r.Mode] {
 			return ""
 		}
@@ -140,7 +140,7 @@ func (p *Policy) exceptions(t *table, r *Rule, known []call.Access) (list []stri
 		if !concerns(k, &a) {
 			continue
 		}
-		if v := t.bounded(&a, now); permissive[v.mode] < permissive[r.Mode] && v.rule != (key{}) && v.rule != k {
+		if v := t.resolveBounded(&a, now); permissive[v.mode] < permissive[r.Mode] && v.rule != (key{}) && v.rule != k {
 			if one := ruleName(v.rule.target, v.rule.client) + ": " + string(v.mode); !slices.Contains(list, one) {
 				list = append(list, one)
 			}

@@ -23,8 +23,8 @@ type missed struct {
 	timer   *time.Timer
 }
 
-// nextCall is what allowing a missed question is for: the same call of the same client on the same site, done to the
-// same things.
+// nextCall is what the approval of a missed question is for: the same call of the same client on the same site, with
+// the same targets.
 type nextCall struct {
 	client, agent, tool, pluginHash, argumentsHash, targets, profileID, origin string
 }
@@ -97,7 +97,7 @@ func (p *Policy) dropMissed(which func(*missed) bool) (dropped []*missed) {
 	return dropped
 }
 
-// dropAnswered forgets the missed questions that would not be asked now: a rule or a grant answers them.
+// dropAnswered forgets the missed questions that rules or grants decide by now.
 func (p *Policy) dropAnswered() {
 	q := &p.approvals
 	q.mu.Lock()
@@ -112,8 +112,8 @@ func (p *Policy) dropAnswered() {
 	}
 }
 
-// redeemMissed forgets the missed questions about a call that is made again, and returns the one that the person has
-// allowed meanwhile; nil: they have not, so they are asked anew.
+// redeemMissed removes the missed questions about a call that is made again, and returns the one that the person has
+// allowed meanwhile; nil: none, so the person is asked again.
 func (p *Policy) redeemMissed(a *call.Access) (allowed *missed) {
 	next := nextCallOf(a)
 	for _, m := range p.dropMissed(func(m *missed) bool { return nextCallOf(&m.call.access) == next }) {
@@ -124,7 +124,7 @@ func (p *Policy) redeemMissed(a *call.Access) (allowed *missed) {
 	return allowed
 }
 
-// answerMissed is what the person says to a question that they missed, and reports whether there was one.
+// answerMissed answers a missed question and reports whether there was one.
 func (p *Policy) answerMissed(id string, d call.Decision) bool {
 	q := &p.approvals
 	q.mu.Lock()

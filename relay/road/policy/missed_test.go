@@ -188,7 +188,7 @@ func TestHowManyMissedQuestionsAreKept(t *testing.T) {
 }
 
 // What an agent says of its reasons is one short line that cannot pass for the relay's words.
-func TestReason(t *testing.T) {
+func TestAReasonIsOneShortLineOfTheAgent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := open(t)
 		a := pay()
@@ -222,7 +222,7 @@ func TestHowQuestionsEnded(t *testing.T) {
 }
 
 // What a client can answer, and in which order: the answer that is asked for first, and none where it deletes.
-func TestForm(t *testing.T) {
+func TestAFormOffersTheSuggestedAnswerFirst(t *testing.T) {
 	for _, tt := range []struct {
 		change func(*call.Access)
 		want   string

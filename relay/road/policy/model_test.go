@@ -95,7 +95,7 @@ func TestAgainstTheReference(t *testing.T) {
 			}
 			// Before its tab is known, a call is not refused that would be let in there, nor hidden.
 			a.At = nil
-			if early := table.resolve(&a, 0); want != call.Off && early.mode == call.Off && !early.opens {
+			if early := table.resolve(&a, 0); want != call.Off && early.mode == call.Off && !early.enabledBySite {
 				t.Fatalf("%v: %s of %s is refused before its tab is known", rules, a.Tool, a.Session.Client)
 			}
 		})

@@ -1,10 +1,10 @@
 // Package policy decides what agents may do: by the scope of a client, by the rules of the person and of the
-// configuration, by what was allowed for a while, or by asking the person. What waits for their answer is a pending
-// approval: of a call of an agent, or of a change that lets agents do more.
+// configuration, by grants, or by asking the person. What waits for their answer is a pending approval: of a call of an
+// agent (a question), or of a change that lets agents do more (a widening).
 //
-// Rules are kept in a table that never changes; each change makes another one. One goroutine makes all changes, in the
-// order in which they come: it writes to the store, puts the new table into effect, and then tells whoever listens.
-// Nobody who asks what is allowed waits for it, and no lock is held meanwhile.
+// Rules are kept in an immutable table; each change makes another one. One goroutine makes all changes in order: it
+// writes to the store, puts the new table into effect, and then notifies listeners. Decisions never wait for it, and it
+// holds no lock meanwhile.
 package policy
 
 import (
@@ -27,8 +27,8 @@ type Options struct {
 	Store  Store
 	Config config.Config // as it was read
 	Log    zerolog.Logger
-	Lost   string // why rules of the person may be missing, as the store knows it; empty: none are
-	Used   bool   // an earlier program has used the store
+	Lost   string // why the store may have lost rules of the person; empty: it has not
+	Used   bool   // the store is not new
 
 	Version string // of this program
 
@@ -54,7 +54,7 @@ const (
 	TopicPaused      = "paused"
 )
 
-// Store keeps what must survive a restart.
+// Store persists rules, and named strings: switches.
 type Store interface {
 	Rules(ctx context.Context) ([]call.Rule, error)
 	SetRule(ctx context.Context, r call.Rule) error
@@ -98,7 +98,7 @@ func New(ctx context.Context, o Options) (*Policy, error) {
 	if err != nil {
 		return nil, fmt.Errorf("cannot read whether all agents are stopped: %w", err)
 	}
-	o.Config.Permissions = withBase(o.Config.Permissions, ours)
+	o.Config.Permissions = withBase(o.Config.Permissions, shippedBase)
 	p := &Policy{options: o, changes: make(chan func()), closing: make(chan struct{}), ended: make(chan struct{})}
 	p.approvals.open, p.approvals.closed = map[string]*pending{}, make(chan struct{})
 	if err := p.readRules(ctx, rules, paused == "true"); err != nil {
@@ -131,7 +131,8 @@ func (p *Policy) readRules(ctx context.Context, rules []call.Rule, paused bool) 
 	return nil
 }
 
-// Close ends what waits for the person: calls are not executed, and changes not made. It may be called more than once.
+// Close ends all pending approvals: their calls are not executed, and their changes not made. It may be called more
+// than once.
 func (p *Policy) Close() {
 	p.close.Do(func() {
 		p.approvals.close()
@@ -155,8 +156,7 @@ func (p *Policy) makeChanges() {
 	}
 }
 
-// change has a change made, after those that came before, and returns when it is in effect. It goes on if its caller
-// leaves.
+// change has the change goroutine run apply, and returns when it is done. apply is not cancelled with ctx.
 func (p *Policy) change(ctx context.Context, apply func(context.Context) error) error {
 	done := make(chan error, 1)
 	select {
@@ -167,7 +167,7 @@ func (p *Policy) change(ctx context.Context, apply func(context.Context) error) 
 	}
 }
 
-// putInEffect replaces the rules: approvals that need no answer any more are settled. Only changes call it.
+// putInEffect replaces the rules, and settles the questions that they answer. Only changes call it.
 func (p *Policy) putInEffect(t *table) {
 	if lost := p.toAcknowledge().lost != nil; t.lost != lost {
 		other := *t
@@ -205,7 +205,7 @@ func (p *Policy) Set(ctx context.Context, r call.Rule, lasts time.Duration) erro
 	})
 }
 
-// Unset takes a rule of the person away and reports whether there was one.
+// Unset removes a rule of the person and reports whether there was one.
 func (p *Policy) Unset(ctx context.Context, target, client, by string) (there bool, err error) {
 	err = p.change(ctx, func(ctx context.Context) error {
 		t := p.rules.Load()
@@ -234,8 +234,8 @@ func (p *Policy) recordRule(decision, by, detail string) {
 // Paused reports whether all agents are stopped.
 func (p *Policy) Paused() bool { return p.rules.Load().paused }
 
-// Pause stops all agents, or lets them go on. Calls that wait for the person are refused; to end those that run is up
-// to the caller. To stop them again writes it down again, in case that failed before.
+// Pause stops all agents, or lets them go on. Calls that wait for the person are refused; the caller has to end those
+// that run. Pausing while paused saves the state again, in case that failed before.
 func (p *Policy) Pause(ctx context.Context, paused bool, by string) error {
 	return p.change(ctx, func(ctx context.Context) error {
 		t := p.rules.Load()

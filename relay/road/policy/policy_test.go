@@ -355,7 +355,7 @@ func TestAToolThatARuleSinglesOut(t *testing.T) {
 }
 
 // The situations in which an agent is refused.
-func TestRefusals(t *testing.T) {
+func TestRefusalsSayWhatThePersonCanDo(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := open(t, call.Rule{Target: "shop__pay", Mode: call.Off})
 		_, forbidden := f.Allow(pay())

@@ -4,7 +4,7 @@ import (
 	"tabrelay/relay/road/call"
 )
 
-// source is where a verdict comes from.
+// source is whose rule a verdict comes from.
 type source string
 
 const (
@@ -13,7 +13,7 @@ const (
 	fromBuiltIn source = "built-in"
 )
 
-// verdict is what the rules say about an access.
+// verdict is the result of the rules for an access.
 type verdict struct {
 	mode  call.Mode
 	from  source // empty: no rule said anything, and the mode is what is done without one
@@ -21,10 +21,10 @@ type verdict struct {
 	level level
 
 	dependsOnOrigin bool // the tab is not known, and a rule about its origin may say something else
-	opens           bool // it is off, and a rule about an origin may enable it there
+	enabledBySite   bool // it is off, and a rule about an origin may enable it there
 }
 
-// level is what kind of rule decided.
+// level is the kind of target of the rule that decided.
 type level int
 
 const (
@@ -39,54 +39,54 @@ const (
 	onLost
 )
 
-// singles reports whether the rule that decides is about one tool.
-func (v verdict) singles() bool { return v.level == onTool || v.level == onToolAndSite }
+// singlesOutTool reports whether the rule that decides is about one tool.
+func (v verdict) singlesOutTool() bool { return v.level == onTool || v.level == onToolAndSite }
 
 // enabledSomewhere reports whether it is off here, but not on every site.
-func (v verdict) enabledSomewhere() bool { return v.mode == call.Off && v.opens }
+func (v verdict) enabledSomewhere() bool { return v.mode == call.Off && v.enabledBySite }
 
-// resolve is what the rules say. Where a configuration waits for a person, it is what those before it said, if that is
-// less. While rules may be missing, what would run is asked about, but for those tools of the relay that show an agent
-// what is wrong with it.
+// resolve evaluates the rules. While a configuration waits for the person, the configurations before it limit the
+// result. While rules may be missing, the person is asked about whatever would run, except for the relay's own tools
+// that show an agent what is wrong.
 func (t *table) resolve(a *call.Access, now int64) verdict {
-	v := t.bounded(a, now)
+	v := t.resolveBounded(a, now)
 	if t.lost && v.mode == call.Auto && !(a.BuiltIn && a.ReadOnly && a.Plugin == RelayPlugin) {
 		return verdict{mode: call.Ask, from: fromBuiltIn, level: onLost, dependsOnOrigin: v.dependsOnOrigin}
 	}
 	return v
 }
 
-func (t *table) bounded(a *call.Access, now int64) verdict {
-	v := t.own(a, now)
+func (t *table) resolveBounded(a *call.Access, now int64) verdict {
+	v := t.resolveLayer(a, now)
 	if t.older == nil {
 		return v
 	}
-	w := t.older.bounded(a, now)
+	w := t.older.resolveBounded(a, now)
 	depends := v.dependsOnOrigin || w.dependsOnOrigin
-	opens := (v.opens || v.mode != call.Off) && (w.opens || w.mode != call.Off)
+	opens := (v.enabledBySite || v.mode != call.Off) && (w.enabledBySite || w.mode != call.Off)
 	if permissive[w.mode] < permissive[v.mode] {
 		v = w
 	}
-	v.dependsOnOrigin, v.opens = depends, opens && v.mode == call.Off
+	v.dependsOnOrigin, v.enabledBySite = depends, opens && v.mode == call.Off
 	return v
 }
 
-// own asks two questions: may this tool be used, and may this site be touched? Of the rules that answer one of them the
-// most specific counts, and of the two answers the stricter. A rule about the tool on that very site answers both,
-// where neither of them is off. Where nothing answers, the default does, and without one the person is asked.
-func (t *table) own(a *call.Access, now int64) verdict {
+// resolveLayer evaluates the rules of one configuration. The most specific rule about the tool and the most specific
+// rule about the site both count, and the stricter of the two wins. A rule about the tool on that very site replaces
+// both, unless one of them is off. Where there is no rule, the default counts, and without one the person is asked.
+func (t *table) resolveLayer(a *call.Access, now int64) verdict {
 	client := a.Session.Client
-	tool := t.first(now, onTool, a.Tool, client)
+	tool := t.ruleFor(now, onTool, a.Tool, client)
 	if tool.mode == "" {
-		tool = t.first(now, onPlugin, a.Plugin, client)
+		tool = t.ruleFor(now, onPlugin, a.Plugin, client)
 	}
 	var site, both verdict
 	if a.At != nil && t.sites.some {
-		site = t.first(now, onSite, a.At.Origin, client)
+		site = t.ruleFor(now, onSite, a.At.Origin, client)
 	}
 	pairs := t.pairs[a.Tool]
 	if a.At != nil && pairs.some {
-		both = t.first(now, onToolAndSite, siteTarget(a.Tool, a.At.Origin), client)
+		both = t.ruleFor(now, onToolAndSite, siteTarget(a.Tool, a.At.Origin), client)
 	}
 	switch {
 	case tool.mode == call.Off:
@@ -104,22 +104,23 @@ func (t *table) own(a *call.Access, now int64) verdict {
 	v := tool
 	switch {
 	case v.mode != "":
-	case free(a):
-		v = t.unasked(a, site, now)
+	case needsNoPermission(a):
+		v = t.freeVerdict(a, site, now)
 	case site.mode != "":
 		v = site
 	default:
-		v = t.rest(a, now)
+		v = t.defaultVerdict(a, now)
 	}
 	if a.At == nil && !a.BuiltIn {
 		v.dependsOnOrigin = t.sites.some || pairs.some
-		v.opens = v.mode == call.Off && (t.sites.opens || pairs.opens)
+		v.enabledBySite = v.mode == call.Off && (t.sites.enables || pairs.enables)
 	}
 	return v
 }
 
-// first is what the rules about one target say: that for the client, else that for all; an empty mode: nothing.
-func (t *table) first(now int64, l level, target, client string) verdict {
+// ruleFor is the verdict of the rules about one target: of that for the client, else that for all clients. Its mode is
+// empty where there is none.
+func (t *table) ruleFor(now int64, l level, target, client string) verdict {
 	for _, k := range [...]key{{target, client}, {target, ""}} {
 		if mode, from := t.cells[k].at(now); mode != "" {
 			return verdict{mode: mode, from: from, rule: k, level: l}
@@ -128,20 +129,20 @@ func (t *table) first(now int64, l level, target, client string) verdict {
 	return verdict{}
 }
 
-// free reports whether a tool needs no permission of its own. The relay's own tools see and do nothing in a browser.
-// Those of a capability may need none either: [AttachGroup]. The demo runs on a site of the relay's own; its counter
-// asks all the same, so that a newcomer has answered once.
-func free(a *call.Access) bool {
+// needsNoPermission reports whether a tool runs without a permission of its own: the relay's own tools, which read and
+// do nothing in a browser; those of capabilities that say so ([AttachGroup]); and the demo, which runs on a site of the
+// relay's own. The demo's counter asks all the same, so that a newcomer sees a question once.
+func needsNoPermission(a *call.Access) bool {
 	return a.BuiltIn && IsFree(a.Plugin) && !a.Asks || ofDemo(a) && a.Tool != demoCounter
 }
 
 // ofDemo reports whether a tool is one of the demo that comes with tabrelay.
 func ofDemo(a *call.Access) bool { return a.Shipped && a.Plugin == demoPlugin }
 
-// unasked is what is done about a free tool that no rule names: it runs, unless the client or the default is off, or a
-// rule about the site asks.
-func (t *table) unasked(a *call.Access, site verdict, now int64) verdict {
-	if v := t.rest(a, now); v.mode == call.Off && v.from != "" {
+// freeVerdict is the verdict for a tool that needs no permission and that no rule names: it runs, unless the client or
+// the default is off, or a rule about the site asks.
+func (t *table) freeVerdict(a *call.Access, site verdict, now int64) verdict {
+	if v := t.defaultVerdict(a, now); v.mode == call.Off && v.from != "" {
 		return v
 	}
 	if site.mode != "" {
@@ -150,9 +151,10 @@ func (t *table) unasked(a *call.Access, site verdict, now int64) verdict {
 	return verdict{mode: call.Auto, from: fromBuiltIn, level: onBuiltIn}
 }
 
-// rest is what is said of a client, by default, and without any rule.
-func (t *table) rest(a *call.Access, now int64) verdict {
-	v := t.first(now, onDefault, Default, a.Session.Client)
+// defaultVerdict is the verdict where no rule is about the tool or the site: by the rule for the client, the default,
+// or what is built in.
+func (t *table) defaultVerdict(a *call.Access, now int64) verdict {
+	v := t.ruleFor(now, onDefault, Default, a.Session.Client)
 	switch {
 	case v.mode == "":
 		return verdict{mode: t.base.of(a)}

@@ -11,10 +11,10 @@ import (
 	"tabrelay/relay/state/config"
 )
 
-// rightsSwitch is the name under which the store has what was in effect last.
+// rightsSwitch is the switch with keptRights.
 const rightsSwitch = "rights"
 
-// keptRights is what outlives a relay.
+// keptRights is the part of rights that is stored.
 type keptRights struct {
 	InEffect config.Rights  `json:"inEffect"`         // of the configuration, when this was written
 	Before   *config.Rights `json:"before,omitempty"` // a start let agents do more than this, and nobody has seen it
@@ -84,14 +84,14 @@ func (p *Policy) Bounded(next config.Config) config.Config {
 func (p *Policy) Start(ctx context.Context) error {
 	return p.change(ctx, func(ctx context.Context) error {
 		v := *p.rights.Load()
-		if err := p.lookAround(ctx, v.known || p.options.Used); err != nil {
+		if err := p.collectUnacknowledged(ctx, v.known || p.options.Used); err != nil {
 			return err
 		}
 		p.shipped = p.shippedNow()
 		inEffect := p.rightsOf(&v.wanted)
 		v.holdOtherwiseSpelled(inEffect)
 		if v.Undone != nil {
-			if c := p.grown("The configuration allows more than is in effect", *v.Undone, inEffect); c != nil {
+			if c := p.widening("The configuration allows more than is in effect", *v.Undone, inEffect); c != nil {
 				v.waits, v.since, inEffect = c, v.began, p.held(&v.wanted, v.Undone)
 			} else {
 				v.Undone = nil
@@ -102,8 +102,8 @@ func (p *Policy) Start(ctx context.Context) error {
 	})
 }
 
-// lookAround finds what the person should look at besides what the configuration brought.
-func (p *Policy) lookAround(ctx context.Context, upgraded bool) error {
+// collectUnacknowledged collects the changes that the person has to acknowledge, besides those of the configuration.
+func (p *Policy) collectUnacknowledged(ctx context.Context, upgraded bool) error {
 	if err := p.tellNarrowed(ctx, upgraded); err != nil {
 		return err
 	}
@@ -132,7 +132,7 @@ func (p *Policy) compareStarts(v *rights, inEffect config.Rights) {
 	if !v.known {
 		return
 	}
-	v.started = p.grown("Since the last start, agents may do more", before, inEffect)
+	v.started = p.widening("Since the last start, agents may do more", before, inEffect)
 	if v.started == nil {
 		v.Before = nil
 		return
@@ -143,13 +143,13 @@ func (p *Policy) compareStarts(v *rights, inEffect config.Rights) {
 	p.RecordWidening(call.Session{Via: "config"}, v.started, "in effect since the start", "config")
 }
 
-// grown is what a configuration lets agents do that another one does not; nil: nothing.
-func (p *Policy) grown(title string, before, after config.Rights) *Change {
-	return more(title, &before, &after, p.widerRules(&before, &after))
+// widening is what the configuration after lets agents do and before does not; nil: nothing.
+func (p *Policy) widening(title string, before, after config.Rights) *Change {
+	return rightsWidening(title, &before, &after, p.widerRules(&before, &after))
 }
 
-// more is what a configuration lets agents do that another one does not; nil: nothing. Whether its rules do is known.
-func more(title string, before, after *config.Rights, widerRules bool) *Change {
+// rightsWidening is Policy.widening where it is known whether the rules allow more.
+func rightsWidening(title string, before, after *config.Rights, widerRules bool) *Change {
 	grown := after.Grown(*before)
 	if widerRules {
 		grown = append(grown, loosened(before, after)...)
@@ -160,8 +160,7 @@ func more(title string, before, after *config.Rights, widerRules bool) *Change {
 	return NewChange(title, "", grown...)
 }
 
-// keep writes down what is in effect for the next start, and puts it into effect, whether or not that failed. Only
-// changes call it.
+// keep stores rights for the next start and puts them into effect, even if storing fails. Only changes call it.
 func (p *Policy) keep(ctx context.Context, v *rights) error {
 	p.rights.Store(v)
 	text, err := json.Marshal(v.keptRights)
@@ -181,7 +180,7 @@ func (p *Policy) keep(ctx context.Context, v *rights) error {
 func (p *Policy) Configure(ctx context.Context, next config.Config) (otherRules bool, err error) {
 	err = p.change(ctx, func(ctx context.Context) error {
 		v := *p.rights.Load()
-		next.Permissions = withBase(next.Permissions, ours)
+		next.Permissions = withBase(next.Permissions, shippedBase)
 		before, wanted := v.InEffect, p.rightsOf(&next)
 		otherRules = p.configureRules(next.Permissions)
 		v.wanted = next
@@ -189,12 +188,12 @@ func (p *Policy) Configure(ctx context.Context, next config.Config) (otherRules 
 		v.InEffect = p.rightsOf(&bounded)
 		v.InEffect.Permissions, v.InEffect.Unconfirmed = p.rules.Load().configured()
 		if v.Before != nil && v.started != nil {
-			if v.started = p.grown(v.started.Title, *v.Before, v.InEffect); v.started == nil {
+			if v.started = p.widening(v.started.Title, *v.Before, v.InEffect); v.started == nil {
 				v.Before = nil
 			}
 		}
 		rulesWait := len(v.InEffect.Unconfirmed) > 0
-		c := more("config.json was changed to let agents do more", &v.InEffect, &wanted, rulesWait)
+		c := rightsWidening("config.json was changed to let agents do more", &v.InEffect, &wanted, rulesWait)
 		switch {
 		case c == nil:
 			v.waits, v.denied, v.Undone = nil, "", nil
@@ -202,7 +201,7 @@ func (p *Policy) Configure(ctx context.Context, next config.Config) (otherRules 
 			p.confirmRules() // no more than what was confirmed before is left
 		case v.waits == nil || v.waits.Digest() != c.Digest():
 			v.waits, v.since = c, time.Now()
-			p.tellWaiting(c)
+			p.announceWaiting(c)
 		}
 		_ = p.keep(ctx, &v) // it is in effect, and the failure was logged
 		return nil
@@ -222,8 +221,8 @@ func (p *Policy) DropPlugin(name string) error {
 	})
 }
 
-// tellWaiting tells that a change of the configuration waits for the person.
-func (p *Policy) tellWaiting(c *Change) {
+// announceWaiting tells that a change of the configuration waits for the person.
+func (p *Policy) announceWaiting(c *Change) {
 	message := "A change of the configuration lets agents do more, and waits for you (in the side panel, or: " +
 		"tabrelay config apply): " + c.String()
 	p.options.Log.Warn().Msg(message)
@@ -243,14 +242,14 @@ func (p *Policy) configureRules(next map[string]map[string]string) (changed bool
 	}
 	rules := newTable(t.personal, next, t.paused)
 	if p.widens(t, rules) {
-		p.bind(rules, append([]map[string]map[string]string{t.config}, t.bounds()...))
+		p.boundRules(rules, append([]map[string]map[string]string{t.config}, t.bounds()...))
 	}
 	p.putInEffect(rules)
 	return true
 }
 
-// bind bounds rules by those of earlier configurations that forbid something which the others allow.
-func (p *Policy) bind(rules *table, earlier []map[string]map[string]string) {
+// boundRules limits rules by those of earlier configurations that forbid something.
+func (p *Policy) boundRules(rules *table, earlier []map[string]map[string]string) {
 	bound := func(by []map[string]map[string]string) *table {
 		return newTable(rules.personal, rules.config, rules.paused).within(by...)
 	}
@@ -276,7 +275,7 @@ func (p *Policy) confirmRules() {
 func (p *Policy) held(wanted *config.Config, left *config.Rights) config.Rights {
 	t := p.rules.Load()
 	rules := newTable(t.personal, t.config, t.paused)
-	p.bind(rules, left.Rules())
+	p.boundRules(rules, left.Rules())
 	p.putInEffect(rules)
 	bounded := wanted.Within(*left)
 	inEffect := p.rightsOf(&bounded)
@@ -336,7 +335,7 @@ func person(by string) call.Session {
 // undo goes back to what was in effect before the start that let agents do more.
 func (p *Policy) undo(v *rights) {
 	before := v.Before.Without(p.shipped)
-	v.waits = p.grown("The configuration allows more than is in effect", before, p.rightsOf(&v.wanted))
+	v.waits = p.widening("The configuration allows more than is in effect", before, p.rightsOf(&v.wanted))
 	if v.since, v.started = time.Now(), nil; v.waits != nil {
 		v.denied = v.waits.Digest() // they have just said so
 	}

@@ -47,9 +47,9 @@ func (c cell) at(now int64) (mode call.Mode, from source) {
 // table is the rules that are in effect. It never changes; a change makes a new one.
 type table struct {
 	cells    map[key]cell
-	sites    around            // what rules about origins say, whatever the tool
-	pairs    map[string]around // what rules about one tool on one origin say, by tool
-	base     base              // what is done without any rule
+	sites    siteRules            // what rules about origins say, whatever the tool
+	pairs    map[string]siteRules // what rules about one tool on one origin say, by tool
+	base     base                 // what is done without any rule
 	paused   bool
 	lost     bool        // rules may be missing: nothing runs without a question
 	personal []call.Rule // by target and client
@@ -103,7 +103,7 @@ func stricter(a, b call.Mode) call.Mode {
 
 // newTable makes the table of the rules of a person and of the configuration.
 func newTable(personal []call.Rule, config map[string]map[string]string, paused bool) *table {
-	t := &table{cells: map[key]cell{}, pairs: map[string]around{}, personal: slices.Clone(personal), config: config,
+	t := &table{cells: map[key]cell{}, pairs: map[string]siteRules{}, personal: slices.Clone(personal), config: config,
 		paused: paused,
 		base:   baseOf(config)}
 	slices.SortFunc(t.personal, func(a, b call.Rule) int {
@@ -168,10 +168,12 @@ func (t *table) with(personal []call.Rule, paused bool) *table {
 	return newTable(personal, t.config, paused).within(t.bounds()...)
 }
 
-// around is whether some rules are about origins, and whether one of them is not off.
-type around struct{ some, opens bool }
+// siteRules summarizes rules about origins: whether there are any, and whether one of them is not off.
+type siteRules struct{ some, enables bool }
 
-func (o around) with(mode call.Mode) around { return around{true, o.opens || mode != call.Off} }
+func (o siteRules) with(mode call.Mode) siteRules {
+	return siteRules{true, o.enables || mode != call.Off}
+}
 
 func (t *table) add(k key, c cell, mode call.Mode) {
 	t.cells[k] = c

@@ -56,7 +56,7 @@ func read() call.Access {
 }
 
 // The matrix: what the rules say about ann's call of shop__pay, and of shop__read, on https://shop.example.
-func TestMatrix(t *testing.T) {
+func TestTheStricterOfToolAndSiteRulesCounts(t *testing.T) {
 	for _, tt := range []struct {
 		name, rules string
 		pay, read   call.Mode
@@ -216,7 +216,7 @@ func TestOpenUntilTheTabIsKnown(t *testing.T) {
 }
 
 // Every verdict says in words where it comes from.
-func TestWhy(t *testing.T) {
+func TestAVerdictNamesTheRuleThatDecided(t *testing.T) {
 	for rules, want := range map[string]string{
 		"":                         "no rule says otherwise",
 		"shop__pay=off":            "a rule about the tool shop__pay says so",
@@ -238,7 +238,7 @@ func TestWhy(t *testing.T) {
 	}
 }
 
-func TestTargets(t *testing.T) {
+func TestTargetsAreNormalizedOrRefused(t *testing.T) {
 	known := func(name string) (bool, string) { return name == "shop" || name == "shop__pay", "shop" }
 	for text, want := range map[string]string{
 		"default": Default, "all": Default, "*": Default, "shop": "shop",

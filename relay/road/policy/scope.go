@@ -222,7 +222,7 @@ func (p *Policy) Refuse(s call.Session, t *registry.Tool) *fault.Error {
 		}
 	}
 	if s.Bounds != nil {
-		return refuseErrand(s, t)
+		return refuseOutsideBounds(s, t)
 	}
 	return nil
 }

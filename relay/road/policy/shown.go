@@ -23,7 +23,7 @@ const (
 	sizeFrom   = 200 // characters of a value from which on its size is said
 )
 
-// limits are how many characters of one value are shown: the first with which all of them are no more than mostShown.
+// limits are how many characters of one value are shown: the first with which all of them are no more than maxShown.
 var limits = []int{maxShown, 1_500, 600, 300, 120, 60}
 
 // partBytes is how much of arguments is shown at once to whoever opens them.
@@ -41,8 +41,8 @@ func textBytes(lines []call.Line) (n int) {
 	return n
 }
 
-// brief is what a question shows of arguments.
-func brief(arguments json.RawMessage) call.Shown {
+// firstShown is what a question shows of arguments before a person opens all of them.
+func firstShown(arguments json.RawMessage) call.Shown {
 	s := call.Shown{Lines: []call.Line{}}
 	var first, last []gist
 	skipped, between := 0, 0 // lines, and characters of them
@@ -161,7 +161,7 @@ func (e *ends) cut(most int) (head, tail []rune, hidden int) {
 	return all[:most-end], all[len(all)-end:], e.count - most
 }
 
-// gist is an item of which long texts may be kept in part.
+// gist is an item with only the ends of long texts.
 type gist struct {
 	item
 	name, value   ends
@@ -200,7 +200,7 @@ func (g *gist) line(mostOfName, mostOfValue int) (line call.Line, hidden int) {
 	case g.named:
 		whole := append(slices.Clip(g.name.head), g.name.tail...)
 		cut(call.PieceName, &g.name, mostOfName, nameText(whole))
-		if odd := foreign(whole); odd != "" {
+		if odd := nonASCII(whole); odd != "" {
 			add(call.PieceNote, " "+note("the name has "+odd))
 		}
 		if g.again {
@@ -259,8 +259,8 @@ func nameText(whole []rune) func([]rune) string {
 	}
 }
 
-// foreign names the letters of a name that are not of ASCII: some look like those that are.
-func foreign(name []rune) string {
+// nonASCII names the characters of a name that are not ASCII, because some of them look like ASCII letters.
+func nonASCII(name []rune) string {
 	var list []string
 	for _, r := range name {
 		if one := numbered(r); r > unicode.MaxASCII && unicode.IsLetter(r) && !slices.Contains(list, one) {
@@ -273,9 +273,9 @@ func foreign(name []rune) string {
 	return strings.Join(list, " ")
 }
 
-// whole is a part of all lines there are, with the values of secret fields or without: partBytes of text from an offset
-// on, and the offset of the next part, 0 after the last one.
-func whole(arguments json.RawMessage, from int, secrets bool) (_ []call.Line, next int) {
+// allLines is a part of all lines there are, with the values of secret fields or without: partBytes of text from an
+// offset on, and the offset of the next part, 0 after the last one.
+func allLines(arguments json.RawMessage, from int, secrets bool) (_ []call.Line, next int) {
 	at, lines := 0, []call.Line{}
 	walk(arguments, secrets, func(it item) {
 		if at >= from+partBytes {

@@ -51,7 +51,7 @@ func TestArgumentsAreShown(t *testing.T) {
 		`"just text"`: "just text",
 		`{}`:          "",
 	} {
-		s := brief(json.RawMessage(in))
+		s := firstShown(json.RawMessage(in))
 		if got := flush(LinesText(s.Lines)); got != want {
 			t.Errorf("%s is shown as\n%s\nwant\n%s", in, got, want)
 		}
@@ -69,7 +69,7 @@ func flush(text string) string {
 // What is long shows how it begins and how it ends, and how much is between.
 func TestLongArgumentsShowBothEnds(t *testing.T) {
 	long := `{"first":"head` + strings.Repeat("x", 10_000) + `tail","then":"delete everything"}`
-	s := brief(json.RawMessage(long))
+	s := firstShown(json.RawMessage(long))
 	text := LinesText(s.Lines)
 	want := fmt.Sprintf("x⟨… %s of 10,008 characters hidden …⟩x", thousands(s.Hidden))
 	for _, part := range []string{"first: headxxx", want, "xxxtail\n", "then: delete everything"} {
@@ -84,14 +84,14 @@ func TestLongArgumentsShowBothEnds(t *testing.T) {
 	for i := range 10_000 {
 		fmt.Fprintf(&many, `,"k%d":%d`, i, i)
 	}
-	s = brief(json.RawMessage("{" + many.String()[1:] + "}"))
+	s = firstShown(json.RawMessage("{" + many.String()[1:] + "}"))
 	text = LinesText(s.Lines)
 	if s.Arguments != 10_000 || !strings.Contains(text, "k0: 0\n") || !strings.HasSuffix(text, "k9999: 9999") ||
 		!strings.Contains(text, "⟨… 9,940 lines with "+counted(s.Hidden, "character")+" hidden …⟩") {
 		t.Errorf("%s\n%s", s.Summary, text)
 	}
 	deep := strings.Repeat(`{"a":`, 500) + `"bottom"` + strings.Repeat("}", 500)
-	if text := LinesText(brief(json.RawMessage(deep)).Lines); !strings.Contains(text, "⟨level 499⟩ a: bottom") {
+	if text := LinesText(firstShown(json.RawMessage(deep)).Lines); !strings.Contains(text, "⟨level 499⟩ a: bottom") {
 		t.Errorf("the bottom is not shown:\n%s", text)
 	}
 }
@@ -156,7 +156,7 @@ func FuzzNothingIsLost(f *testing.F) {
 
 func addsUp(t *testing.T, arguments []byte) {
 	t.Helper()
-	s := brief(arguments)
+	s := firstShown(arguments)
 	shown, hidden := accounted(t, s.Lines)
 	if shown+hidden != s.Characters || hidden != s.Hidden+s.Secret {
 		t.Errorf("%.300q: %d characters, %d shown, %d said to be hidden; summary %+v", arguments, s.Characters, shown,
@@ -164,7 +164,7 @@ func addsUp(t *testing.T, arguments []byte) {
 	}
 	var lines []call.Line
 	for from := 0; ; {
-		part, next := whole(arguments, from, false)
+		part, next := allLines(arguments, from, false)
 		for _, line := range part {
 			if line.Continues {
 				last := &lines[len(lines)-1]

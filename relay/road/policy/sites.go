@@ -40,7 +40,7 @@ func (p *Policy) Sites(a call.Access) call.Sites {
 			sites.Origins[origin] = says
 		}
 	}
-	return bounded(sites, at.Origin)
+	return boundedSites(sites, at.Origin)
 }
 
 // stateOf is [Policy.Allow] as the state of the site that the call would run in.
@@ -62,8 +62,8 @@ func (p *Policy) stateOf(a call.Access) call.SiteState {
 // strictness orders the states of sites.
 var strictness = map[call.SiteState]int{call.SiteOpen: 0, call.SiteAsk: 1, call.SiteOff: 2}
 
-// bounded leaves at most [mostSites] origins, the call's own among them.
-func bounded(sites call.Sites, own string) call.Sites {
+// boundedSites leaves at most [maxSites] origins, the call's own among them.
+func boundedSites(sites call.Sites, own string) call.Sites {
 	if len(sites.Origins) <= maxSites {
 		return sites
 	}

@@ -23,8 +23,8 @@ const (
 	OpenTab  = "browser__open_tab"
 )
 
-// reading is one reading of a tab as the rules see it.
-func reading(s call.Session, at *call.Target, tool string) call.Access {
+// readAccess is a reading of a tab as the policy sees it.
+func readAccess(s call.Session, at *call.Target, tool string) call.Access {
 	a := call.Access{
 		Session: s, Tool: tool, Plugin: RelayPlugin, PluginTitle: "tabrelay", ReadOnly: true, Idempotent: true, At: at,
 		Title: "Read a page", Description: "Shows the agent what the page shows.",
@@ -51,13 +51,13 @@ func (p *Policy) RefuseTabs(s call.Session) *fault.Error {
 
 // ShowsTab reports whether a tab is to be listed for a client.
 func (p *Policy) ShowsTab(s call.Session, at call.Target) bool {
-	return p.Visible(reading(s, &at, ReadTab))
+	return p.Visible(readAccess(s, &at, ReadTab))
 }
 
 // HidesTab reports whether a client is told nothing of a tab: its site is off for it, or it shows a page that the
 // configuration keeps from agents.
 func (p *Policy) HidesTab(s call.Session, at call.Target) bool {
-	return !p.Readable(at.URL) || !p.Visible(listing(s, &at))
+	return !p.Readable(at.URL) || !p.Visible(listAccess(s, &at))
 }
 
 // Readable reports whether the configuration lets agents see a page, wherever rules say nothing about it.
@@ -113,8 +113,8 @@ func (p *pages) of(matches, excludes []string) bool {
 	return slices.Equal(p.matches, matches) && slices.Equal(p.excludes, excludes)
 }
 
-// listing is a list of the open tabs as the rules see it.
-func listing(s call.Session, at *call.Target) call.Access {
+// listAccess is a listing of the open tabs as the policy sees it.
+func listAccess(s call.Session, at *call.Target) call.Access {
 	return call.Access{
 		Session: s, Tool: ListTabs, Plugin: "browser", ReadOnly: true, Idempotent: true, BuiltIn: true, At: at,
 	}
@@ -123,7 +123,7 @@ func listing(s call.Session, at *call.Target) call.Access {
 // TellsTab reports whether the list may tell a client a tab's title and path, and not its site alone: it may read the
 // tab, or list the tabs, without the person being asked (again).
 func (p *Policy) TellsTab(s call.Session, at call.Target) bool {
-	for _, a := range []call.Access{reading(s, &at, ReadTab), listing(s, nil)} {
+	for _, a := range []call.Access{readAccess(s, &at, ReadTab), listAccess(s, nil)} {
 		if says, failure := p.Allow(a); !says.Ask && failure == nil {
 			return true
 		}
@@ -134,7 +134,7 @@ func (p *Policy) TellsTab(s call.Session, at call.Target) bool {
 // TabSites is whose documents a client may read in a tab that it may read: what the person allowed of this tab alone,
 // and once, is its own site.
 func (p *Policy) TabSites(s call.Session, at call.Target) call.Sites {
-	sites := p.Sites(reading(s, &at, ReadTab))
+	sites := p.Sites(readAccess(s, &at, ReadTab))
 	sites.Origins[at.Origin] = call.SiteOpen
 	return sites
 }
@@ -145,7 +145,7 @@ func (p *Policy) ReadTab(
 	ctx context.Context, id call.ID, s call.Session, at call.Target, tool, uri string,
 	client func(context.Context, call.Question) (call.Answer, error),
 ) *fault.Error {
-	a := reading(s, &at, tool)
+	a := readAccess(s, &at, tool)
 	a.ID = id
 	a.Arguments, _ = json.Marshal(map[string]string{"uri": uri}) // strings always encode
 	says, failure := p.Allow(a)

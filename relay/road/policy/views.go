@@ -22,9 +22,9 @@ type views struct {
 func (p *Policy) View(s call.Session) registry.View {
 	within := p.ScopeOf(s)
 	// The generation is read before the rules are: a list made while they change is kept under the old one.
-	covers := func(t *registry.Tool) bool { return within.Covers(t) && outside(s.Bounds, t) == "" }
+	covers := func(t *registry.Tool) bool { return within.Covers(t) && outsideBounds(s.Bounds, t) == "" }
 	view := registry.View{
-		Key:    s.Client + "\x00" + strconv.FormatUint(p.views.generation.Load(), 36) + errandKey(s.Bounds),
+		Key:    s.Client + "\x00" + strconv.FormatUint(p.views.generation.Load(), 36) + boundsKey(s.Bounds),
 		Shows:  func(t *registry.Tool) bool { return covers(t) && p.Visible(AccessOf(s, t)) },
 		Hidden: func(t *registry.Tool) bool { return covers(t) && !p.Visible(AccessOf(s, t)) },
 		Asks: func(t *registry.Tool) bool {
@@ -35,7 +35,7 @@ func (p *Policy) View(s call.Session) registry.View {
 			if failure := within.Refuse(s.Client, t); failure != nil {
 				return failure
 			}
-			if failure := refuseErrand(s, t); failure != nil {
+			if failure := refuseOutsideBounds(s, t); failure != nil {
 				return failure
 			}
 			_, failure := p.Allow(AccessOf(s, t))

@@ -57,7 +57,7 @@ func (p *Policy) UnsetChange(target, client string) *Change {
 // widened are lines that say for which tools, sites and clients other rules allow more.
 func (p *Policy) widened(before, after *table) (lines []string) {
 	list := p.effects(before, func(a *call.Access, now int64) (call.Mode, call.Mode) {
-		return before.bounded(a, now).mode, after.bounded(a, now).mode
+		return before.resolveBounded(a, now).mode, after.resolveBounded(a, now).mode
 	}, func(was, is call.Mode) bool { return permissive[is] > permissive[was] }, after)
 	for _, d := range list {
 		lines = append(lines, line(d))
@@ -149,7 +149,7 @@ func (p *Policy) widens(before, after *table) bool {
 	}
 	for _, now := range moments(before, after) {
 		for a := range accesses(known, before, after) {
-			if permissive[after.bounded(&a, now).mode] > permissive[before.bounded(&a, now).mode] {
+			if permissive[after.resolveBounded(&a, now).mode] > permissive[before.resolveBounded(&a, now).mode] {
 				return true
 			}
 		}
@@ -170,7 +170,7 @@ func moments(tables ...*table) []int64 {
 	return list
 }
 
-// nobody stands for every name, plugin and origin that no rule is about. No real one has it.
+// nobody stands for every client, plugin and origin that no rule names.
 const nobody = "\x00"
 
 // accesses is one of each kind that the rules of any of the tables tell apart, of the tools there are and of those that
@@ -196,13 +196,13 @@ func accesses(known []call.Access, tables ...*table) iter.Seq[call.Access] {
 		tools = append(tools, call.Access{Tool: nobody, Plugin: group, BuiltIn: true})
 	}
 	for target := range targets {
-		tools = append(tools, meant(target, known)...)
+		tools = append(tools, toolsOf(target, known)...)
 	}
 	return func(yield func(call.Access) bool) {
 		for _, a := range tools {
 			for a.Session.Client = range clients {
 				for origin := range origins {
-					if a.BuiltIn && free(&a) && origin != nobody {
+					if a.BuiltIn && needsNoPermission(&a) && origin != nobody {
 						continue // it touches no site
 					}
 					a.At = &call.Target{Origin: origin}
@@ -215,8 +215,8 @@ func accesses(known []call.Access, tables ...*table) iter.Seq[call.Access] {
 	}
 }
 
-// meant are the tools that a target is about: those there are, else any that may come.
-func meant(target string, known []call.Access) (tools []call.Access) {
+// toolsOf are the tools that a target is about: those that exist, else stand-ins for tools that may be added.
+func toolsOf(target string, known []call.Access) (tools []call.Access) {
 	ours := false
 	for _, a := range known {
 		if a.Tool == target || a.Plugin == target {

@@ -21,7 +21,7 @@ func accessible() []call.Access {
 	}
 }
 
-func TestWider(t *testing.T) {
+func TestRulesThatAllowMoreAreWidenings(t *testing.T) {
 	auto, ask, off := call.Auto, call.Ask, call.Off
 	for _, test := range []struct {
 		name  string
@@ -148,7 +148,7 @@ func TestNarrowingWhileOthersWait(t *testing.T) {
 		{What: "permissions.wiki__edit", Before: "off", After: "no rule"}}
 	var inEffect config.Rights
 	inEffect.Permissions, inEffect.Unconfirmed = p.rules.Load().configured()
-	if c := p.grown("", inEffect, wanted); c == nil || !slices.Equal(c.Differences, want) {
+	if c := p.widening("", inEffect, wanted); c == nil || !slices.Equal(c.Differences, want) {
 		t.Errorf("what waits is %v, want %v", c, want)
 	}
 	p.configureRules(rules(Default, "ask", "wiki__edit", "off"))

@@ -53,8 +53,8 @@ const (
 	maxReason = 200 // characters of why an agent says that it needs a call
 )
 
-// Called is what a client without a name calls itself, as it can stand between quotation marks.
-func Called(s call.Session) string { return claimed(s.Called, maxName) }
+// Called is the name that a client without a configured one gives itself, safe between quotation marks.
+func Called(s call.Session) string { return quotable(s.Called, maxName) }
 
 // Doubt is why the person is not to take a client for what it calls itself; empty: nothing speaks against that.
 func (p *Policy) Doubt(s call.Session) string {
@@ -67,8 +67,8 @@ func (p *Policy) Doubt(s call.Session) string {
 	return config.Doubt(Called(s), known)
 }
 
-// claimed is what somebody calls something, as it can stand between quotation marks.
-func claimed(name string, most int) string { return untrusted.Name(name, most) }
+// quotable returns a name that is not ours so that it can stand between quotation marks.
+func quotable(name string, most int) string { return untrusted.Name(name, most) }
 
 // address is where a tab is, without the values of secret parameters: how it begins and how it ends.
 func address(url string) string {
@@ -283,7 +283,7 @@ func matter(a *call.Access, site string) string {
 	if a.OfPage {
 		return strings.TrimSpace("pages "+on(site)) + " through tools of their own"
 	}
-	what := claimed(a.PluginTitle, maxTitle)
+	what := quotable(a.PluginTitle, maxTitle)
 	switch {
 	case what == "":
 		what = a.Plugin
@@ -332,8 +332,8 @@ func named(q call.Approval) string {
 	return "“" + q.Title + "” (" + q.Tool + ")"
 }
 
-// place is where a call is to run: the origin cannot be chosen by the page, its title can.
-func place(q call.Approval) string {
+// location says where a call is to run, by the origin, which the page cannot choose, unlike its title.
+func location(q call.Approval) string {
 	if q.TabID == 0 {
 		return ""
 	}
@@ -343,7 +343,7 @@ func place(q call.Approval) string {
 	return " on " + q.Origin
 }
 
-// Text is what a person is asked, in several lines.
+// Text is a question in several lines, for terminals and clients.
 func Text(q call.Approval) string {
 	lines := []string{q.Sentence}
 	if q.Lead != "" {
@@ -396,7 +396,7 @@ func numberedDeeds(deeds []string) (lines []string) {
 	return lines
 }
 
-// form is what a client asks its person. The permanent answer is not in it: that is for the panel and the terminal.
+// form is the elicitation form for a question. It has no "always": that is for the panel and the terminal.
 func form(q call.Approval) (schema json.RawMessage, meaning map[string]call.Decision) {
 	meaning = map[string]call.Decision{"Deny": {By: ByClient}}
 	texts := map[string]string{"once": "Allow once", "session": "Allow for this session"}

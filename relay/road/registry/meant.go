@@ -9,10 +9,10 @@ import (
 	"tabrelay/relay/road/fault"
 )
 
-// Meant is the failure of a call of a tool that does not exist. It names the tool that was probably meant: one that the
-// caller may see, of the same plugin, that changes no more than the name says. rank finds tools by the words of a name,
-// the best first; it may be nil.
-func (s *Snapshot) Meant(name string, shows func(*Tool) bool, rank func(name string) []*Tool) *fault.Error {
+// UnknownTool is the failure of a call of a tool that does not exist. It names the tool that was probably meant: one
+// that the caller may see, of the same plugin, that changes no more than the name says. rank finds tools by the words
+// of a name, the best first; it may be nil.
+func (s *Snapshot) UnknownTool(name string, shows func(*Tool) bool, rank func(name string) []*Tool) *fault.Error {
 	message := fmt.Sprintf("There is no tool named %q", fault.Excerpt(name))
 	site, own, qualified := strings.Cut(name, "__")
 	if !qualified {

@@ -34,19 +34,19 @@ func TestMeantToolIsOfTheSamePluginAndChangesNoMore(t *testing.T) {
 		{"hidden__get_secre", ""},
 		{"", ""},
 	} {
-		failure := s.Meant(c.name, shows, nil)
+		failure := s.UnknownTool(c.name, shows, nil)
 		if c.said == "" && strings.ContainsAny(failure.Message, ";,") || !strings.Contains(failure.Message, c.said) {
 			t.Errorf("%q: %s", c.name, failure.Message)
 		}
 	}
-	if f := s.Meant("slack__send_mesage", shows, nil); f.Code != fault.PluginNotReviewed {
+	if f := s.UnknownTool("slack__send_mesage", shows, nil); f.Code != fault.PluginNotReviewed {
 		t.Error(f.Code)
 	}
 	rank := func(string) []*Tool { return s.Tools }
-	if f := s.Meant("wiki__pages", shows, rank); !strings.Contains(f.Message, "wiki__get_page") {
+	if f := s.UnknownTool("wiki__pages", shows, rank); !strings.Contains(f.Message, "wiki__get_page") {
 		t.Error(f.Message)
 	}
-	if f := s.Meant("other__pages", shows, rank); f.Message != `There is no tool named "other__pages"` {
+	if f := s.UnknownTool("other__pages", shows, rank); f.Message != `There is no tool named "other__pages"` {
 		t.Error(f.Message)
 	}
 }

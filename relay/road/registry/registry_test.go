@@ -21,9 +21,9 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the expected side of the snapshots")
 
-// TestSnapshots reads every file of testdata: manifests (*.json) and what a person configured (configured), and
-// what became of them (want; go test -update writes it).
-func TestSnapshots(t *testing.T) {
+// TestManifestsAndSettingsMakeTheRecordedSnapshot reads every file of testdata: manifests (*.json) and what a person
+// configured (configured), and what became of them (want; go test -update writes it).
+func TestManifestsAndSettingsMakeTheRecordedSnapshot(t *testing.T) {
 	files, err := filepath.Glob("testdata/*.txtar")
 	if err != nil || len(files) == 0 {
 		t.Fatal("no snapshots", err)

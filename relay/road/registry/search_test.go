@@ -14,7 +14,7 @@ func signed(name, schema string) *Tool {
 	return &Tool{Name: name, Spec: plugin.Tool{InputSchema: json.RawMessage(schema), Description: "Does it. And more."}}
 }
 
-func TestSignature(t *testing.T) {
+func TestASignatureIsShort(t *testing.T) {
 	long := strings.Repeat("x", 60)
 	for _, c := range []struct{ schema, want string }{
 		{`{"type":"object"}`, "a__b()"},
@@ -56,7 +56,7 @@ func TestAnswersAreShort(t *testing.T) {
 	}
 }
 
-func TestStem(t *testing.T) {
+func TestStemJoinsTheFormsOfAWord(t *testing.T) {
 	for _, same := range [][]string{{"page", "pages"}, {"category", "categories"}, {"stop", "stopped", "stopping"},
 		{"change", "changed", "changes", "changing"}, {"search", "searches"}, {"status"}, {"is"}, {"use", "uses"}} {
 		for _, word := range same {
@@ -73,7 +73,7 @@ func TestStem(t *testing.T) {
 }
 
 // Tools of open sites come first among those that answer as well, and nothing that is not asked for is an answer.
-func TestRank(t *testing.T) {
+func TestRankPutsToolsOfOpenSitesFirst(t *testing.T) {
 	tool := func(name, title, description string) *Tool {
 		return &Tool{Name: name, Group: groupOf(name), Spec: plugin.Tool{DisplayName: title, Description: description}}
 	}
@@ -116,8 +116,9 @@ type phrasing struct {
 	Tools []string
 }
 
-// TestPhrasings wants the right tool among the first three, over all tools that come with the product.
-func TestPhrasings(t *testing.T) {
+// TestPhrasingsFindTheirToolAmongThree wants the right tool among the first three, over all tools that come with the
+// product.
+func TestPhrasingsFindTheirToolAmongThree(t *testing.T) {
 	raw, err := os.ReadFile("testdata/phrasings.json")
 	if err != nil {
 		t.Fatal(err)
@@ -156,10 +157,10 @@ func TestPhrasings(t *testing.T) {
 	}
 }
 
-// TestPurposes wants the right tool among the five that a search answers with, over the tools that come with the
-// product and those of 67 sites: requests written from what a person wants, not from what a tool is called. The
-// first 150 were written before the ranking was tuned on them, the last 30 afterwards, and only counted.
-func TestPurposes(t *testing.T) {
+// TestPurposesFindTheirToolAmongFive wants the right tool among the five that a search answers with, over the tools
+// that come with the product and those of 67 sites: requests written from what a person wants, not from what a tool is
+// called. The first 150 were written before the ranking was tuned on them, the last 30 afterwards, and only counted.
+func TestPurposesFindTheirToolAmongFive(t *testing.T) {
 	tools := append(shippedTools(t), siteTools(t)...)
 	x := NewIndex(tools)
 	const tuned, after = 150, 30

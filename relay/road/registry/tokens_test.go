@@ -8,7 +8,7 @@ import (
 )
 
 // The estimate is near what o200k counts, which e2e/stage/tokens.ts says, and rather above it.
-func TestTokens(t *testing.T) {
+func TestTokensAreEstimatedNearACount(t *testing.T) {
 	for text, counted := range map[string]int{
 		"": 0, " ": 1, "mediawiki__search": 4, "Full-text search of the wiki that is open.": 10,
 		`{"type":"object","properties":{"id":{"type":"string"},"tabId":{"type":"integer"}},"required":["id"]}`: 27,

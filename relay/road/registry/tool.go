@@ -52,7 +52,7 @@ type Tool struct {
 	// failure. Nil: it is answered like every other tool.
 	AgenticText func(*fault.Error) string
 	Beside      []string // groups whose toolset lists this built-in tool of another group, too
-	Compact     bool     // with Bridge: results are not indented, which those clients parse as well
+	Compact     bool     // with AgenticText: results are not indented, which those clients parse as well
 
 	Dormant  bool // it would answer only that nothing is configured for it: those list it who ask for its toolset
 	Mirrored bool // clients also send some of its arguments as HTTP headers

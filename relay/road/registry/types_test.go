@@ -9,7 +9,7 @@ import (
 )
 
 // A tool in TypeScript: short, and nothing in a schema or a description can end the declaration.
-func TestTypes(t *testing.T) {
+func TestTypeScriptOfAToolCannotBeBrokenOutOf(t *testing.T) {
 	for name, tt := range map[string]struct{ about, input, output, want string }{
 		"plain": {"Reads a page. More words.", `{"type":"object","properties":{"title":{"type":"string"},` +
 			`"max-age":{"type":"integer"},"kinds":{"type":"array","items":{"enum":["a","b"]}}},"required":["title"]}`,

@@ -18,9 +18,10 @@ import (
 
 var seven = Tab{"p1", 7}
 
-// TestTab plays calls that come to one tab and leave it. A call is named by its session, r or w, and a number; "+a.w1"
-// comes, "-a.w1" leaves. After each step those that have got their turn are listed; "full" means refused.
-func TestTab(t *testing.T) {
+// TestCallsOfATabTakeTurns plays calls that come to one tab and leave it. A call is named by its session, r or w, and a
+// number; "+a.w1" comes, "-a.w1" leaves. After each step those that have got their turn are listed; "full" means
+// refused.
+func TestCallsOfATabTakeTurns(t *testing.T) {
 	for name, tt := range map[string]struct{ steps, want string }{
 		"reads run beside each other and beside a write": {
 			"+a.r1 +b.w1 +a.r2 +c.r1 -b.w1",
@@ -121,10 +122,10 @@ func (t *Ticket) runs() bool {
 	return t.joined && (t.turn == nil || t.queue == nil || t.queue.writer == t)
 }
 
-// TestOrder plays calls of one client, to which positions are reserved in the order of their names. "a1" is the first
-// call of session a. "?a1" looks for its tab, "-a1" has found it, gives up or is withdrawn. After each step those are
-// listed that may go on now.
-func TestOrder(t *testing.T) {
+// TestCallsOfASessionKeepTheirOrder plays calls of one client, to which positions are reserved in the order of their
+// names. "a1" is the first call of session a. "?a1" looks for its tab, "-a1" has found it, gives up or is withdrawn.
+// After each step those are listed that may go on now.
+func TestCallsOfASessionKeepTheirOrder(t *testing.T) {
 	for name, tt := range map[string]struct{ calls, steps, want string }{
 		"in the order of their positions, whoever looks first": {
 			"a1 a2 a3", "?a3 ?a2 ?a1 -a1 -a2 -a3", "| | a1 | a2 | a3 |"},
@@ -258,8 +259,8 @@ func TestRetryFollowsThePace(t *testing.T) {
 	})
 }
 
-// TestWhy holds what is said about calls that wait, and how the wait ends.
-func TestWhy(t *testing.T) {
+// TestAWaitingCallSaysWhatItWaitsFor holds what is said about calls that wait, and how the wait ends.
+func TestAWaitingCallSaysWhatItWaitsFor(t *testing.T) {
 	limits := Limits{Running: 2, RunningPerPlugin: 1, Waiting: 1, Wait: 2 * time.Second, WaitingPerTab: 5}
 	gone := errors.New("the client is gone")
 	for name, tt := range map[string]struct {
@@ -375,7 +376,7 @@ func never(before func(*Scheduler, *Ticket) func()) func(*Scheduler, *Ticket) fu
 }
 
 // A queue for slots that is full refuses at once, and another plugin's calls take the slots that are free.
-func TestSlots(t *testing.T) {
+func TestAFullQueueForSlotsRefusesAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := New(Limits{Running: 2, RunningPerPlugin: 1, Waiting: 1, Wait: time.Second})
 		first, second, third := s.ticket("a", false), s.ticket("a", false), s.ticket("a", false)

@@ -41,7 +41,7 @@ func failures() map[string]*fault.Error {
 	}
 }
 
-func TestBridgeText(t *testing.T) {
+func TestAgenticTextOfAgentFailuresIsAsRecorded(t *testing.T) {
 	var got txtar.Archive
 	all := failures()
 	for _, name := range slices.Sorted(maps.Keys(all)) {
