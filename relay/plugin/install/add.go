@@ -53,7 +53,7 @@ func (s Source) Prepare(ctx context.Context, home string, step Step) (*Candidate
 		return nil, err
 	}
 	defer step("Looking at what is in " + s.From)()
-	return Prepare(ctx, home, p)
+	return Prepare(ctx, home, p, s.Npm)
 }
 
 // IsFolder reports whether a source is a folder, or looks like one that is not there.

@@ -2,15 +2,19 @@ package install
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"os"
 	"os/exec"
-	"path/filepath"
+	"path"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
+
+	"tabrelay/relay/road/fault"
 )
 
 const (
@@ -23,70 +27,159 @@ const (
 	childTime = time.Second
 )
 
-// Repository is a git repository, and which state of it.
+// Repository is a plugin in a git repository, and which state of it.
 type Repository struct {
-	Text string // as it was named
-	URL  string
-	Ref  string // a branch or tag; empty: its default branch
+	Text   string // as it was named
+	URL    string
+	Folder string // of the plugin, with forward slashes; empty: the whole repository is the plugin
+	Ref    string // a branch, a tag or a whole commit; empty: its default branch
 }
 
-var repositoryForm = regexp.MustCompile(`^[\w.-]+/[\w.-]+$`)
+var (
+	repositoryForm = regexp.MustCompile(`^[\w.-]+/[\w.-]+$`)
 
-// ParseRepository reads github:OWNER/REPO, git+https://…, git+ssh://… or git+file://…, each with #BRANCH or without.
-// ok is false for anything that does not look like one.
+	// refForm leaves out what git takes for an option, a mapping of refs, or a path into history
+	// (https://git-scm.com/docs/git-check-ref-format).
+	refForm    = regexp.MustCompile(`^[^-+^\s:~?*\[\\\x00-\x1f\x7f][^\s:^~?*\[\\\x00-\x1f\x7f]*$`)
+	commitForm = regexp.MustCompile(`^([0-9a-f]{40}|[0-9a-f]{64})$`)
+	folderForm = regexp.MustCompile(`^[\w@][\w@. -]*(/[\w@][\w@. -]*)*$`)
+)
+
+// ParseRepository reads github:OWNER/REPO, git+https://…, git+ssh://… or git+file://…, each with //FOLDER and #REF or
+// without. ok is false for anything that does not look like one.
 func ParseRepository(text string) (r Repository, ok bool, err error) {
-	address, ref, _ := strings.Cut(text, "#")
+	address, ref, hasRef := strings.Cut(text, "#")
 	r = Repository{Text: text, Ref: ref}
+	hasFolder := false
 	if name, isGitHub := strings.CutPrefix(address, "github:"); isGitHub {
+		name, r.Folder, hasFolder = strings.Cut(name, "//")
 		if !repositoryForm.MatchString(name) {
-			return r, true, fmt.Errorf("%q is not github:OWNER/REPO, nor github:OWNER/REPO#BRANCH", text)
+			return r, true, fmt.Errorf("%q is not github:OWNER/REPO, nor github:OWNER/REPO//FOLDER#REF", text)
 		}
 		r.URL = "https://github.com/" + strings.TrimSuffix(name, ".git") + ".git"
 	} else if url, isGit := strings.CutPrefix(address, "git+"); isGit {
 		scheme, rest, _ := strings.Cut(url, "://")
-		if rest == "" || scheme != "https" && scheme != "ssh" && scheme != "file" {
+		if scheme == "file" { // its host is empty, so that a path begins at once
+			rest = strings.TrimPrefix(rest, "/")
+		}
+		path, folder, cut := strings.Cut(rest, "//")
+		if path == "" || scheme != "https" && scheme != "ssh" && scheme != "file" {
 			return r, true, fmt.Errorf("%q is not git+https://…, git+ssh://… or git+file://…", text)
 		}
-		r.URL = url
+		r.URL, r.Folder, hasFolder = strings.TrimSuffix(url, "//"+folder), folder, cut
 	} else {
 		return r, false, nil
 	}
-	if strings.HasPrefix(r.Ref, "-") || strings.ContainsAny(r.Ref, " \t\n") {
-		return r, true, fmt.Errorf("%q is not the name of a branch or tag", r.Ref)
+	switch {
+	case hasFolder && !folderForm.MatchString(r.Folder):
+		return r, true, fmt.Errorf("%q is not the path of a folder in a repository", r.Folder)
+	case hasRef && !refForm.MatchString(r.Ref):
+		return r, true, fmt.Errorf("%q is not the name of a branch or tag, nor a commit", r.Ref)
 	}
 	return r, true, nil
 }
 
-// Fetch gets the files of the repository. Its hooks, filters and submodules are left alone.
+// Fetch gets the files of the plugin. The repository's hooks, filters and submodules are left alone.
 func (r Repository) Fetch(ctx context.Context) (*Package, error) {
+	var p *Package
+	err := r.in(ctx, func(c clone) (err error) {
+		p, err = c.plugin(ctx, r.Folder)
+		return err
+	})
+	return p, err
+}
+
+// in fetches one commit of the repository, for as long as use runs.
+func (r Repository) in(ctx context.Context, use func(clone) error) error {
 	ctx, cancel := context.WithTimeout(ctx, cloneTime)
 	defer cancel()
 	dir, err := os.MkdirTemp("", "tabrelay-git-")
 	if err != nil {
-		return nil, err
+		return err
 	}
 	defer os.RemoveAll(dir) // a folder of temporary files
-	bare := filepath.Join(dir, "repository")
-	clone := []string{"clone", "--quiet", "--bare", "--depth", "1", "--no-tags"}
-	if r.Ref != "" {
-		clone = append(clone, "--branch", r.Ref)
+	_, err = git(ctx, "init", "--quiet", "--bare", "--template=", dir)
+	if err == nil {
+		_, err = git(ctx, "-C", dir, "fetch", "--quiet", "--depth", "1", "--no-tags", "--", r.URL, cmp.Or(r.Ref, "HEAD"))
 	}
-	if _, err := git(ctx, append(clone, "--", r.URL, bare)...); err != nil {
-		return nil, fmt.Errorf("cannot fetch %s: %w", r.Text, err)
+	var commit []byte
+	if err == nil {
+		commit, err = git(ctx, "-C", dir, "rev-parse", "--verify", "FETCH_HEAD^{commit}")
 	}
-	commit, err := git(ctx, "-C", bare, "rev-parse", "HEAD")
+	if err == nil {
+		err = use(clone{r, dir, strings.TrimSpace(string(commit))})
+	}
 	if err != nil {
-		return nil, fmt.Errorf("cannot fetch %s: %w", r.Text, err)
+		return fmt.Errorf("cannot fetch %s: %w", r.Text, err)
 	}
-	tarball, err := git(ctx, "-C", bare, "archive", "--format=tar.gz", "--prefix=package/", "HEAD")
+	return nil
+}
+
+// clone is one commit of a repository, in a bare folder of its own.
+type clone struct {
+	of     Repository
+	dir    string
+	commit string
+}
+
+// plugin packs a folder of the commit, as its author would publish it.
+func (c clone) plugin(ctx context.Context, folder string) (*Package, error) {
+	files, err := c.files(ctx, "package.json")
 	if err != nil {
-		return nil, fmt.Errorf("cannot fetch %s: %w", r.Text, err)
+		return nil, err
+	}
+	if !slices.Contains(files, path.Join(folder, "package.json")) {
+		return nil, c.noPlugin(folder, files)
+	}
+	tree := c.commit
+	if folder != "" {
+		tree += ":" + folder
+	}
+	tarball, err := git(ctx, "-C", c.dir, "archive", "--format=tar.gz", "--prefix=package/", tree)
+	if err != nil {
+		return nil, err
 	}
 	if len(tarball) > maxTarball {
-		return nil, fmt.Errorf("%s has more than %d bytes", r.Text, maxTarball)
+		return nil, fmt.Errorf("it has more than %d bytes", maxTarball)
 	}
-	return &Package{Spec: Spec{Name: r.Text}, From: fromGit + r.Text, Version: strings.TrimSpace(string(commit)),
+	return &Package{Spec: Spec{Name: c.of.Text}, From: fromGit + c.of.Text, Version: c.commit,
 		Integrity: integrityOf(tarball), Tarball: tarball}, nil
+}
+
+// files are the paths of the commit's files with a name, in order.
+func (c clone) files(ctx context.Context, name string) (paths []string, err error) {
+	listed, err := git(ctx, "-C", c.dir, "ls-tree", "-r", "-z", "--name-only", c.commit)
+	if err != nil {
+		return nil, err
+	}
+	for file := range strings.SplitSeq(string(listed), "\x00") {
+		if path.Base(file) == name {
+			paths = append(paths, file)
+		}
+	}
+	return paths, nil
+}
+
+// noPlugin says that a folder is none, and which folders may be.
+func (c clone) noPlugin(folder string, files []string) error {
+	where := "its top level has no package.json"
+	if folder != "" {
+		where = fmt.Sprintf("its folder %s has no package.json", folder)
+	}
+	const most = 5
+	var others []string
+	for _, file := range files {
+		if dir := path.Dir(file); dir != "." && folderForm.MatchString(dir) && len(others) < most {
+			others = append(others, dir)
+		}
+	}
+	if len(others) == 0 {
+		return fmt.Errorf("%s, and no other folder has one", where)
+	}
+	address, _, _ := strings.Cut(c.of.Text, "#")
+	address = strings.TrimSuffix(address, "//"+c.of.Folder)
+	return fault.Hinted(errors.New(where), "a plugin in a folder of it is named like "+address+"//"+others[0]+
+		"; folders with a package.json: "+strings.Join(others, ", "))
 }
 
 // git runs git without questions, hooks and the helpers that an address can name.
@@ -101,7 +194,8 @@ func git(ctx context.Context, args ...string) ([]byte, error) {
 	err := cmd.Run()
 	switch {
 	case errors.Is(err, exec.ErrNotFound):
-		return nil, errors.New("git is not installed, and a repository is fetched with it")
+		return nil, fault.Hinted(errors.New("git is not installed, and a repository is fetched with it"),
+			"install it (https://git-scm.com/downloads), then add the plugin again")
 	case ctx.Err() != nil:
 		return nil, fmt.Errorf("git did not end within %v", cloneTime)
 	case err != nil:

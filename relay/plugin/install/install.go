@@ -70,8 +70,10 @@ type Candidate struct {
 }
 
 // Prepare unpacks a package into the plugins folder. One with build output is taken as it was built; another one,
-// also one that was built for OpenTabs, is built. None of its code runs with access to anything.
-func Prepare(ctx context.Context, home string, p *Package) (_ *Candidate, err error) {
+// also one that was built for OpenTabs, is built, with the packages that its lock file names, which come from registry.
+// None of its code runs with access to anything.
+func Prepare(ctx context.Context, home string, p *Package, registry func(context.Context) (*Config, error)) (
+	_ *Candidate, err error) {
 	parent := filepath.Join(home, packagesDir)
 	if err := os.MkdirAll(parent, 0o700); err != nil {
 		return nil, fmt.Errorf("the folder of installed plugins cannot be made: %w", err)
@@ -94,14 +96,14 @@ func Prepare(ctx context.Context, home string, p *Package) (_ *Candidate, err er
 	if err := Unpack(bytes.NewReader(p.Tarball), dir); err != nil {
 		return nil, fmt.Errorf("%s was not installed: %w", p.Spec, err)
 	}
-	if err := c.read(ctx); err != nil {
+	if err := c.read(ctx, registry); err != nil {
 		return nil, fmt.Errorf("%s was not installed: %w", p.Spec, err)
 	}
 	c.pin.Hash = c.Plugin.Hash
 	return c, nil
 }
 
-func (c *Candidate) read(ctx context.Context) (err error) {
+func (c *Candidate) read(ctx context.Context, registry func(context.Context) (*Config, error)) (err error) {
 	there := func(name string) bool {
 		_, err := os.Stat(filepath.Join(c.dir, filepath.FromSlash(name)))
 		return err == nil
@@ -112,6 +114,9 @@ func (c *Candidate) read(ctx context.Context) (err error) {
 	case build.IsPublished(c.dir):
 		c.Plugin, c.Found, err = build.Published(ctx, c.dir)
 	case build.HasSources(c.dir):
+		if err := c.dependencies(ctx, registry); err != nil {
+			return err
+		}
 		c.Plugin, c.Found, err = build.Build(ctx, c.dir, build.Options{})
 	default:
 		err = errors.New("it is not a plugin: it has neither dist/manifest.json, which tabrelay plugin build " +
@@ -176,6 +181,9 @@ func Installed(home, name string) (entry *build.Entry, from string, err error) {
 		return entry, file, nil
 	}
 	if repository, ok := strings.CutPrefix(entry.Pin.From, fromGit); ok {
+		if address, ref, _ := strings.Cut(repository, "#"); commitForm.MatchString(ref) {
+			repository = address // the commit that it is pinned to is no newer one
+		}
 		return entry, repository, nil
 	}
 	spec, err := ParseSpec(strings.TrimPrefix(entry.Pin.From, fromRegistry))

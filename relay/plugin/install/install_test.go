@@ -15,7 +15,7 @@ import (
 // added installs a package, and returns what the home knows of it.
 func added(t *testing.T, home string, p *Package, replace bool) *build.Entry {
 	t.Helper()
-	c, err := Prepare(t.Context(), home, p)
+	c, err := Prepare(t.Context(), home, p, nobody)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -50,7 +50,7 @@ func TestInstallUpdateRemove(t *testing.T) {
 		pin.Integrity != integrityOf(r.tarballs["1.0.0"]) || pin.Hash != first.Plugin.Hash {
 		t.Errorf("it is pinned to %+v", pin)
 	}
-	again, err := Prepare(t.Context(), home, fetch("tea"))
+	again, err := Prepare(t.Context(), home, fetch("tea"), nobody)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -129,7 +129,7 @@ func TestPrepareRefuses(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			home := t.TempDir()
-			_, err := Prepare(t.Context(), home, &Package{Spec: Spec{Name: "tea"}, Tarball: pack(t, c.files...)})
+			_, err := Prepare(t.Context(), home, &Package{Spec: Spec{Name: "tea"}, Tarball: pack(t, c.files...)}, nobody)
 			if err == nil || !strings.Contains(err.Error(), "tea was not installed: ") ||
 				!strings.Contains(err.Error(), c.want) {
 				t.Errorf("Prepare = %v, want %q", err, c.want)
@@ -187,7 +187,7 @@ func TestRemoveUnlisted(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, err := Prepare(t.Context(), home, p)
+	c, err := Prepare(t.Context(), home, p, nobody)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -256,7 +256,7 @@ func TestRemoveUnfinished(t *testing.T) {
 	if err := os.MkdirAll(filepath.Join(abandoned, "src"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	c, err := Prepare(t.Context(), home, p)
+	c, err := Prepare(t.Context(), home, p, nobody)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -268,7 +268,7 @@ func TestRemoveUnfinished(t *testing.T) {
 	if entry, err := build.Find(home, "tea"); err != nil || entry == nil || entry.Plugin == nil {
 		t.Errorf("installed: %+v, %v", entry, err)
 	}
-	if c, err = Prepare(t.Context(), home, p); err != nil {
+	if c, err = Prepare(t.Context(), home, p, nobody); err != nil {
 		t.Fatal(err)
 	}
 	clean(1)

@@ -165,7 +165,7 @@ func (p *Packed) verify(ctx context.Context) error {
 	}
 	defer os.RemoveAll(home) // a folder of temporary files
 	c, err := Prepare(ctx, home, &Package{Spec: Spec{Name: p.Name}, Integrity: integrityOf(p.Tarball),
-		Tarball: p.Tarball})
+		Tarball: p.Tarball}, Source{}.Npm)
 	if err != nil {
 		return fmt.Errorf("the tarball cannot be installed: %w", err)
 	}

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"tabrelay/relay/plugin/build"
+	"tabrelay/relay/road/fault"
 	"tabrelay/relay/road/plugin"
 )
 
@@ -89,24 +90,44 @@ func TestPackSaysWhatNpmWouldDoOtherwise(t *testing.T) {
 	}
 }
 
+const sha1 = "0123456789abcdef0123456789abcdef01234567"
+
 func TestParseRepository(t *testing.T) {
 	for text, want := range map[string]string{
-		"github:tea/shop":                       "https://github.com/tea/shop.git#",
-		"github:tea/shop.git#v1.2":              "https://github.com/tea/shop.git#v1.2",
-		"git+https://git.example/tea.git#main":  "https://git.example/tea.git#main",
-		"git+ssh://git@git.example/tea":         "ssh://git@git.example/tea#",
-		"git+file:///srv/tea":                   "file:///srv/tea#",
-		"github:tea":                            "error",
-		"github:tea/shop/more":                  "error",
-		"github:tea/../shop":                    "error",
-		"git+ext::sh -c id":                     "error",
-		"git+http://git.example/tea":            "error",
-		"github:tea/shop#--upload-pack=touch x": "error",
-		"tea-shop":                              "other",
-		"@tea/shop@1.0.0":                       "other",
+		"github:tea/shop":                        "https://github.com/tea/shop.git#",
+		"github:tea/shop.git#v1.2":               "https://github.com/tea/shop.git#v1.2",
+		"git+https://git.example/tea.git#main":   "https://git.example/tea.git#main",
+		"git+ssh://git@git.example/tea":          "ssh://git@git.example/tea#",
+		"git+file:///srv/tea":                    "file:///srv/tea#",
+		"github:tea":                             "error",
+		"github:tea/shop/more":                   "error",
+		"github:tea/../shop":                     "error",
+		"git+ext::sh -c id":                      "error",
+		"git+http://git.example/tea":             "error",
+		"github:tea/shop#--upload-pack=touch x":  "error",
+		"github:tea/shop//plugins/tea":           "https://github.com/tea/shop.git# plugins/tea",
+		"github:tea/shop//plugins/tea#v1.2":      "https://github.com/tea/shop.git#v1.2 plugins/tea",
+		"git+https://git.example/a//b/c#" + sha1: "https://git.example/a#" + sha1 + " b/c",
+		"git+ssh://git@git.example/tea//b":       "ssh://git@git.example/tea# b",
+		"git+file:///srv/tea//plugins/tea#main":  "file:///srv/tea#main plugins/tea",
+		"github:tea/shop//":                      "error",
+		"github:tea/shop//../..":                 "error",
+		"github:tea/shop//a/../../b":             "error",
+		"github:tea/shop//-a":                    "error",
+		"github:tea/shop//a//b":                  "error",
+		"github:tea/shop//a:b":                   "error",
+		"github:tea/shop#":                       "error",
+		"github:tea/shop#+main:main":             "error",
+		"github:tea/shop#main~1":                 "error",
+		"github:tea/shop#a:refs/heads/b":         "error",
+		"tea-shop":                               "other",
+		"@tea/shop@1.0.0":                        "other",
 	} {
 		r, ok, err := ParseRepository(text)
 		got := r.URL + "#" + r.Ref
+		if r.Folder != "" {
+			got += " " + r.Folder
+		}
 		if err != nil {
 			got = "error"
 		} else if !ok {
@@ -160,9 +181,82 @@ func TestFetchRepository(t *testing.T) {
 	if second := added(t, home, fetch(from), true); second.Pin.Version == first.Pin.Version {
 		t.Error("the update is the same commit")
 	}
+	if _, err := (Repository{Text: name, URL: strings.TrimPrefix(name, "git+"), Folder: "src"}).Fetch(t.Context()); err == nil ||
+		!strings.Contains(err.Error(), "its folder src has no package.json") {
+		t.Errorf("a folder that is no plugin: %v", err)
+	}
 	missing := Repository{Text: "github:tea/none", URL: "file:///nowhere/tea"}
 	if _, err := missing.Fetch(t.Context()); err == nil ||
 		!strings.Contains(err.Error(), "cannot fetch github:tea/none") {
 		t.Errorf("a repository that is not there: %v", err)
+	}
+}
+
+// A plugin in a folder of a repository is installed at the commit that is named, also where that is not the newest.
+func TestFetchFolderOfRepository(t *testing.T) {
+	if _, err := exec.LookPath("git"); err != nil {
+		t.Skip("there is no git")
+	}
+	dir := t.TempDir()
+	put := func(name, content string) {
+		t.Helper()
+		file := filepath.Join(dir, filepath.FromSlash(name))
+		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(file, []byte(content), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	git := func(args ...string) string {
+		t.Helper()
+		cmd := exec.Command("git", append([]string{"-C", dir, "-c", "user.name=a", "-c", "user.email=a@b.c"}, args...)...)
+		out, err := cmd.CombinedOutput()
+		if err != nil {
+			t.Fatalf("git %v: %s", args, out)
+		}
+		return strings.TrimSpace(string(out))
+	}
+	git("init", "-q", "-b", "main")
+	put("README.md", "many plugins")
+	put("plugins/tea/package.json", strings.ReplaceAll(teaManifest, "VERSION", "1.0.0"))
+	put("plugins/tea/src/index.ts", strings.ReplaceAll(teaSource, "TOOL", "first"))
+	git("add", "-A")
+	git("commit", "-q", "-m", "first")
+	first := git("rev-parse", "HEAD")
+	git("tag", "-a", "v1", "-m", "one")
+	put("plugins/tea/src/index.ts", strings.ReplaceAll(teaSource, "TOOL", "second"))
+	git("commit", "-q", "-am", "second")
+	name := "git+file://" + filepath.ToSlash(dir)
+	fetch := func(text string) (*Package, error) {
+		t.Helper()
+		r, ok, err := ParseRepository(text)
+		if err != nil || !ok {
+			t.Fatal(text, ok, err)
+		}
+		return r.Fetch(t.Context())
+	}
+	for ref, tool := range map[string]string{"": "second", "#main": "second", "#v1": "first", "#" + first: "first"} {
+		p, err := fetch(name + "//plugins/tea" + ref)
+		if err != nil {
+			t.Fatal(err)
+		}
+		entry := added(t, t.TempDir(), p, false)
+		if got := entry.Plugin.Manifest.Tools[0].Name; got != tool {
+			t.Errorf("%q gives the tool %s, want %s", ref, got, tool)
+		}
+	}
+	_, err := fetch(name)
+	if err == nil || !strings.Contains(fault.HintOf(err), name+"//plugins/tea") {
+		t.Errorf("the repository without its folder: %v (%s)", err, fault.HintOf(err))
+	}
+	home := t.TempDir()
+	p, err := fetch(name + "//plugins/tea#" + first)
+	if err != nil {
+		t.Fatal(err)
+	}
+	added(t, home, p, false)
+	if _, from, err := Installed(home, "tea"); err != nil || from != name+"//plugins/tea" {
+		t.Errorf("what is pinned to a commit is updated from %q, %v", from, err)
 	}
 }
