@@ -28,7 +28,7 @@ func (a *app) plugin() *cobra.Command {
 		Use: "plugin", Short: "Make, record, test, pack, find, add, review, annotate, update and configure plugins",
 	}
 	cmd.AddCommand(a.pluginNew(), a.pluginDev(), a.pluginBuild(), a.pluginCheck(), a.pluginTest(), a.pluginPack(),
-		a.pluginUse(), a.pluginSearch(), a.pluginConfigure())
+		a.pluginUse(), a.pluginSearch(), a.pluginIndex(), a.pluginConfigure())
 	for _, one := range []*cobra.Command{a.pluginAdd(), a.pluginReview(), a.pluginAnnotate(), a.pluginUpdate(),
 		a.pluginRemove(), a.pluginList()} {
 		cmd.AddCommand(a.startingRelay(one))

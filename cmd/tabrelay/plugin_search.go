@@ -1,12 +1,15 @@
 package main
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"tabrelay/relay/plugin/build"
 	"tabrelay/relay/plugin/install"
 	"tabrelay/relay/road/plugin"
 )
@@ -15,7 +18,7 @@ import (
 type searchHit struct {
 	Name        string `json:"name"`
 	Version     string `json:"version"`
-	From        string `json:"from"` // shipped, the folder of an added one, or registry
+	From        string `json:"from"` // shipped, the folder of an added one, a repository of the index, or registry
 	Description string `json:"description"`
 	Add         string `json:"add,omitempty"` // the command that adds it
 }
@@ -25,13 +28,12 @@ func (a *app) pluginSearch() *cobra.Command {
 	var local bool
 	var limit int
 	cmd := a.withJSON(&cobra.Command{
-		Use: "search [WORD…]", Short: "Find plugins: installed, built in, and in the package registry",
+		Use: "search [WORD…]", Short: "Find plugins: installed, built in, in the index, and in the package registry",
 		Args: cobra.ArbitraryArgs,
 		Long: "Find plugins whose name, description, pages or tools have all these words: those that are installed " +
-			"or " +
-			"built in,\n" +
-			"and packages whose names begin with tabrelay-plugin- or opentabs-plugin-, in the registry that npm is " +
-			"configured for.\n\n" +
+			"or built in,\n" +
+			"those in git repositories that the index lists (tabrelay plugin index), and packages whose names begin with\n" +
+			"tabrelay-plugin- or opentabs-plugin-, in the registry that npm is configured for.\n\n" +
 			"The registry has 10 s and 8 MiB for its answer; of each description 200 characters are shown.",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if limit < 1 || limit > install.MostFound {
@@ -52,6 +54,11 @@ func (a *app) searchPlugins(ctx context.Context, words []string, registry string
 	if err != nil {
 		return err
 	}
+	listed, err := a.searchIndex(words, limit)
+	if err != nil {
+		return err
+	}
+	hits = append(hits, listed...)
 	var unasked error
 	if !local {
 		searched := a.progress("Searching the registry")
@@ -113,6 +120,89 @@ func (a *app) searchHere(words []string) (hits []searchHit, err error) {
 		hits = append(hits, searchHit{Name: m.Name, Version: m.Version, From: from, Description: m.Description})
 	}
 	return hits, nil
+}
+
+// searchIndex finds plugins in git repositories that nobody has added here, without asking anybody.
+func (a *app) searchIndex(words []string, limit int) (hits []searchHit, err error) {
+	index, err := install.ReadIndex(a.home.Plugins())
+	if err != nil {
+		return nil, err
+	}
+	entries, offered, err := a.offeredPlugins()
+	if err != nil {
+		return nil, err
+	}
+	for _, l := range index.Mentioning(words) {
+		here := slices.ContainsFunc(offered, func(p plugin.Plugin) bool { return p.Manifest.Name == l.Name }) ||
+			slices.ContainsFunc(entries, func(e build.Entry) bool { return e.Name == l.Name })
+		if here || len(hits) == limit {
+			continue
+		}
+		hits = append(hits, searchHit{Name: l.Name, Version: l.Version, From: l.Source(), Description: listingLine(l),
+			Add: "tabrelay plugin add " + shellWord(l.From())})
+	}
+	return hits, nil
+}
+
+// listingLine is one line about a plugin of the index.
+func listingLine(l install.Listing) string {
+	about := cmp.Or(l.Description, l.DisplayName)
+	if len(l.Tools) > 0 {
+		about += ", " + plural(len(l.Tools), "tool")
+	}
+	if l.Licence() != "" {
+		about += ", " + l.Licence()
+	}
+	return about
+}
+
+func (a *app) pluginIndex() *cobra.Command {
+	var registry string
+	cmd := a.withJSON(&cobra.Command{
+		Use: "index [REPOSITORY…]", Short: "Bring the index of plugins in git repositories up to date",
+		Args: cobra.ArbitraryArgs,
+		Long: "Fetches each repository (github:OWNER/REPO, git+https://…; default: those that the index has), builds " +
+			"every plugin\n" +
+			"in its folders, runs none, and writes down their names, pages and tools, pinned to the commit, for plugin " +
+			"search and\n" +
+			"the side panel. Nothing is added, and plugins that were added stay as they are.",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				index, err := install.ReadIndex(a.home.Plugins())
+				if err != nil {
+					return err
+				}
+				for _, r := range index.Sources {
+					args = append(args, r.Source)
+				}
+			}
+			return a.updateIndex(cmd.Context(), args, registry)
+		},
+	})
+	cmd.Flags().StringVar(&registry, "registry", "", "address of the package registry (default: npm's configuration)")
+	return cmd
+}
+
+// updateIndex goes on with the next repository when one cannot be read.
+func (a *app) updateIndex(ctx context.Context, from []string, registry string) error {
+	var failures []error
+	now := []install.IndexedRepository{}
+	for _, repository := range from {
+		r, left, err := install.UpdateIndex(ctx, a.home.Plugins(), sourceOf(repository, registry), a.progress)
+		for _, why := range left {
+			a.notef("left out: %v\n", why)
+		}
+		if err != nil {
+			failures = append(failures, misspelt(err))
+			continue
+		}
+		now = append(now, r)
+		a.notef("%s: %s at commit %.12s.\n", r.Source, plural(len(r.Plugins), "plugin"), r.Commit)
+	}
+	if a.json {
+		failures = append(failures, a.printJSON(map[string]any{"sources": now}))
+	}
+	return errors.Join(failures...)
 }
 
 // mentions reports whether all words are somewhere in what a plugin says of itself.

@@ -1,10 +1,10 @@
 // Adding a plugin: the person says where it is, the relay fetches and builds it, and what comes of it is reviewed.
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { announce } from './announcer.tsx';
-import { type Addition, isAdding } from './answers.generated.ts';
+import { type Addition, isAdding, isOffers, isTabs } from './answers.generated.ts';
 import { type Act, useAct, useAnswer } from './hooks.ts';
 import { Failed } from './pieces.tsx';
-import { clipped, visible } from './words.ts';
+import { clipped, plural, visible } from './words.ts';
 
 const path = 'addition';
 
@@ -55,6 +55,38 @@ function Over({ addition, act, onReview }: { addition: Addition; act: Act; onRev
   );
 }
 
+/** Plugins that others published for pages that are open here. Nothing is fetched before the person adds one. */
+function Offers({ disabled, onAdd }: { disabled: boolean; onAdd: (from: string) => void }) {
+  const { value: tabs } = useAnswer('tabs', isTabs);
+  const { value, problem, reload } = useAnswer('offers', isOffers);
+  useEffect(reload, [tabs]);
+  if (problem) return <p class="quiet">{visible(problem.message)}</p>;
+  const offers = value?.offers ?? [];
+  if (offers.length === 0) return null;
+  return (
+    <>
+      <ul class="offers">
+        {offers.map(({ plugin, displayName, site, from, source, licence, tools }) => (
+          <li key={from}>
+            <span>
+              <b>{clipped(displayName, 60)}</b>
+              {tools > 0 && `, ${plural(tools, 'tool')}`} for {clipped(site, 80)}, from {clipped(source, 80)}
+              {licence && `, ${clipped(licence, 20)}`}
+            </span>
+            <button type="button" class="small" disabled={disabled} onClick={() => onAdd(from)}>
+              Add {clipped(plugin, 40)}
+            </button>
+          </li>
+        ))}
+      </ul>
+      <p class="quiet">
+        Published by others for pages that are open here. tabrelay lists them, and has not tried them with an
+        account.
+      </p>
+    </>
+  );
+}
+
 export function AddPlugin({ onReview }: { onReview: (name: string) => void }) {
   const { value } = useAnswer(path, isAdding);
   const act = useAct();
@@ -74,11 +106,10 @@ export function AddPlugin({ onReview }: { onReview: (name: string) => void }) {
     void act.run('DELETE', path);
     onReview(addition.plugin);
   }, [addition, going]);
-  const add = async (event: Event) => {
-    event.preventDefault();
-    if (from.trim() === '' || going || act.busy) return;
+  const add = async (what: string) => {
+    if (what === '' || going || act.busy) return;
     begun.current = true;
-    begun.current = await act.run('POST', path, { from: from.trim() });
+    begun.current = await act.run('POST', path, { from: what });
   };
   return (
     <details
@@ -87,7 +118,12 @@ export function AddPlugin({ onReview }: { onReview: (name: string) => void }) {
       onToggle={({ currentTarget }) => setOpen(currentTarget.open)}
     >
       <summary>Add a plugin</summary>
-      <form onSubmit={add}>
+      <form
+        onSubmit={(event) => {
+          event.preventDefault();
+          void add(from.trim());
+        }}
+      >
         <label>
           Where it is
           <input
@@ -101,13 +137,14 @@ export function AddPlugin({ onReview }: { onReview: (name: string) => void }) {
           />
         </label>
         <p class="quiet" id="about-source">
-          A folder or a .tgz file on this computer, the name of a package on npm, or github:OWNER/REPO. The
-          relay builds it; it does nothing until you have reviewed it.
+          A folder or a .tgz file on this computer, the name of a package on npm, or{' '}
+          {'github:OWNER/REPO//FOLDER'}. The relay builds it; it does nothing until you have reviewed it.
         </p>
         <button type="submit" disabled={going || act.busy || from.trim() === ''}>
           Add
         </button>
       </form>
+      <Offers disabled={going || act.busy} onAdd={(what) => void add(what)} />
       <Failed act={act} />
       {addition !== undefined &&
         (going ? (

@@ -230,6 +230,24 @@ export const isDiagnosis = shape({
 });
 export type Diagnosis = Guarded<typeof isDiagnosis>;
 
+// catalog.Offer
+const isOffer = shape({
+  plugin: isText,
+  displayName: isText,
+  site: isText,
+  from: isText,
+  source: isText,
+  licence: maybe(isText),
+  tools: isNumber,
+});
+export type Offer = Guarded<typeof isOffer>;
+
+// httpapi.OffersView
+export const isOffers = shape({
+  offers: listOf(isOffer),
+});
+export type Offers = Guarded<typeof isOffers>;
+
 // httpapi.Pairing
 export const isPairingString = shape({
   text: isText,

@@ -83,16 +83,16 @@ func ParseRepository(text string) (r Repository, ok bool, err error) {
 func (r Repository) Fetch(ctx context.Context) (*Package, error) {
 	var p *Package
 	err := r.in(ctx, func(c clone) (err error) {
-		p, err = c.plugin(ctx, r.Folder)
-		return err
+		if p, err = c.plugin(ctx, r.Folder); err != nil {
+			return fmt.Errorf("cannot fetch %s: %w", r.Text, err)
+		}
+		return nil
 	})
 	return p, err
 }
 
 // in fetches one commit of the repository, for as long as use runs.
 func (r Repository) in(ctx context.Context, use func(clone) error) error {
-	ctx, cancel := context.WithTimeout(ctx, cloneTime)
-	defer cancel()
 	dir, err := os.MkdirTemp("", "tabrelay-git-")
 	if err != nil {
 		return err
@@ -106,13 +106,10 @@ func (r Repository) in(ctx context.Context, use func(clone) error) error {
 	if err == nil {
 		commit, err = git(ctx, "-C", dir, "rev-parse", "--verify", "FETCH_HEAD^{commit}")
 	}
-	if err == nil {
-		err = use(clone{r, dir, strings.TrimSpace(string(commit))})
-	}
 	if err != nil {
 		return fmt.Errorf("cannot fetch %s: %w", r.Text, err)
 	}
-	return nil
+	return use(clone{r, dir, strings.TrimSpace(string(commit))})
 }
 
 // clone is one commit of a repository, in a bare folder of its own.
@@ -184,6 +181,8 @@ func (c clone) noPlugin(folder string, files []string) error {
 
 // git runs git without questions, hooks and the helpers that an address can name.
 func git(ctx context.Context, args ...string) ([]byte, error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, cloneTime, fmt.Errorf("git did not end within %v", cloneTime))
+	defer cancel()
 	quiet := []string{"-c", "core.hooksPath=" + os.DevNull, "-c", "protocol.ext.allow=never"}
 	cmd := exec.CommandContext(ctx, "git", append(quiet, args...)...)
 	cmd.WaitDelay = childTime
@@ -197,7 +196,7 @@ func git(ctx context.Context, args ...string) ([]byte, error) {
 		return nil, fault.Hinted(errors.New("git is not installed, and a repository is fetched with it"),
 			"install it (https://git-scm.com/downloads), then add the plugin again")
 	case ctx.Err() != nil:
-		return nil, fmt.Errorf("git did not end within %v", cloneTime)
+		return nil, context.Cause(ctx)
 	case err != nil:
 		lines := strings.Split(strings.TrimSpace(said.String()), "\n")
 		return nil, fmt.Errorf("git says: %s", lines[len(lines)-1])

@@ -155,6 +155,7 @@ func (a *API) routes() []Route {
 		{"GET /api/v1/addition", Panel, Answers(a.showAddition)},
 		{"POST /api/v1/addition", Panel, Answers(a.addPlugin)},
 		{"DELETE /api/v1/addition", Panel, Answers(a.stopAddition)},
+		{"GET /api/v1/offers", Panel, Answers(a.showOffers)},
 		{"DELETE /api/v1/plugins/{plugin}", Person, Answers(a.removePlugin)},
 		{"GET /api/v1/plugins/{plugin}/settings", Person, Answers(a.showSettings)},
 		{"PUT /api/v1/plugins/{plugin}/settings", Person, Answers(a.setSettings)},
