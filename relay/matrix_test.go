@@ -52,7 +52,8 @@ func keeperOf(pattern string) keeper {
 	switch {
 	case pattern == httpapi.ExtensionPath:
 		return browsers
-	case strings.HasSuffix(pattern, " /api/v1/addition"), strings.HasPrefix(pattern, "POST /api/v1/doctor/"):
+	case strings.HasSuffix(pattern, " /api/v1/addition"), strings.HasSuffix(pattern, " /api/v1/offers"),
+		strings.HasPrefix(pattern, "POST /api/v1/doctor/"):
 		return panels
 	case strings.HasSuffix(pattern, " /api/v1/attach"):
 		return machines

@@ -1,5 +1,6 @@
 // What a person does about plugins in the side panel, against the real relay: their settings, adding and removing.
 
+import { execFileSync } from 'node:child_process';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { Page } from '@playwright/test';
@@ -166,6 +167,33 @@ test('a plugin is added from a folder in the panel, reviewed there, and called',
   expect(await agent.tools()).not.toContain('tea__given');
   await accepted(panel);
   await expect.poll(() => agent.tools()).toContain('tea__given');
+  await page.reload();
+  expect((await agent.call('tea__given')).value).toEqual({ settings: { limit: 20 } });
+});
+
+test('a plugin of the index is offered for the page that is open, reviewed and called', async ({
+  closing,
+}) => {
+  const { agent, browser, demo, page, relay } = await openStage(closing, { guarded: true, config });
+  const repository = path.dirname(await sources(demo.url, closing));
+  const git = (...args: string[]) =>
+    execFileSync('git', ['-c', 'user.name=a', '-c', 'user.email=a@b.example', ...args], { cwd: repository });
+  git('init', '-q');
+  git('add', '-A');
+  git('commit', '-q', '-m', 'Add the tea shop');
+  await relay.tabrelay('plugin', 'index', `git+file://${repository}`);
+  expect(await relay.tabrelay('plugin', 'search', 'given', '--local')).toMatch(/^tea +1\.0\.0 .* 2 tools$/m);
+  expect(await agent.tools()).not.toContain('tea__given');
+
+  const panel = await openPanel(browser, 'plugins');
+  const offered = panel.getByRole('list', { name: 'For pages that are open' });
+  await expect(offered).toContainText(`2 tools for ${new URL(demo.url).host}, from git+file://`);
+  await offered.getByRole('button', { name: 'Add tea' }).click();
+  await expect(panel.getByRole('heading', { name: 'Review: Tea' })).toBeFocused();
+  expect(await agent.tools()).not.toContain('tea__given');
+  await accepted(panel);
+  await expect.poll(() => agent.tools()).toContain('tea__given');
+  await expect(offered).toHaveCount(0);
   await page.reload();
   expect((await agent.call('tea__given')).value).toEqual({ settings: { limit: 20 } });
 });

@@ -34,6 +34,7 @@ const quiet: Script['answers'] = {
   permissions: ok({ ...data.permissions, rules: [], grants: [] }),
   clients: ok({ clients: [] }),
   addition: ok({ addition: null }),
+  offers: ok({ offers: [] }),
   profiles: ok(data.profiles),
   agents: ok({ ...data.agents, agents: [], spent: {} }),
   'agents/sessions': ok({ sessions: [] }),
@@ -304,6 +305,9 @@ export const states: readonly State[] = [
     ...state('plugin-add', 'plugins', /the name of a package on npm/, { answers: busy }),
     first: open('Add a plugin'),
   },
+  state('plugin-offers', 'plugins', 'For pages that are open', {
+    answers: { ...busy, offers: ok(ofPlugins.offers) },
+  }),
   state('plugin-add-going', 'plugins', 'Building /home/ada/tea-shop …', {
     answers: { ...busy, addition: ok(ofPlugins.going) },
   }),

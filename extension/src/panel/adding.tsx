@@ -1,7 +1,7 @@
 // Adding a plugin: the person says where it is, the relay fetches and builds it, and what comes of it is reviewed.
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { announce } from './announcer.tsx';
-import { type Addition, isAdding, isOffers, isTabs } from './answers.generated.ts';
+import { type Addition, isAdding, isOffers, isPlugins, isTabs } from './answers.generated.ts';
 import { type Act, useAct, useAnswer } from './hooks.ts';
 import { Failed } from './pieces.tsx';
 import { clipped, plural, visible } from './words.ts';
@@ -55,34 +55,48 @@ function Over({ addition, act, onReview }: { addition: Addition; act: Act; onRev
   );
 }
 
-/** Plugins that others published for pages that are open here. Nothing is fetched before the person adds one. */
+/** Plugins of the index for pages that are open here. Nothing of them is fetched before the person adds one. */
 function Offers({ disabled, onAdd }: { disabled: boolean; onAdd: (from: string) => void }) {
   const { value: tabs } = useAnswer('tabs', isTabs);
   const { value, problem, reload } = useAnswer('offers', isOffers);
-  useEffect(reload, [tabs]);
+  const { value: plugins } = useAnswer('plugins', isPlugins);
+  useEffect(reload, [tabs, plugins]);
   if (problem) return <p class="quiet">{visible(problem.message)}</p>;
   const offers = value?.offers ?? [];
   if (offers.length === 0) return null;
   return (
     <>
-      <ul class="offers">
+      <h3>For pages that are open</h3>
+      <p class="quiet">Published by others. tabrelay lists them, and has not tried them with an account.</p>
+      <ul class="rows" aria-label="For pages that are open">
         {offers.map(({ plugin, displayName, site, from, source, licence, tools }) => (
-          <li key={from}>
+          <li key={from} class="row line">
             <span>
-              <b>{clipped(displayName, 60)}</b>
-              {tools > 0 && `, ${plural(tools, 'tool')}`} for {clipped(site, 80)}, from {clipped(source, 80)}
-              {licence && `, ${clipped(licence, 20)}`}
+              <span class="tool">{clipped(displayName, 60)}</span>{' '}
+              <span class="quiet">
+                {[
+                  tools > 0
+                    ? `${plural(tools, 'tool')} for ${clipped(site, 80)}`
+                    : `for ${clipped(site, 80)}`,
+                  `from ${clipped(source, 80)}`,
+                  clipped(licence ?? '', 20),
+                ]
+                  .filter((part) => part !== '')
+                  .join(', ')}
+              </span>
             </span>
-            <button type="button" class="small" disabled={disabled} onClick={() => onAdd(from)}>
-              Add {clipped(plugin, 40)}
+            <button
+              type="button"
+              class="small"
+              disabled={disabled}
+              aria-label={`Add ${clipped(plugin, 40)}`}
+              onClick={() => onAdd(from)}
+            >
+              Add
             </button>
           </li>
         ))}
       </ul>
-      <p class="quiet">
-        Published by others for pages that are open here. tabrelay lists them, and has not tried them with an
-        account.
-      </p>
     </>
   );
 }
@@ -112,46 +126,54 @@ export function AddPlugin({ onReview }: { onReview: (name: string) => void }) {
     begun.current = await act.run('POST', path, { from: what });
   };
   return (
-    <details
-      class="new-plugin"
-      open={open || addition !== undefined}
-      onToggle={({ currentTarget }) => setOpen(currentTarget.open)}
-    >
-      <summary>Add a plugin</summary>
-      <form
-        onSubmit={(event) => {
-          event.preventDefault();
-          void add(from.trim());
-        }}
+    <>
+      <details
+        class="new-plugin"
+        open={open || addition !== undefined}
+        onToggle={({ currentTarget }) => setOpen(currentTarget.open)}
       >
-        <label>
-          Where it is
-          <input
-            value={from}
-            autocomplete="off"
-            spellcheck={false}
-            maxLength={1000}
-            aria-describedby="about-source"
-            placeholder="~/tea-shop"
-            onInput={({ currentTarget }) => setFrom(currentTarget.value)}
-          />
-        </label>
-        <p class="quiet" id="about-source">
-          A folder or a .tgz file on this computer, the name of a package on npm, or{' '}
-          {'github:OWNER/REPO//FOLDER'}. The relay builds it; it does nothing until you have reviewed it.
-        </p>
-        <button type="submit" disabled={going || act.busy || from.trim() === ''}>
-          Add
-        </button>
-      </form>
-      <Offers disabled={going || act.busy} onAdd={(what) => void add(what)} />
-      <Failed act={act} />
-      {addition !== undefined &&
-        (going ? (
-          <Going addition={addition} act={act} />
-        ) : (
-          <Over addition={addition} act={act} onReview={() => onReview(addition.plugin ?? '')} />
-        ))}
-    </details>
+        <summary>Add a plugin</summary>
+        <form
+          onSubmit={(event) => {
+            event.preventDefault();
+            void add(from.trim());
+          }}
+        >
+          <label>
+            Where it is
+            <input
+              value={from}
+              autocomplete="off"
+              spellcheck={false}
+              maxLength={1000}
+              aria-describedby="about-source"
+              placeholder="~/tea-shop"
+              onInput={({ currentTarget }) => setFrom(currentTarget.value)}
+            />
+          </label>
+          <p class="quiet" id="about-source">
+            A folder or a .tgz file on this computer, the name of a package on npm, or{' '}
+            {'github:OWNER/REPO//FOLDER'}. The relay builds it; it does nothing until you have reviewed it.
+          </p>
+          <button type="submit" disabled={going || act.busy || from.trim() === ''}>
+            Add
+          </button>
+        </form>
+        <Failed act={act} />
+        {addition !== undefined &&
+          (going ? (
+            <Going addition={addition} act={act} />
+          ) : (
+            <Over addition={addition} act={act} onReview={() => onReview(addition.plugin ?? '')} />
+          ))}
+      </details>
+      <Offers
+        disabled={going || act.busy}
+        onAdd={(what) => {
+          setOpen(true); // where it is shown how it goes
+          void add(what);
+        }}
+      />
+    </>
   );
 }

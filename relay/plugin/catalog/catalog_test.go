@@ -296,3 +296,30 @@ func TestNamesThatExist(t *testing.T) {
 		}
 	}
 }
+
+// What could be added for open pages is offered, the page in front first, but nothing that is here already.
+func TestOffersForOpenPages(t *testing.T) {
+	w := newWorld(t)
+	w.put("asana", "")
+	offers, failure := w.open().Offers([]string{"https://app.asana.com/0/1", "https://acme.airtable.com/x", "%zz",
+		"https://app.slack.com/client/T1", "https://www.airbnb.com/", "https://elsewhere.example/"})
+	if failure != nil {
+		t.Fatal(failure)
+	}
+	got := []string{}
+	for _, o := range offers {
+		got = append(got, o.Plugin+" "+o.Site+" "+o.Licence)
+		if !strings.HasPrefix(o.From, o.Source+"//plugins/"+o.Plugin+"#") {
+			t.Errorf("%s would be added from %s", o.Plugin, o.From)
+		}
+	}
+	want := []string{"airtable acme.airtable.com MIT", "slack-enterprise app.slack.com MIT", "slack app.slack.com MIT",
+		"airbnb www.airbnb.com MIT"}
+	if !slices.Equal(got, want) {
+		t.Errorf("offered are %q, want %q", got, want)
+	}
+	w.write(filepath.Join(w.home.Plugins(), "index.json"), "{")
+	if _, failure := w.open().Offers(nil); failure == nil || failure.Hint == "" {
+		t.Errorf("a broken index gives %v", failure)
+	}
+}

@@ -94,10 +94,19 @@ func ReadIndex(home string) (Index, error) {
 	return index, nil
 }
 
-// parseIndex takes what can be added, and leaves out nothing silently.
+// parseIndex returns an index of which everything can be added, with texts that can be shown; otherwise it says what
+// cannot.
 func parseIndex(content []byte) (index Index, err error) {
 	if err := json.Unmarshal(content, &index); err != nil {
 		return Index{}, fmt.Errorf("it is not an index in JSON: %w", err)
+	}
+	for i := range index.Sources {
+		r := &index.Sources[i]
+		r.Licence = oneLine(r.Licence)
+		for k := range r.Plugins {
+			p := &r.Plugins[k]
+			p.Version, p.DisplayName, p.Description = oneLine(p.Version), oneLine(p.DisplayName), oneLine(p.Description)
+		}
 	}
 	for _, l := range index.All() {
 		repository, ok, err := ParseRepository(l.From())

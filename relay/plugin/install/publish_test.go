@@ -192,13 +192,11 @@ func TestFetchRepository(t *testing.T) {
 	}
 }
 
-// A plugin in a folder of a repository is installed at the commit that is named, also where that is not the newest.
-func TestFetchFolderOfRepository(t *testing.T) {
-	if _, err := exec.LookPath("git"); err != nil {
-		t.Skip("there is no git")
-	}
-	dir := t.TempDir()
-	put := func(name, content string) {
+// emptyRepository makes a git repository, and functions that write a file into it and run git in it.
+func emptyRepository(t *testing.T) (dir string, put func(name, content string), git func(args ...string) string) {
+	t.Helper()
+	dir = t.TempDir()
+	put = func(name, content string) {
 		t.Helper()
 		file := filepath.Join(dir, filepath.FromSlash(name))
 		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
@@ -208,7 +206,7 @@ func TestFetchFolderOfRepository(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	git := func(args ...string) string {
+	git = func(args ...string) string {
 		t.Helper()
 		cmd := exec.Command("git", append([]string{"-C", dir, "-c", "user.name=a", "-c", "user.email=a@b.c"}, args...)...)
 		out, err := cmd.CombinedOutput()
@@ -218,6 +216,15 @@ func TestFetchFolderOfRepository(t *testing.T) {
 		return strings.TrimSpace(string(out))
 	}
 	git("init", "-q", "-b", "main")
+	return dir, put, git
+}
+
+// A plugin in a folder of a repository is installed at the commit that is named, also where that is not the newest.
+func TestFetchFolderOfRepository(t *testing.T) {
+	if _, err := exec.LookPath("git"); err != nil {
+		t.Skip("there is no git")
+	}
+	dir, put, git := emptyRepository(t)
 	put("README.md", "many plugins")
 	put("plugins/tea/package.json", strings.ReplaceAll(teaManifest, "VERSION", "1.0.0"))
 	put("plugins/tea/src/index.ts", strings.ReplaceAll(teaSource, "TOOL", "first"))

@@ -12,30 +12,6 @@ type AdditionView struct {
 	Addition *catalog.Addition `json:"addition"` // null: none
 }
 
-// OffersView is the answer of GET /api/v1/offers.
-type OffersView struct {
-	Offers []catalog.Offer `json:"offers"`
-}
-
-// showOffers answers with plugins that could be added for the tabs of the panel's browser, the one in front first.
-func (a *API) showOffers(_ http.ResponseWriter, req *http.Request) (any, *Refusal) {
-	var front, others []string
-	for _, t := range a.Hub.Tabs() {
-		switch {
-		case t.ProfileID != AtProfile(Sender(req.Context())):
-		case t.Active:
-			front = append(front, t.URL)
-		default:
-			others = append(others, t.URL)
-		}
-	}
-	offers, failure := a.Catalog.Offers(append(front, others...))
-	if failure != nil {
-		return nil, NewRefusal(http.StatusInternalServerError, failure)
-	}
-	return OffersView{offers}, nil
-}
-
 func (a *API) showAddition(_ http.ResponseWriter, _ *http.Request) (any, *Refusal) {
 	return AdditionView{a.Catalog.Adding()}, nil
 }
@@ -67,4 +43,28 @@ func (a *API) addPlugin(w http.ResponseWriter, req *http.Request) (any, *Refusal
 func (a *API) stopAddition(w http.ResponseWriter, req *http.Request) (any, *Refusal) {
 	a.Catalog.StopAdding()
 	return a.showAddition(w, req)
+}
+
+// OffersView is the answer of GET /api/v1/offers.
+type OffersView struct {
+	Offers []catalog.Offer `json:"offers"`
+}
+
+// showOffers answers with plugins that could be added for the tabs of the panel's browser, the one in front first.
+func (a *API) showOffers(_ http.ResponseWriter, req *http.Request) (any, *Refusal) {
+	var front, others []string
+	for _, t := range a.Hub.Tabs() {
+		switch {
+		case t.ProfileID != AtProfile(Sender(req.Context())):
+		case t.Active:
+			front = append(front, t.URL)
+		default:
+			others = append(others, t.URL)
+		}
+	}
+	offers, failure := a.Catalog.Offers(append(front, others...))
+	if failure != nil {
+		return nil, NewRefusal(http.StatusInternalServerError, failure)
+	}
+	return OffersView{offers}, nil
 }

@@ -27,7 +27,8 @@ func TestPanelKnowsTheAnswers(t *testing.T) {
 			By: "go generate ./relay/program/httpapi", Guards: "../shared/guards.ts",
 			Whole: map[string]any{
 				"Adding": httpapi.AdditionView{}, "Approvals": httpapi.Approvals{}, "Audit": httpapi.AuditPage{},
-				"Clients": httpapi.ClientsView{}, "Offers": httpapi.OffersView{}, "Diagnosis": builtin.Diagnosis{}, "Part": call.Part{},
+				"Clients": httpapi.ClientsView{}, "Diagnosis": builtin.Diagnosis{}, "Offers": httpapi.OffersView{},
+				"Part":          call.Part{},
 				"PairingString": httpapi.Pairing{}, "Paused": httpapi.Paused{}, "Permissions": policy.Permissions{},
 				"Plugins": httpapi.PluginsView{}, "Profiles": httpapi.ProfilesView{}, "Review": review.Sheet{},
 				"Reviews": httpapi.Reviews{}, "Running": httpapi.RunningCalls{}, "Settings": catalog.SettingsView{},
@@ -36,7 +37,8 @@ func TestPanelKnowsTheAnswers(t *testing.T) {
 			},
 			Parts: map[string]any{
 				"AskedSetting": review.Setting{}, "Change": policy.PendingChange{}, "Client": client.View{},
-				"Failure": fault.Error{}, "FileDifference": review.Difference{}, "LogEntry": audit.Row{}, "Offer": catalog.Offer{},
+				"Failure": fault.Error{}, "FileDifference": review.Difference{}, "LogEntry": audit.Row{},
+				"Offer":  catalog.Offer{},
 				"Plugin": catalog.View{}, "Profile": httpapi.ProfileView{}, "ProposedChange": policy.Change{},
 				"Question": call.Approval{}, "ReviewedTool": review.Tool{}, "RunningCall": httpapi.RunningView{},
 				"Setting":    catalog.SettingView{},
