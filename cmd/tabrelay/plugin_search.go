@@ -32,8 +32,8 @@ func (a *app) pluginSearch() *cobra.Command {
 		Args: cobra.ArbitraryArgs,
 		Long: "Find plugins whose name, description, pages or tools have all these words: those that are installed " +
 			"or built in,\n" +
-			"those in git repositories that the index lists (tabrelay plugin index), and packages whose names begin with\n" +
-			"tabrelay-plugin- or opentabs-plugin-, in the registry that npm is configured for.\n\n" +
+			"those in git repositories that the index lists (tabrelay plugin index), and packages whose names begin\n" +
+			"with tabrelay-plugin- or opentabs-plugin-, in the registry that npm is configured for.\n\n" +
 			"The registry has 10 s and 8 MiB for its answer; of each description 200 characters are shown.",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if limit < 1 || limit > install.MostFound {
@@ -163,9 +163,8 @@ func (a *app) pluginIndex() *cobra.Command {
 		Args: cobra.ArbitraryArgs,
 		Long: "Fetches each repository (github:OWNER/REPO, git+https://…; default: those that the index has), builds " +
 			"every plugin\n" +
-			"in its folders, runs none, and writes down their names, pages and tools, pinned to the commit, for plugin " +
-			"search and\n" +
-			"the side panel. Nothing is added, and plugins that were added stay as they are.",
+			"in its folders, runs none, and writes down their names, pages and tools, pinned to the commit, for\n" +
+			"plugin search and the side panel. Nothing is added, and plugins that were added stay as they are.",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				index, err := install.ReadIndex(a.home.Plugins())

@@ -44,9 +44,10 @@ func (c *Catalog) Offers(pages []string) ([]Offer, *fault.Error) {
 			if known || here[l.Name] || len(offers) == mostOffers {
 				continue
 			}
-			offers = append(offers, Offer{Plugin: l.Name, DisplayName: review.Legible(l.DisplayName), Site: address.Host,
-				From: l.From(), Source: review.Legible(l.Source()), Licence: review.Legible(l.Licence()),
-				Tools: len(l.Tools)})
+			offers = append(offers, Offer{
+				Plugin: l.Name, DisplayName: review.Legible(l.DisplayName), Site: address.Host, From: l.From(),
+				Source: review.Legible(l.Source()), Licence: review.Legible(l.Licence()), Tools: len(l.Tools),
+			})
 		}
 	}
 	return offers, nil

@@ -100,7 +100,8 @@ func (r Repository) in(ctx context.Context, use func(clone) error) error {
 	defer os.RemoveAll(dir) // a folder of temporary files
 	_, err = git(ctx, "init", "--quiet", "--bare", "--template=", dir)
 	if err == nil {
-		_, err = git(ctx, "-C", dir, "fetch", "--quiet", "--depth", "1", "--no-tags", "--", r.URL, cmp.Or(r.Ref, "HEAD"))
+		_, err = git(ctx, "-C", dir, "fetch", "--quiet", "--depth", "1", "--no-tags", "--", r.URL,
+			cmp.Or(r.Ref, "HEAD"))
 	}
 	var commit []byte
 	if err == nil {

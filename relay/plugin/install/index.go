@@ -14,6 +14,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/google/renameio/v2/maybe"
 
@@ -86,7 +88,8 @@ func ReadIndex(home string) (Index, error) {
 	}
 	if err != nil {
 		return index, fault.Hinted(fmt.Errorf("the index of plugins in %s cannot be used: %w",
-			filepath.Join(home, indexFile), err), "tabrelay plugin index writes it anew; without it the shipped one counts")
+			filepath.Join(home, indexFile), err), "tabrelay plugin index writes it anew; without it the shipped "+
+			"one counts")
 	}
 	for _, r := range own.Sources {
 		index.put(r)
@@ -138,13 +141,29 @@ func (x Index) All() (all []Listing) {
 	return all
 }
 
-// Mentioning are the plugins in which each of the words occurs.
+// Mentioning are the plugins of which a word begins with each of these: tea is in "Tea shop", and not in "Steam".
 func (x Index) Mentioning(words []string) []Listing {
 	return slices.DeleteFunc(x.All(), func(l Listing) bool {
-		text := strings.ToLower(strings.Join(slices.Concat([]string{l.Package, l.DisplayName, l.Description, l.Homepage},
-			l.URLPatterns, l.Tools), "\n"))
-		return slices.ContainsFunc(words, func(w string) bool { return !strings.Contains(text, strings.ToLower(w)) })
+		about := []string{l.Package, l.DisplayName, l.Description, l.Homepage}
+		text := strings.ToLower(strings.Join(slices.Concat(about, l.URLPatterns, l.Tools), "\n"))
+		return slices.ContainsFunc(words, func(w string) bool { return !begins(text, strings.ToLower(w)) })
 	})
+}
+
+// begins reports whether something that begins with prefix follows a character that is no part of a word.
+func begins(text, prefix string) bool {
+	for rest := text; ; {
+		i := strings.Index(rest, prefix)
+		if i < 0 {
+			return false
+		}
+		before, size := utf8.DecodeLastRuneInString(text[:len(text)-len(rest)+i])
+		if size == 0 || !unicode.IsLetter(before) && !unicode.IsDigit(before) {
+			return true
+		}
+		_, first := utf8.DecodeRuneInString(rest[i:])
+		rest = rest[i+first:]
+	}
 }
 
 // For are the plugins that work on a page.
@@ -160,7 +179,9 @@ func (x Index) For(page *url.URL) []Listing {
 // UpdateIndex looks at all plugins of a repository and puts them into the person's index, in the plugins folder home.
 // Each is fetched, built and read as for adding it, and none of them runs. It returns what the repository has now, and
 // why folders that look like plugins are not among it.
-func UpdateIndex(ctx context.Context, home string, s Source, step Step) (now IndexedRepository, left []error, err error) {
+func UpdateIndex(
+	ctx context.Context, home string, s Source, step Step,
+) (now IndexedRepository, left []error, err error) {
 	r, ok, err := ParseRepository(s.From)
 	if err == nil && (!ok || r.Folder != "") {
 		err = fmt.Errorf("%q is not a repository, such as github:OWNER/REPO", s.From)

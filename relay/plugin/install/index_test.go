@@ -49,11 +49,13 @@ func TestListingsForAPageAndForWords(t *testing.T) {
 			t.Errorf("for %s: %q, want %q", address, got, want)
 		}
 	}
-	if got := namesOf(index.Mentioning([]string{"SLACK"})); !strings.Contains(got, "slack") {
-		t.Errorf("slack finds %q", got)
-	}
-	if got := namesOf(index.Mentioning([]string{"slack", "no-such-word"})); got != "" {
-		t.Errorf("words that do not all occur find %q", got)
+	for words, want := range map[string]string{
+		"SLACK": "slack-enterprise slack", "slack enter": "slack-enterprise", "slack no-such-word": "", "tea ": "teams",
+		"app.slack.com": "slack-enterprise slack", "lack": "",
+	} {
+		if got := namesOf(index.Mentioning(strings.Fields(words))); got != want {
+			t.Errorf("%s finds %q, want %q", words, got, want)
+		}
 	}
 }
 
@@ -123,7 +125,7 @@ func TestUpdateIndexReadsEveryPluginOfARepository(t *testing.T) {
 	}
 }
 
-// An index that was changed by hand is used as a whole or not at all, and what is shown of it has no control characters.
+// An index that was changed by hand is used as a whole or not at all, and shown without control characters.
 func TestOwnIndexIsChecked(t *testing.T) {
 	const listed = `{"sources": [{"source": "SOURCE", "commit": "COMMIT", "plugins": [{"package": "opentabs-plugin-tea",
 		"folder": "FOLDER", "version": "1", "displayName": "\u001b[31mTea\nshop", "urlPatterns": ["https://tea.example/*"]}]}]}`

@@ -129,7 +129,8 @@ func TestPrepareRefuses(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			home := t.TempDir()
-			_, err := Prepare(t.Context(), home, &Package{Spec: Spec{Name: "tea"}, Tarball: pack(t, c.files...)}, nobody)
+			p := &Package{Spec: Spec{Name: "tea"}, Tarball: pack(t, c.files...)}
+			_, err := Prepare(t.Context(), home, p, nobody)
 			if err == nil || !strings.Contains(err.Error(), "tea was not installed: ") ||
 				!strings.Contains(err.Error(), c.want) {
 				t.Errorf("Prepare = %v, want %q", err, c.want)

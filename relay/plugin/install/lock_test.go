@@ -60,8 +60,9 @@ func blend(t *testing.T, needs, lock string, more ...file) *Package {
 		{name: "package/package.json", content: `{"name":"tabrelay-plugin-blend","version":"1.0.0","type":"module",` +
 			`"tabrelay":{"displayName":"Blend","urlPatterns":["https://tea.example/*"]},` + needs + `}`},
 		{name: "package/package-lock.json", content: lock},
-		{name: "package/src/index.ts", content: "import { leaf } from 'leaf';\nimport { kettle } from '@tea/kettle';\n" +
-			strings.ReplaceAll(strings.ReplaceAll(teaSource, "TOOL", "brew"), "() => 1", "() => leaf + kettle")},
+		{name: "package/src/index.ts", content: "import { leaf } from 'leaf';\n" +
+			"import { kettle } from '@tea/kettle';\n" +
+			strings.NewReplacer("TOOL", "brew", "() => 1", "() => leaf + kettle").Replace(teaSource)},
 	}, more...)...)}
 }
 

@@ -181,7 +181,8 @@ func TestFetchRepository(t *testing.T) {
 	if second := added(t, home, fetch(from), true); second.Pin.Version == first.Pin.Version {
 		t.Error("the update is the same commit")
 	}
-	if _, err := (Repository{Text: name, URL: strings.TrimPrefix(name, "git+"), Folder: "src"}).Fetch(t.Context()); err == nil ||
+	folder := Repository{Text: name, URL: strings.TrimPrefix(name, "git+"), Folder: "src"}
+	if _, err := folder.Fetch(t.Context()); err == nil ||
 		!strings.Contains(err.Error(), "its folder src has no package.json") {
 		t.Errorf("a folder that is no plugin: %v", err)
 	}
@@ -208,7 +209,8 @@ func emptyRepository(t *testing.T) (dir string, put func(name, content string), 
 	}
 	git = func(args ...string) string {
 		t.Helper()
-		cmd := exec.Command("git", append([]string{"-C", dir, "-c", "user.name=a", "-c", "user.email=a@b.c"}, args...)...)
+		about := []string{"-C", dir, "-c", "user.name=a", "-c", "user.email=a@b.c"}
+		cmd := exec.Command("git", append(about, args...)...)
 		out, err := cmd.CombinedOutput()
 		if err != nil {
 			t.Fatalf("git %v: %s", args, out)
