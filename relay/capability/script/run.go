@@ -306,8 +306,12 @@ func (r *run) keep(t *registry.Tool) {
 	}
 }
 
-// tell tells the script how a call ended.
+// tell tells the script how a call ended. One that is over does not hear it: it would end with its call's failure, and
+// not with what ended both.
 func (r *run) tell(number int, value json.RawMessage, f *fault.Error, tool string) {
+	if r.ctx.Err() != nil {
+		return
+	}
 	ended := engine.Ended{Number: number, Value: value}
 	if f != nil {
 		ended.Failed = membersOf(f, tool)
