@@ -13,7 +13,7 @@ import {
   programOf,
   repository,
 } from './product.ts';
-import { run } from './run.ts';
+import { printed, run } from './run.ts';
 
 const packages = path.join(dist, 'npm');
 
@@ -82,8 +82,13 @@ function place(from: string, to: string, mode: number): void {
   chmodSync(to, mode);
 }
 
+/** Packs a folder. npm takes over the files' permissions, which are made those that Git would give, whatever umask is. */
 function pack(folder: string): void {
-  run('npm', ['pack', '--silent', '--pack-destination', packages], { cwd: folder });
+  const [{ files }]: [{ files: { path: string; mode: number }[] }] = JSON.parse(
+    printed('npm', ['pack', '--dry-run', '--json', '--silent'], { cwd: folder }),
+  );
+  for (const file of files) chmodSync(path.join(folder, file.path), file.mode & 0o100 ? 0o755 : 0o644);
+  run('npm', ['pack', '--silent', '--ignore-scripts', '--pack-destination', packages], { cwd: folder });
 }
 
 /** Where GoReleaser has put the program of a system. */

@@ -21,6 +21,8 @@ run(
     '--clean',
     '--timeout',
     '3h',
+    '--parallelism', // manifests list archives in the order in which they were made
+    '1',
     '--release-notes',
     notes,
     ...(snapshot ? ['--snapshot', '--skip=sign'] : []),
