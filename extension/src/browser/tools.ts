@@ -88,7 +88,11 @@ const navigate = defineTool({
   displayName: 'Go to a page',
   description: 'Takes the tab to an address, back or forward, or reloads it.',
   annotations: { readOnlyHint: false, destructiveHint: false, openWorldHint: true },
-  input: s.parameters({ to: s.string('URL, back, forward or reload.') }),
+  input: s.parameters({
+    to: s.string('URL, back, forward or reload.'),
+    look: s.optional(s.boolean('Show it.')),
+    until: s.optional(s.string()),
+  }),
   handle: byWorker,
 });
 
@@ -121,8 +125,8 @@ const screenshot = defineTool({
     'snapshot is shorter.',
   annotations: { readOnlyHint: true },
   input: s.parameters({
-    ref: s.optional(s.string('Only this element.')),
-    full: s.optional(s.boolean('The whole page.')),
+    ref: s.optional(s.string()),
+    full: s.optional(s.boolean()),
   }),
   handle(args) {
     const { scrollTo } = told(args);

@@ -35,7 +35,11 @@ func leading(t *testing.T, w *warden,
 		}})
 		own := plugin.Plugin{Shipped: true, Hash: strings.Repeat("f", 64), Manifest: plugin.Manifest{
 			Name: plugin.Browser, World: plugin.Isolated, URLPatterns: []string{"https://*/*"},
-			Tools: []plugin.Tool{{Name: "navigate", Description: "Go.", InputSchema: schemaOf("to")}}}}
+			Tools: []plugin.Tool{
+				{Name: "navigate", Description: "Go.", InputSchema: schemaOf("to")},
+				{Name: "snapshot", Description: "Look.", InputSchema: schemaOf("ref"),
+					Annotations: plugin.Annotations{ReadOnlyHint: yes()}},
+			}}}
 		if err := tools.Replace([]plugin.Plugin{own}, nil); err != nil {
 			t.Fatal(err)
 		}
@@ -121,4 +125,47 @@ func TestAnAllowedAddressIsOpen(t *testing.T) {
 			t.Errorf("got %+v", sites)
 		}
 	})
+}
+
+// Where a call looks at the page that it leads to, it needs what a look needs there, also where the tab was led on.
+func TestALookOnArrivalIsALook(t *testing.T) {
+	off := call.Sites{Rest: call.SiteOff, Origins: map[string]call.SiteState{}}
+	open := call.Sites{Rest: call.SiteOpen, Origins: map[string]call.SiteState{"https://bank.example": call.SiteOff}}
+	asks := call.Sites{Rest: call.SiteAsk, Origins: map[string]call.SiteState{"https://shop.example": call.SiteOpen}}
+	for _, test := range []struct {
+		name, arguments  string
+		goes, looks      call.Sites
+		shop, bank, rest call.SiteState
+	}{
+		{"no look", `{"to":"https://shop.example/"}`, open, off, call.SiteOpen, call.SiteOff, call.SiteOpen},
+		{"a look that is off", `{"to":"https://shop.example/","look":true}`, open, off,
+			call.SiteAsk, call.SiteOff, call.SiteAsk},
+		{"words before it", `{"to":"back","until":""}`, open, off, call.SiteAsk, call.SiteOff, call.SiteAsk},
+		{"a look at one site", `{"to":"https://shop.example/","look":true}`, open, asks,
+			call.SiteOpen, call.SiteOff, call.SiteAsk},
+		{"a look everywhere", `{"to":"https://shop.example/","look":true}`, asks, open,
+			call.SiteOpen, call.SiteAsk, call.SiteAsk},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			w := &warden{
+				allow: func(call.Access) (bool, *fault.Error) { return false, nil },
+				sites: func(a call.Access) call.Sites {
+					if a.Tool == "browser__snapshot" {
+						return test.looks
+					}
+					return test.goes
+				},
+			}
+			leading(t, w, func(do func(tool, arguments string) *fault.Error, sent *[]call.Invocation) {
+				if failure := do("browser__navigate", test.arguments); failure != nil || len(*sent) != 1 {
+					t.Fatalf("%v after %d attempts", failure, len(*sent))
+				}
+				sites := (*sent)[0].Sites
+				got := [...]call.SiteState{sites.Of("https://shop.example"), sites.Of("https://bank.example"), sites.Rest}
+				if want := [...]call.SiteState{test.shop, test.bank, test.rest}; got != want {
+					t.Errorf("got %v, want %v", got, want)
+				}
+			})
+		})
+	}
 }

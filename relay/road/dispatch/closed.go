@@ -121,6 +121,9 @@ func (r *run) sites(at *call.Target) *call.Sites {
 			sites.Origins[origin] = call.SiteOpen
 		}
 	}
+	if r.looksOnArrival() {
+		sites = r.whereReadable(sites, at)
+	}
 	return &sites
 }
 

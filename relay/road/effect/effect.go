@@ -39,15 +39,14 @@ type writer struct{ lines []string }
 
 func (w *writer) say(line string) { w.lines = append(w.lines, line) }
 
-// arrival is where a tab was taken. How that ended is said where it is not as usual.
+// arrival is where a tab was taken, and the look there. How that ended is said where it is not as usual.
 func (w *writer) arrival(members []rawjson.Member) {
-	said := []string{"tabId", "url", "title"}
-	first := "went to page"
-	if title, _ := rawjson.Text(rawjson.Get(members, "title")); title != "" {
-		first += " " + Quote(title)
+	page, _ := rawjson.Text(rawjson.Get(members, "page"))
+	said := []string{"tabId", "url", "title", "page"}
+	first := "went to this page"
+	if len(headSays(page, members)) < 2 {
+		first = "went to " + arrivedAt(members)
 	}
-	url, _ := rawjson.Text(rawjson.Get(members, "url"))
-	first += " " + address(url)
 	if tab := rawjson.Get(members, "tabId"); tab != nil {
 		first += " in tab " + plain(tab)
 	}
@@ -59,6 +58,17 @@ func (w *writer) arrival(members []rawjson.Member) {
 		said = append(said, "httpStatus")
 	}
 	w.facts(members, said...)
+	w.look(page)
+}
+
+// arrivedAt is the page that a tab shows, by its title and address.
+func arrivedAt(members []rawjson.Member) string {
+	first := "page"
+	if title, _ := rawjson.Text(rawjson.Get(members, "title")); title != "" {
+		first += " " + Quote(title)
+	}
+	url, _ := rawjson.Text(rawjson.Get(members, "url"))
+	return first + " " + address(url)
 }
 
 // Before are the lines of the steps that an act had done when it failed: data, the failure's, has them as its member
@@ -117,10 +127,16 @@ func (w *writer) act(verb verb, members []rawjson.Member) {
 	said = append(said, headSays(page, members)...)
 	w.focus(members, &news, &said)
 	w.facts(members, said...)
-	if page != "" {
-		for line := range strings.SplitSeq(page, "\n") {
-			w.say(unbroken(line))
-		}
+	w.look(page)
+}
+
+// look is a look at a page that came: everything to the end.
+func (w *writer) look(page string) {
+	if page == "" {
+		return
+	}
+	for line := range strings.SplitSeq(page, "\n") {
+		w.say(unbroken(line))
 	}
 }
 

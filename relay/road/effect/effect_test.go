@@ -85,6 +85,13 @@ func TestLinesSayEverythingOfAnActOnce(t *testing.T) {
 		{"a page was loaded", "navigate", `{"to":"https://a.example"}`,
 			`{"tabId":3,"url":"https://a.example/","title":"A \"b\"","status":"complete","httpStatus":200}`,
 			`went to page "A \"b\"" https://a.example/ in tab 3`},
+		{"a page was loaded and looked at", "navigate", `{"to":"https://a.example","look":true}`,
+			`{"tabId":3,"url":"https://a.example/","title":"A","status":"complete","httpStatus":200,"missing":"B",` +
+				`"page":"page \"A\" https://a.example/\nh1 \"A\""}`,
+			"went to this page in tab 3\nmissing: \"B\"\npage \"A\" https://a.example/\nh1 \"A\""},
+		{"a page that went on meanwhile", "navigate", `{"to":"https://a.example","look":true}`,
+			`{"tabId":3,"url":"https://a.example/","title":"A","page":"page \"B\" https://a.example/b\n\"b\""}`,
+			"went to page \"A\" https://a.example/ in tab 3\npage \"B\" https://a.example/b\n\"b\""},
 		{"a page was not found", "navigate", `{}`,
 			`{"tabId":3,"url":"https://a.example/","title":"","status":"loading","httpStatus":404,"note":"n"}`,
 			"went to page https://a.example/ in tab 3\nstatus: loading\nhttpStatus: 404\nnote: n"},

@@ -7,6 +7,7 @@ import { type Judge, judgeOf, type Told, toldAddress, toldPage } from '../../wor
 import { stoppedAt } from '../../worker/tabs/opening.ts';
 import { originOf } from '../../worker/tabs/sites.ts';
 import type { Tabs } from '../../worker/tabs/tabs.ts';
+import { type Lookers, lookAhead } from './arriving.ts';
 
 const knownMs = 1500; // for the relay to learn the tab's new address
 
@@ -39,7 +40,7 @@ async function shownIn(tabs: Pick<Tabs, 'shown'>, tabId: number, fate: Fate, jud
   };
 }
 
-export function navigating(tabs: Pick<Tabs, 'shown'>): ToolHandler {
+export function navigating(tabs: Pick<Tabs, 'shown'>, lookers: Lookers): ToolHandler {
   return async (run) => {
     const { tabId, args } = run;
     const to = isText(args.to) ? args.to : '';
@@ -65,7 +66,10 @@ export function navigating(tabs: Pick<Tabs, 'shown'>): ToolHandler {
       });
     }
     if (!fate.begun) return { tabId, ...(await awaitedIn(tabId, to, judge)) };
-    return { tabId, ...(await shownIn(tabs, tabId, fate, judge)) };
+    const until = isText(args.until) ? args.until : undefined;
+    const looks = args.look === true || until !== undefined;
+    const seen = looks ? await lookAhead(run, judge, lookers, until) : {};
+    return { tabId, ...(await shownIn(tabs, tabId, fate, judge)), ...seen };
   };
 }
 

@@ -6,12 +6,10 @@ import { Ended, type ToolHandler, type ToolRun } from '../../worker/calls/tool-r
 import type { Bridge } from '../../worker/documents/bridges.ts';
 import { judgeOf, toldAddress, toldPage } from '../../worker/tabs/leading.ts';
 import type { Acts } from './acts.ts';
+import { firstLook, type Lookers, lookAhead } from './arriving.ts';
 
 const arriveMs = 10_000; // for a page to begin
 const loadMs = 3000; // for it to be loaded, once it has begun
-
-const comesMs = 10_000; // for words that are to come of it
-const lookMs = 2000; // for the look after that
 
 const goneMs = 300; // for a page to have begun, where the document of an act is gone
 // What is done at one go: once begun, all of it is done.
@@ -131,12 +129,6 @@ async function documentOf(run: ToolRun, documents: Documents): Promise<Bridge> {
   return found ?? documents.of(run, undefined);
 }
 
-/** What acts of a page need from those who look at it. */
-export interface Lookers {
-  look(run: ToolRun): Promise<string>;
-  wait(run: ToolRun, condition: Record<string, unknown>): Promise<unknown>;
-}
-
 /** The words that are to come of the last step that was done. */
 function untilOf({ args }: ToolRun, effect: Record<string, unknown>): string | undefined {
   const asked: unknown =
@@ -147,7 +139,7 @@ function untilOf({ args }: ToolRun, effect: Record<string, unknown>): string | u
 /** Carries out an act, and looks at the page it leads to. */
 export function performing(
   documents: Documents,
-  { look, wait }: Lookers,
+  lookers: Lookers,
   acts: Pick<Acts, 'expect' | 'actedOn'>,
 ): ToolHandler {
   return async (run) => {
@@ -184,7 +176,7 @@ export function performing(
       if (arrival.kind === 'closed') return { ...said, ...closed };
       if (arrival.kind === 'arrived') await around.loaded(Math.min(loadMs, run.leftMs));
       const tab = await chrome.tabs.get(run.tabId);
-      const page = await firstLook(tab);
+      const page = await firstLook(run, judge, lookers, tab);
       const arrived = arrival.kind === 'arrived';
       const went = arrived ? 'The tab went to another page' : 'Its frame went away, or to another page';
       const told = toldPage(judge, tab);
@@ -195,21 +187,6 @@ export function performing(
         ...(arrived && told),
         note: [note, arrived ? told.note : undefined].filter(isText).join('. '),
       };
-    }
-
-    // Where the agent is not allowed, it is told of the page and does not look at it.
-    async function firstLook(tab: chrome.tabs.Tab): Promise<string | undefined> {
-      return judge(tab.url ?? '') === 'open' ? look(run).catch(() => undefined) : undefined;
-    }
-
-    // Words that were to come, and did not.
-    async function notCome(words: string, { url = '' }: chrome.tabs.Tab): Promise<string | undefined> {
-      if (judge(url) !== 'open') return undefined; // nobody may look there
-      const timeoutMs = Math.min(comesMs, run.leftMs - lookMs);
-      return wait(run, { text: words, timeoutMs }).then(
-        () => undefined,
-        () => words,
-      );
     }
 
     async function outcomeOf(
@@ -229,10 +206,8 @@ export function performing(
         return { leaving: undefined, ...(isRecord(settled) && settled), stayed: true };
       }
       await journey.loaded(Math.min(loadMs, run.leftMs));
-      const missing = until && (await notCome(until, await chrome.tabs.get(run.tabId)));
+      const seen = { leaving: undefined, ...(await lookAhead(run, judge, lookers, until)) };
       const tab = await chrome.tabs.get(run.tabId);
-      const page = await firstLook(tab);
-      const seen = { leaving: undefined, ...(missing && { missing }), ...(page !== undefined && { page }) };
       if (from.frameId !== 0) return { ...seen, note: `The frame went to ${to}` };
       return { ...seen, ...toldPage(judge, tab) };
     }

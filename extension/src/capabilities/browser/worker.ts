@@ -25,7 +25,7 @@ export const browser: Attach = ({ tabs, bridges, documents }) => {
       read: reading(documents),
       screenshot: picturing(documents),
       wait: (run) => wait(run),
-      navigate: navigating(tabs),
+      navigate: navigating(tabs, { look, wait }),
       close_tab: closing,
       click: clicking(act, documents),
     },

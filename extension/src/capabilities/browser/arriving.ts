@@ -1,0 +1,55 @@
+// The first look at a page that a call led to, once it has what the caller waits for.
+import type { ToolRun } from '../../worker/calls/tool-runner.ts';
+import type { Judge } from '../../worker/tabs/leading.ts';
+
+const comesMs = 10_000; // for words that are to come of it
+const lookMs = 2000; // for the look after that
+
+/** What those who lead to pages need from those who look at them. */
+export interface Lookers {
+  look(run: ToolRun): Promise<string>;
+  wait(run: ToolRun, condition: Record<string, unknown>): Promise<unknown>;
+}
+
+/** What is said of a page at which the caller looks as it arrives there. */
+interface Seen {
+  missing?: string; // words that were to come, and did not
+  page?: string;
+}
+
+/** Waits for words of the page that a tab shows, and looks at it. */
+export async function lookAhead(
+  run: ToolRun,
+  judge: Judge,
+  lookers: Lookers,
+  until: string | undefined,
+): Promise<Seen> {
+  const missing = until && (await notCome(run, judge, lookers, until));
+  const page = await firstLook(run, judge, lookers, await chrome.tabs.get(run.tabId));
+  return { ...(missing && { missing }), ...(page !== undefined && { page }) };
+}
+
+/** Where the agent is not allowed, it is told of the page and does not look at it. */
+export async function firstLook(
+  run: ToolRun,
+  judge: Judge,
+  { look }: Lookers,
+  { url = '' }: Pick<chrome.tabs.Tab, 'url'>,
+): Promise<string | undefined> {
+  return judge(url) === 'open' ? look(run).catch(() => undefined) : undefined;
+}
+
+async function notCome(
+  run: ToolRun,
+  judge: Judge,
+  { wait }: Lookers,
+  words: string,
+): Promise<string | undefined> {
+  const { url = '' } = await chrome.tabs.get(run.tabId);
+  if (judge(url) !== 'open') return undefined; // nobody may look there
+  const timeoutMs = Math.min(comesMs, run.leftMs - lookMs);
+  return wait(run, { text: words, timeoutMs }).then(
+    () => undefined,
+    () => words,
+  );
+}

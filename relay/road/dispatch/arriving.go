@@ -1,0 +1,51 @@
+package dispatch
+
+import (
+	"encoding/json"
+	"maps"
+
+	"tabrelay/relay/road/call"
+	"tabrelay/relay/road/plugin"
+	"tabrelay/relay/road/registry"
+)
+
+// looker is the tool whose rules say where a call may look at the page to which it took its tab.
+const looker = plugin.Browser + "__snapshot"
+
+// looksOnArrival reports whether the call asks for a look at the page that it navigates to.
+func (r *run) looksOnArrival() bool {
+	var asked struct {
+		Look  bool
+		Until *string
+	}
+	return r.tool.Browses && r.tool.AddressArgument != "" && json.Unmarshal(r.args, &asked) == nil &&
+		(asked.Look || asked.Until != nil)
+}
+
+// whereReadable narrows what a call may touch to where its session may look, too: elsewhere it is told no more than of a
+// site that it has to ask about. What is off for the call itself stays off, and nothing else becomes it.
+func (r *run) whereReadable(sites call.Sites, at *call.Target) call.Sites {
+	reading := call.Sites{Rest: call.SiteAsk}
+	if tool, ok := r.Tools.Snapshot().Find(looker); ok && r.mayCall(tool) {
+		reading = r.Policy.Sites(r.accessOf(tool, at))
+	}
+	narrow := func(own, read call.SiteState) call.SiteState {
+		if own == call.SiteOpen && read != call.SiteOpen {
+			return call.SiteAsk
+		}
+		return own
+	}
+	narrowed := call.Sites{Rest: narrow(sites.Rest, reading.Rest), Origins: map[string]call.SiteState{}}
+	for _, origins := range []map[string]call.SiteState{sites.Origins, reading.Origins} {
+		for origin := range maps.Keys(origins) {
+			narrowed.Origins[origin] = narrow(sites.Of(origin), reading.Of(origin))
+		}
+	}
+	return narrowed
+}
+
+// accessOf is a call of another tool, without arguments, as the policy sees it: nobody was asked about it.
+func (r *run) accessOf(tool *registry.Tool, at *call.Target) call.Access {
+	other := run{Dispatcher: r.Dispatcher, call: r.call, tool: tool, args: json.RawMessage(`{}`)}
+	return other.access(at)
+}
