@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"maps"
 
+	"tabrelay/relay/lib/rawjson"
 	"tabrelay/relay/road/call"
 	"tabrelay/relay/road/plugin"
 	"tabrelay/relay/road/registry"
@@ -14,12 +15,9 @@ const looker = plugin.Browser + "__snapshot"
 
 // looksOnArrival reports whether the call asks for a look at the page that it navigates to.
 func (r *run) looksOnArrival() bool {
-	var asked struct {
-		Look  bool
-		Until *string
-	}
-	return r.tool.Browses && r.tool.AddressArgument != "" && json.Unmarshal(r.args, &asked) == nil &&
-		(asked.Look || asked.Until != nil)
+	members, _ := rawjson.Members(r.args)
+	asks := string(rawjson.Get(members, "look")) == "true" || rawjson.Get(members, "until") != nil
+	return r.tool.Browses && r.tool.AddressArgument != "" && asks
 }
 
 // whereReadable narrows what a call may touch to where its session may look, too: elsewhere it is told no more than of a

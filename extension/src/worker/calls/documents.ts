@@ -92,7 +92,7 @@ export class Documents {
 
   /** The frames in a tab that are shown, by their places. */
   async spots(run: ToolRun): Promise<Spot[]> {
-    return (await this.everySpot(run)).filter(({ index, shown }) => shown && index > -2);
+    return (await this.everySpot(run)).filter(isSeen);
   }
 
   /** All of them. */
@@ -134,10 +134,13 @@ export class Documents {
     return inner;
   }
 
-  /** The document of the tab and those of the frames it shows, but for those that may not be looked into. */
+  /** The document of the tab and those of the frames it shows, but for those that may not be looked into, and what they
+   * hold: a look does not come to it either. */
   async all(run: ToolRun): Promise<{ bridges: Bridge[]; closed: Closed[]; unseen: number }> {
-    const spots = await this.spots(run).catch(() => []);
-    const open = spots.filter((spot) => spot.closed === undefined);
+    const every = await this.everySpot(run).catch(() => []);
+    const shut = new Set(every.flatMap(({ frameId, closed }) => (closed === undefined ? [] : [frameId])));
+    const spots = every.filter(isSeen);
+    const open = spots.filter(({ frameId }) => !within(every, frameId, shut));
     const tried = open.slice(0, mostFrames).map((spot) => this.inFrame(run, spot).catch(() => undefined));
     const inner = (await Promise.all(tried)).filter((one) => one !== undefined);
     const closed = spots.flatMap((spot) => spot.closed ?? []);
@@ -157,6 +160,16 @@ export class Documents {
     if (spot.closed !== undefined) throw run.closedBy(spot.closed);
     return this.inFrame(run, spot);
   }
+}
+
+const isSeen = ({ index, shown }: Spot): boolean => shown && index > -2;
+
+/** Whether a frame is one of these, or stands in one of them. */
+function within(spots: readonly Spot[], frameId: number, frames: ReadonlySet<number>): boolean {
+  const parents = new Map(spots.map((spot) => [spot.frameId, spot.parentFrameId]));
+  for (let at: number | undefined = frameId; at !== undefined; at = parents.get(at))
+    if (frames.has(at)) return true;
+  return false;
 }
 
 const noFrame = (name: string, why: string): Ended =>

@@ -278,20 +278,23 @@ export class ToolRunner {
     const { injector, records, references } = this.#parts;
     const { frame } = run;
     if (run.signal.aborted) throw Ended.before('CANCELLED', 'The call was cancelled');
-    if (run.parts === 0 && isElsewhere(frame, (this.#parts.bridges.top(run.tabId) ?? bridge).url))
+    // A call that the worker began may have led the tab to another site itself.
+    const begun = run.parts > 0 || run.started;
+    if (!begun && isElsewhere(frame, (this.#parts.bridges.top(run.tabId) ?? bridge).url))
       throw Ended.before('TAB_CHANGED', 'The tab went to another page before the tool started');
     await run.admit(bridge);
     await injector.adapter(bridge, plugin);
     if (frame.write) await injector.tap(bridge);
     const first = run.parts++ === 0;
     // What a document did for a call that changes something answers for the call when this worker is gone.
-    const id = first && frame.write ? frame.id : `${frame.id}.${run.parts}`;
+    const answers = first && !run.started && frame.write;
+    const id = answers ? frame.id : `${frame.id}.${run.parts}`;
     const about = await references.about(bridge);
     const more = isRecord(args._) ? args._ : {};
     const lent = run.lentTo(bridge) !== undefined && { trusted: true };
     const text = JSON.stringify({ ...args, _: { ...about, viewer: frame.viewer ?? '', ...more, ...lent } });
     const { tabId, documentId, frameId } = bridge;
-    if (frame.write && first) {
+    if (answers) {
       await records.seen(frame.id, { tabId, documentId, frameId });
       run.call.bridge = bridge;
     }
