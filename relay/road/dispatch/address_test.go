@@ -161,7 +161,8 @@ func TestALookOnArrivalIsALook(t *testing.T) {
 					t.Fatalf("%v after %d attempts", failure, len(*sent))
 				}
 				sites := (*sent)[0].Sites
-				got := [...]call.SiteState{sites.Of("https://shop.example"), sites.Of("https://bank.example"), sites.Rest}
+				shop, bank := sites.Of("https://shop.example"), sites.Of("https://bank.example")
+				got := [...]call.SiteState{shop, bank, sites.Rest}
 				if want := [...]call.SiteState{test.shop, test.bank, test.rest}; got != want {
 					t.Errorf("got %v, want %v", got, want)
 				}

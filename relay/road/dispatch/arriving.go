@@ -20,8 +20,8 @@ func (r *run) looksOnArrival() bool {
 	return r.tool.Browses && r.tool.AddressArgument != "" && asks
 }
 
-// whereReadable narrows what a call may touch to where its session may look, too: elsewhere it is told no more than of a
-// site that it has to ask about. What is off for the call itself stays off, and nothing else becomes it.
+// whereReadable narrows what a call may touch to where its session may look, too: elsewhere it is told no more than of
+// a site that it has to ask about. What is off for the call itself stays off, and nothing else becomes it.
 func (r *run) whereReadable(sites call.Sites, at *call.Target) call.Sites {
 	reading := call.Sites{Rest: call.SiteAsk}
 	if tool, ok := r.Tools.Snapshot().Find(looker); ok && r.mayCall(tool) {
