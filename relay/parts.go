@@ -63,8 +63,8 @@ func (r *Relay) makeParts(ctx context.Context) error {
 		return err
 	}
 	r.hub = hub.New(hub.Config{
-		Secret: r.secrets.Pairing, Pairings: &r.pairings, ExtensionIDs: append([]string{extension.ID},
-			c.ExtensionIDs...), RelayVersion: Version, BundleHash: extension.FlavourOf(c.TrustedInput).Hash,
+		Secret: r.secrets.Pairing, Pairings: &r.pairings, ExtensionIDs: c.Extensions(extension.ID),
+		RelayVersion: Version, BundleHash: extension.FlavourOf(c.TrustedInput).Hash,
 		Known: known, BrowserEnded: func(profile string) bool { return launch.Ended(r.Home.Browser(), profile) },
 		ReconnectWait: c.ReconnectWait, PingEvery: c.PingEvery, StartTime: c.StartTimeout, FrameBytes: c.FrameBytes,
 		Handshakes: min(r.limiter.Most()/4, 64),

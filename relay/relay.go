@@ -13,6 +13,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"tabrelay/extension"
 	"tabrelay/relay/capability"
 
 	"github.com/rs/zerolog"
@@ -24,6 +25,7 @@ import (
 	"tabrelay/relay/plugin/catalog"
 	"tabrelay/relay/program/builtin"
 	"tabrelay/relay/program/httpapi"
+	"tabrelay/relay/program/nativehost"
 	"tabrelay/relay/road/dispatch"
 	"tabrelay/relay/road/event"
 	"tabrelay/relay/road/plugin"
@@ -275,8 +277,30 @@ func (r *Relay) publish(ctx context.Context) error {
 	if err := r.instance.WriteState(r.state()); err != nil {
 		return err
 	}
+	r.tellBrowsers()
 	r.Log.Info().Str("address", r.Address()).Str("home", string(r.Home)).Str("version", Version).Msg("listening")
 	return nil
+}
+
+// tellBrowsers registers the relay with this person's browsers, where it is the one of their own home folder. A relay
+// without that works as before.
+func (r *Relay) tellBrowsers() {
+	own, err := config.DefaultHome()
+	if err != nil || own != r.Home || !r.config.NativeHost || r.Temporary != "" {
+		return
+	}
+	executable, err := join.Executable()
+	if err == nil {
+		var changed []nativehost.Place
+		host := nativehost.Host{Home: r.Home, Executable: executable, Extensions: r.config.Extensions(extension.ID)}
+		changed, err = host.Register(nativehost.Places(r.Home), false)
+		for _, place := range changed {
+			r.Log.Info().Str("file", place.File).Msg(place.Browser + " can find the relay")
+		}
+	}
+	if err != nil {
+		r.Log.Warn().Err(err).Msg("browsers were not told how an extension from a store finds the relay")
+	}
 }
 
 func (r *Relay) state() join.State {

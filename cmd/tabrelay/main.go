@@ -19,6 +19,7 @@ import (
 	"tabrelay/relay"
 	"tabrelay/relay/agent/join"
 	"tabrelay/relay/lib/suggest"
+	"tabrelay/relay/program/nativehost"
 	"tabrelay/relay/state/config"
 )
 
@@ -33,6 +34,9 @@ func run(args []string, in io.Reader, out, errOut io.Writer) int {
 	ctx, stop := endedBy(context.Background(), ends...)
 	defer stop()
 	a := &app{terminal: terminal{in: in, out: out, err: errOut}}
+	if origin, ok := nativehost.Asked(args); ok {
+		return a.report(a.serveNative(ctx, origin, in, out))
+	}
 	root := a.commands()
 	root.SetArgs(args)
 	root.SetIn(in)
@@ -86,6 +90,7 @@ func (a *app) commands() *cobra.Command {
 		return usage("%w%s", err, nearestFlag(cmd, err)).hinting(cmd.CommandPath() + " --help")
 	})
 	group(root, "Run", a.up(), a.serve(), a.down(), a.status(), a.doctor(), a.logs(), a.events(), a.service(),
+		a.nativeHost(),
 		a.uninstall())
 	group(root, "Connect agents", a.mcp(), a.connect(), a.disconnect(), a.clients(), a.pair())
 	group(root, "Decide", a.permit(), a.pause(), a.resume(), a.config(), a.audit())

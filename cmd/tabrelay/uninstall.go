@@ -13,6 +13,7 @@ import (
 	"tabrelay/relay/agent/join"
 	"tabrelay/relay/browser/launch"
 	"tabrelay/relay/program/connect"
+	"tabrelay/relay/program/nativehost"
 	"tabrelay/relay/state/config"
 )
 
@@ -64,6 +65,7 @@ func (a *app) removal(ctx context.Context, keep bool) (*removal, error) {
 	if err := r.addClients(keep); err != nil {
 		return nil, err
 	}
+	r.addNativeHost()
 	if keep {
 		return r, nil
 	}
@@ -153,6 +155,17 @@ func (r *removal) disconnectClient(ctx context.Context, client connect.Client, e
 		c.noteDisconnected(change)
 	}
 	return err
+}
+
+// addNativeHost adds what lets browsers start this program.
+func (r *removal) addNativeHost() {
+	host, places := nativehost.Host{Home: r.home}, nativehost.Places(r.home)
+	for _, place := range host.Registered(places) {
+		r.add(func(context.Context) error {
+			_, err := host.Unregister(places)
+			return err
+		}, "%s, by which %s finds tabrelay", place.File, place.Browser)
+	}
 }
 
 // addExtension adds the extension's folder where the person has put it outside the home folder.

@@ -3,6 +3,7 @@
 import { cp, readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { openBrowser } from '../stage/browser.ts';
+import type { Closing } from '../stage/closing.ts';
 import { temporaryFolder } from '../stage/paths.ts';
 import { openRelay } from '../stage/relay.ts';
 import { openPanel } from '../stage/side-panel.ts';
@@ -62,4 +63,64 @@ test('an extension of another relay is told by its folder, and not as one that i
   const answer = String(await relay.tabrelay('call', 'demo__hello').catch((failed) => failed));
   expect(answer).toContain('[ERROR code=PAIRING_FAILED');
   expect(answer).toContain('Ask the person to run `tabrelay doctor`');
+});
+
+/** Makes the extension of a relay one as a store would give it: it knows no relay, and may ask this machine's program. */
+async function storeEdition(from: string, closing: Closing): Promise<string> {
+  const extension = await temporaryFolder('store', closing);
+  await cp(from, extension, { recursive: true });
+  await rm(path.join(extension, 'pairing.json'));
+  const file = path.join(extension, 'manifest.json');
+  const manifest = JSON.parse(await readFile(file, 'utf8'));
+  manifest.permissions.push('nativeMessaging');
+  await writeFile(file, JSON.stringify(manifest));
+  return extension;
+}
+
+test('an extension from a store finds the relay by this machine\u2019s program, and has it started', async ({
+  closing,
+}) => {
+  const relay = await openRelay(closing);
+  const extension = await storeEdition(relay.extension, closing);
+  const profile = await temporaryFolder('profile', closing);
+  await relay.person('native-host', 'add', '--user-data-dir', profile);
+  expect(await relay.tabrelay('native-host', 'list', '--user-data-dir', profile)).toContain(profile);
+  const browser = await openBrowser({ extension }, closing, profile);
+  await expect.poll(() => relay.browsers()).toBe(1);
+
+  await relay.down();
+  const panel = await openPanel(browser);
+  const start = panel.getByRole('button', { name: 'Start tabrelay' });
+  await expect(start).toBeVisible();
+  await start.click();
+  await expect(panel.getByRole('status').first()).toContainText('Connected');
+  await expect.poll(() => relay.browsers()).toBe(1);
+
+  await relay.tabrelay('native-host', 'remove', '--user-data-dir', profile);
+  await browser.close();
+  const again = await openPanel(await openBrowser({ extension }, closing, profile));
+  await expect(again.getByText('npx tabrelay up')).toBeVisible();
+  await expect(again.getByText(/was not found on this computer/)).toBeVisible();
+});
+
+test('another extension is not told where the relay is', async ({ closing }) => {
+  const relay = await openRelay(closing);
+  const profile = await temporaryFolder('profile', closing);
+  await relay.person('native-host', 'add', '--user-data-dir', profile);
+  const extension = await temporaryFolder('foreign', closing);
+  const manifest = {
+    manifest_version: 3,
+    name: 'foreign',
+    version: '1',
+    permissions: ['nativeMessaging'],
+    background: { service_worker: 'worker.js' },
+  };
+  await writeFile(path.join(extension, 'manifest.json'), JSON.stringify(manifest));
+  await writeFile(path.join(extension, 'worker.js'), '');
+  const browser = await openBrowser({ extension }, closing, profile);
+  const worker = browser.serviceWorkers()[0] ?? (await browser.waitForEvent('serviceworker'));
+  const told = await worker.evaluate(() =>
+    chrome.runtime.sendNativeMessage('io.github.tabrelay', { type: 'find' }).catch(String),
+  );
+  expect(told).toMatch(/forbidden/);
 });

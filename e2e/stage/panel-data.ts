@@ -35,7 +35,8 @@ export const connected = {
   bundle: 'b',
   profile: { id: 'p1', label: 'Work' },
   marks: true,
-  paired: { since: Date.UTC(2026, 1, 20, 9, 30), ended: false, folder: true },
+  paired: { since: Date.UTC(2026, 1, 20, 9, 30), ended: false, byItself: true },
+  program: { phase: 'unknown', message: '' },
   pairing: { phase: 'none', message: '' },
 };
 

@@ -234,10 +234,25 @@ export const states: readonly State[] = [
   state('not-paired', 'now', 'tabrelay up', {
     state: data.link('unpaired', 'The extension folder has no pairing.json from a relay on this machine'),
   }),
+  state('program-found', 'now', 'Start tabrelay', {
+    state: {
+      ...data.link('waiting', 'The relay is not reachable (close code 1006)'),
+      program: { phase: 'found', message: '' },
+    },
+  }),
+  state('program-absent', 'now', 'npx tabrelay up', {
+    state: { ...data.link('unpaired', 'No pairing'), program: { phase: 'absent', message: '' } },
+  }),
+  state('program-failed', 'now', /Native host has exited/, {
+    state: {
+      ...data.link('unpaired', 'No pairing'),
+      program: { phase: 'failed', message: 'Native host has exited.' },
+    },
+  }),
   state('unpaired', 'settings', 'Pair again', {
     state: {
       ...data.link('unpaired', 'No pairing'),
-      paired: { since: 0, ended: true, folder: true },
+      paired: { since: 0, ended: true, byItself: true },
     },
   }),
   {

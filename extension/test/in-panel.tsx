@@ -21,7 +21,8 @@ const state = {
   bundle: '',
   profile: { id: 'p1', label: '' },
   marks: true,
-  paired: { since: 0, ended: false, folder: true },
+  paired: { since: 0, ended: false, byItself: true },
+  program: { phase: 'unknown', message: '' },
   pairing: { phase: 'none', message: '' },
 };
 const missing = { error: { message: 'There is nothing', hint: '' } };

@@ -16,7 +16,10 @@ test('a read that began before the person paired again does not bring back that 
   Reflect.set(globalThis, 'chrome', { storage: { local: { get } }, runtime: { getURL } });
   t.after(() => Reflect.set(globalThis, 'chrome', before));
 
-  const paired = new Paired(() => {});
+  const paired = new Paired(
+    () => {},
+    async () => undefined,
+  );
   const early = paired.read();
   const late = await paired.read();
   release({ unpaired: true });

@@ -110,7 +110,7 @@ function Unpaired({ state: { paired, pairing } }: { state: PanelState }) {
   return (
     <div class="trouble connection">
       <p>You unpaired this browser. Agents can do nothing in it.</p>
-      {paired.folder ? (
+      {paired.byItself ? (
         <button type="button" ref={again} onClick={() => board.line.paired(true)}>
           Pair again
         </button>
@@ -121,17 +121,46 @@ function Unpaired({ state: { paired, pairing } }: { state: PanelState }) {
   );
 }
 
+/** The program is here, and the relay does not run. */
+function Startable({ program }: { program: PanelState['program'] }) {
+  const board = useContext(BoardContext);
+  return (
+    <div class="trouble connection">
+      <p>tabrelay is on this computer, and does not run. An agent that uses it starts it by itself.</p>
+      <button
+        type="button"
+        class="primary"
+        disabled={program.phase === 'starting'}
+        onClick={() => board.line.start()}
+      >
+        {program.phase === 'starting' ? 'Starting …' : 'Start tabrelay'}
+      </button>
+    </div>
+  );
+}
+
+const getIt =
+  'This gets and starts it, in a terminal, with Node 18 or newer; its documentation has other ways:';
+
 function Disconnected({ state }: { state: PanelState }) {
   const board = useContext(BoardContext);
-  const { link, paired, pairing } = state;
+  const { link, paired, pairing, program } = state;
   const { phase } = link;
   if (phase === 'connected' || phase === 'connecting') return null;
   if (paired.ended) return <Unpaired state={state} />;
+  if (phase !== 'stopped' && (program.phase === 'found' || program.phase === 'starting'))
+    return <Startable program={program} />;
+  const absent = program.phase === 'absent' && phase === 'unpaired';
   return (
     <div class="trouble connection">
-      <p>{sentence(visibleLine(link.message))}</p>
-      {advice[phase] !== undefined && <p>{advice[phase]}</p>}
-      {commands[phase] !== undefined && <pre class="command">{commands[phase]}</pre>}
+      <p>
+        {sentence(visibleLine(absent ? 'tabrelay’s program was not found on this computer' : link.message))}
+      </p>
+      {program.phase === 'failed' && <p>{sentence(visibleLine(program.message))}</p>}
+      {advice[phase] !== undefined && <p>{absent ? getIt : advice[phase]}</p>}
+      {commands[phase] !== undefined && (
+        <pre class="command">{absent ? 'npx tabrelay up' : commands[phase]}</pre>
+      )}
       <button type="button" onClick={() => board.line.retry()}>
         Connect now
       </button>

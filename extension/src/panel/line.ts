@@ -79,6 +79,11 @@ export class Line {
     this.#port?.postMessage({ type: 'retry' });
   }
 
+  /** Has the worker start the relay. */
+  start(): void {
+    this.#port?.postMessage({ type: 'start' });
+  }
+
   /** Hands the worker what a person pasted to pair with a relay. */
   pair(text: string): void {
     this.#port?.postMessage({ type: 'pair', text });

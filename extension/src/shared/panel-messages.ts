@@ -4,6 +4,9 @@ import { exactly, type Guard, isAnything, isFlag, isNumber, isText, listOf, shap
 /** Panel: dial now. */
 export const isRetry = shape({ type: exactly('retry') });
 
+/** Panel: the person has the relay started, by the program of this machine. */
+export const isStart = shape({ type: exactly('start') });
+
 /** Panel: what a person pasted to pair with a relay (only an extension without pairing.json asks for it). */
 export const isPair = shape({ type: exactly('pair'), text: isText });
 

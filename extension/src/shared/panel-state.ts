@@ -11,7 +11,9 @@ export interface PanelState {
   bundle: string;
   profile: { id: string; label: string }; // both empty until they are read
   marks: boolean; // tabs show when an agent acts in them
-  paired: { since: number; ended: boolean; folder: boolean }; // 0: never; by the person; from the extension's folder
+  paired: { since: number; ended: boolean; byItself: boolean }; // 0: never; by the person; nothing has to be pasted
+  /** What this machine's program said to the extension; unknown: it may not ask, or has not. */
+  program: { phase: 'unknown' | 'absent' | 'found' | 'starting' | 'failed'; message: string };
   pairing: { phase: 'none' | 'trying' | 'failed' | 'done'; message: string }; // of a string that was pasted
 }
 
@@ -25,6 +27,7 @@ export const isPanelState: Guard<PanelState> = shape({
   bundle: isText,
   profile: shape({ id: isText, label: isText }),
   marks: isFlag,
-  paired: shape({ since: isNumber, ended: isFlag, folder: isFlag }),
+  paired: shape({ since: isNumber, ended: isFlag, byItself: isFlag }),
+  program: shape({ phase: exactly('unknown', 'absent', 'found', 'starting', 'failed'), message: isText }),
   pairing: shape({ phase: exactly('none', 'trying', 'failed', 'done'), message: isText }),
 });

@@ -28,6 +28,7 @@ import { type FrameOf, followedFrame, frameText, router } from './link/frames.ts
 import type { Identity } from './link/greeting.ts';
 import { isWaker, Keepalive } from './link/keepalive.ts';
 import { dialSocket, Link } from './link/link.ts';
+import { NativeHost } from './link/native-host.ts';
 import { Paired } from './link/paired.ts';
 import { exchange, keepPairing, Pairer } from './link/pairing.ts';
 import { chromeVersion, freshProfile, OwnProfile } from './link/profile.ts';
@@ -55,7 +56,8 @@ const marks = new Marks(changed);
 
 // The link to the relay.
 const profile = new OwnProfile(changed);
-const paired = new Paired(changed);
+const program = new NativeHost(changed);
+const paired = new Paired(changed, () => program.find());
 const identity = async (): Promise<Identity> => {
   await records.loaded;
   return {
@@ -246,9 +248,11 @@ panels.obey({
     profile: profile.current,
     marks: marks.on,
     paired: paired.state,
+    program: program.state,
     pairing: pairer.state,
   }),
   dial: (forced) => link.dial(forced),
+  start: () => void program.start().then(() => link.dial(true)),
   ask: (method, path, body) => requests.ask(method, path, body),
   counted(open) {
     attention.panels();

@@ -16,8 +16,11 @@ type Installed struct {
 	Off     bool   // it is switched off
 }
 
-// userData is the folder of one browser, which has a folder for each profile.
-type userData struct{ browser, dir string }
+// DataFolder is the folder of one browser, which has a folder for each profile.
+type DataFolder struct {
+	Browser string // for people
+	Dir     string
+}
 
 // maxPreferences bounds the file of a profile that is read, in bytes.
 const maxPreferences = 64 << 20
@@ -25,12 +28,12 @@ const maxPreferences = 64 << 20
 // Installations looks into the profiles of the person's browsers, and of the managed browser whose folder is given, for
 // an extension. What a browser changes is in its files seconds later.
 func Installations(id, managed string) (found []Installed) {
-	places := append(userDataPlaces(), userData{"the browser that tabrelay started", filepath.Join(managed, "profile")})
+	places := append(UserData(), DataFolder{"the browser that tabrelay started", filepath.Join(managed, "profile")})
 	for _, place := range places {
-		profiles, _ := filepath.Glob(filepath.Join(place.dir, "*", "Preferences")) // the pattern is valid
+		profiles, _ := filepath.Glob(filepath.Join(place.Dir, "*", "Preferences")) // the pattern is valid
 		for _, file := range profiles {
 			if one, ok := installed(filepath.Dir(file), id); ok {
-				one.Browser = place.browser
+				one.Browser = place.Browser
 				found = append(found, one)
 			}
 		}
@@ -77,8 +80,8 @@ func readPreferences(file, id string) (folder string, off, ok bool) {
 	return filepath.Clean(s.Path), !on, true
 }
 
-// userDataPlaces are where browsers keep the profiles of this person.
-func userDataPlaces() []userData {
+// UserData are where browsers keep the profiles of this person.
+func UserData() []DataFolder {
 	home, err := os.UserHomeDir()
 	if err != nil {
 		return nil
@@ -88,20 +91,20 @@ func userDataPlaces() []userData {
 		under := func(parts ...string) string {
 			return filepath.Join(append([]string{home, "Library", "Application Support"}, parts...)...)
 		}
-		return []userData{{"Google Chrome", under("Google", "Chrome")}, {"Chromium", under("Chromium")},
+		return []DataFolder{{"Google Chrome", under("Google", "Chrome")}, {"Chromium", under("Chromium")},
 			{"Microsoft Edge", under("Microsoft Edge")}, {"Brave", under("BraveSoftware", "Brave-Browser")}}
 	case "windows":
 		under := func(parts ...string) string {
 			return filepath.Join(append(append([]string{os.Getenv("LOCALAPPDATA")}, parts...), "User Data")...)
 		}
-		return []userData{{"Google Chrome", under("Google", "Chrome")}, {"Chromium", under("Chromium")},
+		return []DataFolder{{"Google Chrome", under("Google", "Chrome")}, {"Chromium", under("Chromium")},
 			{"Microsoft Edge", under("Microsoft", "Edge")}, {"Brave", under("BraveSoftware", "Brave-Browser")}}
 	}
 	config, err := os.UserConfigDir()
 	if err != nil {
 		return nil
 	}
-	return []userData{{"Google Chrome", filepath.Join(config, "google-chrome")},
+	return []DataFolder{{"Google Chrome", filepath.Join(config, "google-chrome")},
 		{"Chromium", filepath.Join(config, "chromium")}, {"Microsoft Edge", filepath.Join(config, "microsoft-edge")},
 		{"Brave", filepath.Join(config, "BraveSoftware", "Brave-Browser")},
 		{"Chromium", filepath.Join(home, "snap", "chromium", "common", "chromium")}}

@@ -18,6 +18,7 @@ type Config struct {
 	Remote         Remote   //
 	Demo           Demo     //
 	ExtensionDir   string   // where the unpacked extension is written; empty: extension/ in the home folder
+	NativeHost     bool     // browsers are told how to find the relay
 	ExtensionIDs   []string // extensions allowed to connect besides the shipped one
 	AllowedOrigins []string // web origins allowed to call /mcp and /api
 

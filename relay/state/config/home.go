@@ -71,6 +71,9 @@ func (h Home) AuditPosition() string { return h.path("audit.position") }
 // Browser is where the managed browser keeps its profile.
 func (h Home) Browser() string { return h.path("browser") }
 
+// NativeHost is what browsers start to find the relay.
+func (h Home) NativeHost() string { return h.path("native-host") }
+
 // Log is the relay's log when it runs in the background.
 func (h Home) Log() string { return h.path("relay.log") }
 
@@ -134,7 +137,7 @@ func (h Home) Create() error {
 // ownFolders and ownFiles are what tabrelay makes in a home folder; locks, copies and logs have the names of files with
 // more at the end.
 var (
-	ownFolders = []string{"extension", "plugins", "workers", "browser"}
+	ownFolders = []string{"extension", "plugins", "workers", "browser", "native-host"}
 	ownFiles   = []string{"config.json", "config.schema.json", "secrets.json", "tabrelay.db", "audit.position",
 		"rules.position", "relay.log", "relay.lock", "relay.sock", "relay.json", "profiles.json", "clients.json",
 		"lanes.json"}

@@ -118,6 +118,9 @@ func (s *Section[T]) Change(c *Config, change func(*T)) {
 	s.put(c, v)
 }
 
+// Extensions are the ids of the extensions that may connect, of which own is the one that comes with this program.
+func (c Config) Extensions(own string) []string { return append([]string{own}, c.ExtensionIDs...) }
+
 // Has reports whether a capability is switched on.
 func (c Config) Has(capability string) bool {
 	for _, s := range sections {

@@ -54,6 +54,9 @@ var settings = []Setting[Config]{
 	{"trustedInput", Boolean, false, func(c *Config) any { return &c.TrustedInput },
 		"Whether the extension may use Chrome's debugger, for clicks and keys that count as a person's, PDF and " +
 			"emulation. `tabrelay up --trusted-input` sets it, and `tabrelay up` takes it back."},
+	{"nativeHost", Boolean, true, func(c *Config) any { return &c.NativeHost },
+		"Whether a relay of ~/.tabrelay that starts tells your browsers about itself, as a native-messaging host: an " +
+			"extension that came from a store finds it by that. See docs/native-host.md."},
 	{"extensionIds", List(extensionID), []string{}, func(c *Config) any { return &c.ExtensionIDs },
 		"Extension ids allowed to connect, besides the one shipped with tabrelay."},
 	{"allowedOrigins", List(webOrigin), []string{}, func(c *Config) any { return &c.AllowedOrigins },

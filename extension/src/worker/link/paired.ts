@@ -19,21 +19,25 @@ export class Paired {
   readonly #changed: () => void;
   #pairing: Pairing | undefined; // that was read last
   #reads = 0;
-  state: PanelState['paired'] = { since: 0, ended: false, folder: false };
+  state: PanelState['paired'] = { since: 0, ended: false, byItself: false };
 
-  constructor(changed: () => void) {
+  readonly #ask: () => Promise<Pairing | undefined>;
+
+  /** Takes what asks this machine's program with what to dial. */
+  constructor(changed: () => void, ask: () => Promise<Pairing | undefined>) {
     this.#changed = changed;
+    this.#ask = ask;
   }
 
   /** What to dial with; undefined: there is nothing, or the person has ended the pairing. */
   async read(): Promise<Pairing | undefined> {
     const turn = ++this.#reads;
     const { [endedKey]: ended } = await chrome.storage.local.get(endedKey);
-    const pairing = await readPairing();
-    const folder = pairing !== undefined && pairing.pasted !== true;
+    const pairing = await readPairing(this.#ask);
+    const byItself = pairing !== undefined && pairing.pasted !== true;
     const found = ended === true ? undefined : pairing;
     if (turn !== this.#reads) return found; // a later read knows better
-    this.#become({ since: ended === true ? 0 : this.state.since, ended: ended === true, folder });
+    this.#become({ since: ended === true ? 0 : this.state.since, ended: ended === true, byItself });
     this.#pairing = found;
     return found;
   }

@@ -1,7 +1,7 @@
 // Where the relay is, and the secret that proves it. pairing.json lies in the unpacked extension folder, written by
 // the relay; it is read at every dial, because the port and the secret may change while this worker lives. An
 // extension that came without the file keeps what it was given for a one-time string (see below), where no content
-// script can read it.
+// script can read it; without that, it asks the program of this machine (native-host.ts).
 import { isText, shape } from '../../shared/guards.ts';
 import type { PanelState } from '../../shared/panel-state.ts';
 import { type Identity, startGreeting } from './greeting.ts';
@@ -33,12 +33,13 @@ async function readFile(): Promise<Pairing | undefined> {
   }
 }
 
-export async function readPairing(): Promise<Pairing | undefined> {
+export async function readPairing(ask: () => Promise<Pairing | undefined>): Promise<Pairing | undefined> {
   const file = await readFile();
   if (file !== undefined) return file;
   const { pairing } = await chrome.storage.local.get('pairing');
   const kept = parsePairing(JSON.stringify(pairing) ?? '');
-  return kept && { ...kept, pasted: true };
+  if (kept !== undefined) return { ...kept, pasted: true };
+  return parsePairing(JSON.stringify(await ask()) ?? '');
 }
 
 /** Keeps a pairing for an extension without pairing.json; false when it has the file, which counts. */

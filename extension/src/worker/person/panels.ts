@@ -7,6 +7,7 @@ import {
   isPaired,
   isPanelRequest,
   isRetry,
+  isStart,
   type PanelNews,
   type PanelResponse,
 } from '../../shared/panel-messages.ts';
@@ -18,6 +19,7 @@ import type { Answer } from '../link/requests.ts';
 export interface PanelOrders {
   state(): PanelState;
   dial(forced: boolean): void;
+  start(): void; // the relay
   name(label: string): void;
   marks(on: boolean): void;
   pair(text: string): void;
@@ -80,6 +82,7 @@ export class Panels {
 
   #hear(port: chrome.runtime.Port, message: unknown, orders: PanelOrders): void {
     if (isRetry(message)) orders.dial(true);
+    if (isStart(message)) orders.start();
     if (isName(message)) orders.name(message.label);
     if (isMarks(message)) orders.marks(message.on);
     if (isPair(message)) orders.pair(message.text);

@@ -1,0 +1,106 @@
+import assert from 'node:assert/strict';
+import { mock, type TestContext, test } from 'node:test';
+import { NativeHost } from '../src/worker/link/native-host.ts';
+import { Paired } from '../src/worker/link/paired.ts';
+
+const secret = 'ab'.repeat(32);
+const found = { address: '127.0.0.1:7717', secret, running: false, version: '0.1.0' };
+
+/** Gives the extension a browser that answers as the program would; the messages are kept. */
+function browser(
+  t: TestContext,
+  answer: ((type: string) => unknown) | undefined,
+  stored: object = {},
+): string[] {
+  const asked: string[] = [];
+  const before = Reflect.get(globalThis, 'chrome');
+  const sendNativeMessage = async (_name: string, { type }: { type: string }) => {
+    asked.push(type);
+    return answer?.(type);
+  };
+  Reflect.set(globalThis, 'chrome', {
+    runtime: { getURL: () => 'data:,', ...(answer && { sendNativeMessage }) },
+    storage: { local: { get: async (key: string) => (key in stored ? stored : {}) } },
+  });
+  t.after(() => Reflect.set(globalThis, 'chrome', before));
+  return asked;
+}
+
+test('the program is asked where the relay is, once while it is dialled again and again', async (t) => {
+  mock.timers.enable({ apis: ['Date'], now: 1_000_000 });
+  t.after(() => mock.timers.reset());
+  const asked = browser(t, () => found);
+  const host = new NativeHost(() => {});
+  assert.deepEqual(await host.find(), { address: '127.0.0.1:7717', secret });
+  await host.find();
+  assert.deepEqual(asked, ['find']);
+  assert.equal(host.state.phase, 'found');
+  mock.timers.tick(10_001);
+  await host.find();
+  assert.deepEqual(asked, ['find', 'find']);
+});
+
+test('an extension that may not ask does not, and one without a program learns that', async (t) => {
+  browser(t, undefined);
+  const silent = new NativeHost(() => {});
+  assert.equal(await silent.find(), undefined);
+  assert.equal(silent.state.phase, 'unknown');
+  browser(t, () => {
+    throw new Error('Specified native messaging host not found.');
+  });
+  const alone = new NativeHost(() => {});
+  assert.equal(await alone.find(), undefined);
+  assert.equal(alone.state.phase, 'absent');
+});
+
+test('what the program cannot do is said, and what is no answer is not used', async (t) => {
+  for (const [answer, message] of [
+    [{ running: false, problem: { message: 'no room', hint: 'make some' } }, 'no room: make some'],
+    [{ running: false, problem: { message: 'no room' } }, 'no room'],
+    ['127.0.0.1:7717', /does not understand/],
+    [{ address: 7717, secret, running: true }, /does not understand/],
+  ] as const) {
+    browser(t, () => answer);
+    const host = new NativeHost(() => {});
+    assert.equal(await host.find(), undefined);
+    assert.equal(host.state.phase, 'failed');
+    if (typeof message === 'string') assert.equal(host.state.message, message);
+    else assert.match(host.state.message, message);
+  }
+});
+
+test('the relay is started once at a time', async (t) => {
+  let resolve = (_answer: unknown) => {};
+  const promise = new Promise<unknown>((resolved) => {
+    resolve = resolved;
+  });
+  const asked = browser(t, (type) => (type === 'start' ? promise : found));
+  const phases: string[] = [];
+  const host = new NativeHost(() => phases.push(host.state.phase));
+  const first = host.start();
+  assert.equal(await host.start(), false);
+  assert.equal(await host.find(), undefined); // dialled meanwhile: the answer is awaited
+  resolve({ ...found, running: true });
+  assert.equal(await first, true);
+  assert.deepEqual(await host.find(), { address: '127.0.0.1:7717', secret });
+  assert.deepEqual(asked, ['start']);
+  assert.deepEqual(phases, ['starting', 'found']);
+});
+
+test('only this machine is dialled, and what was pasted counts more than what the program says', async (t) => {
+  for (const [answer, stored, address] of [
+    [found, {}, '127.0.0.1:7717'],
+    [{ ...found, address: 'evil.example:7717' }, {}, undefined],
+    [{ ...found, secret: 'short' }, {}, undefined],
+    [found, { pairing: { address: '127.0.0.1:9', secret } }, '127.0.0.1:9'],
+  ] as const) {
+    browser(t, () => answer, stored);
+    const host = new NativeHost(() => {});
+    const paired = new Paired(
+      () => {},
+      () => host.find(),
+    );
+    assert.equal((await paired.read())?.address, address);
+    assert.equal(paired.state.byItself, address === '127.0.0.1:7717');
+  }
+});
