@@ -216,6 +216,7 @@ func (r *Relay) serveAll(context.Context) (err error) {
 	r.api = httpapi.New(httpapi.Options{
 		Config: r.config, Home: r.Home, Version: Version, Began: r.began, Address: r.Address(), Tokens: r.clients,
 		Limiter: r.limiter, Log: r.part("http"), Secrets: r.secrets, Clients: r.clients, Policy: r.policy,
+		Shells:  client.NewShells(r.sessionEnded),
 		Catalog: r.catalog, Routes: r.attached.routes(), Lacks: r.attached.lacks, Paused: r.attached.paused,
 		Tools: r.tools, Calls: r.calls, Letters: r.own.Letters, Hub: r.hub, Front: r.front, Store: r.store,
 		Audit: r.audit,

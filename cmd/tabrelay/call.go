@@ -39,7 +39,12 @@ func (a *app) call() *cobra.Command {
 			"--save.\n" +
 			"A failure is printed as an agent reads it, on stderr. So is the progress of the tool, on a terminal.\n" +
 			"A large result is truncated as it is for an agent: what is printed says so, and how to read the rest; " +
-			"--max-bytes 10485760 prints the largest there is.",
+			"--max-bytes 10485760 prints the largest there is.\n" +
+			"Calls of one shell share a session (tabrelay sessions --help): the next one goes to the same tab, and " +
+			"knows the references of this one.\n" +
+			"With --plain everything is as a model reads it: text without JSON around it, and the exit code says " +
+			"what became of a call that failed:\n" +
+			"3 not executed, 4 it may be tried again, 5 unknown, 6 executed.",
 		Args: cobra.RangeArgs(1, 2),
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
 			given := cmd.Flags().Changed
@@ -48,12 +53,17 @@ func (a *app) call() *cobra.Command {
 				return usage("--tab is %d, which is not the id of a tab", tab).hinting("tabrelay tabs lists them")
 			case given("timeout") && timeout < time.Millisecond, given("max-bytes") && ask.MaxBytes < 1:
 				return usage("--timeout is at least 1ms, and --max-bytes at least 1")
+			case ask.Plain && a.json:
+				return usage("--plain and --json exclude each other")
 			}
 			if ask.Arguments, err = a.arguments(cmd.Context(), append(args, "{}")[1], tab); err != nil {
 				return err
 			}
 			ask.TimeoutMs = timeout.Milliseconds()
 			answer, err := a.runCall(cmd.Context(), "/api/v1/tools/"+url.PathEscape(args[0])+"/call", ask)
+			if refused, ok := errors.AsType[*refusedFault](err); ok && ask.Plain {
+				return a.refusedPlainly(refused.fault)
+			}
 			if err != nil {
 				return err
 			}
@@ -62,9 +72,15 @@ func (a *app) call() *cobra.Command {
 					return err
 				}
 			}
+			if ask.Plain {
+				a.noteRun(answer)
+				return a.printPlain(answer)
+			}
 			return a.printAnswer(answer)
 		},
 	}
+	cmd.Flags().BoolVarP(&ask.Plain, "plain", "p", false, "print what a model reads, without JSON around it; the exit "+
+		"code says what became of the call")
 	cmd.Flags().StringVar(&save, "save", "", "file to save the picture of the result to")
 	cmd.Flags().IntVar(&tab, "tab", 0, "id of the tab to run in")
 	cmd.Flags().DurationVar(&timeout, "timeout", 0,
@@ -120,12 +136,7 @@ func (a *app) arguments(ctx context.Context, text string, tab int) (json.RawMess
 
 // printAnswer prints a result on stdout, or a failure on stderr.
 func (a *app) printAnswer(answer httpapi.Answer) error {
-	for _, step := range answer.Trace {
-		a.notef("%8.1f ms  %s\n", step.Ms, step.Step)
-	}
-	for _, warning := range answer.Warnings {
-		a.notef("warning: %s\n", warning)
-	}
+	a.noteRun(answer)
 	if a.json {
 		if err := a.printJSON(answer); err != nil {
 			return err
@@ -136,7 +147,7 @@ func (a *app) printAnswer(answer httpapi.Answer) error {
 		if !a.json {
 			a.notef("%s\n", strings.Join(answer.Text, "\n"))
 		}
-		return errSilent
+		return silent(exitFailed)
 	case a.json:
 		return nil
 	}
@@ -155,6 +166,16 @@ func (a *app) printAnswer(answer httpapi.Answer) error {
 	}
 	_, err := fmt.Fprintln(a.out, text)
 	return err
+}
+
+// noteRun says how a call ran, where there is something to say.
+func (a *app) noteRun(answer httpapi.Answer) {
+	for _, step := range answer.Trace {
+		a.notef("%8.1f ms  %s\n", step.Ms, step.Step)
+	}
+	for _, warning := range answer.Warnings {
+		a.notef("warning: %s\n", warning)
+	}
 }
 
 // picture is a picture in a result.
@@ -177,9 +198,7 @@ func shown(content []call.Content) (text string, pictures []picture, ok bool) {
 		err := json.Unmarshal(item, &block)
 		switch {
 		case err == nil && block.Type == "text":
-			for line := range strings.SplitSeq(block.Text, "\n") {
-				lines = append(lines, fault.Visible(strings.ReplaceAll(line, "\t", "    ")))
-			}
+			lines = append(lines, visible(block.Text))
 		case err == nil && block.Type == "image":
 			pictures = append(pictures, picture{block.Data, fault.Sanitize(block.MIMEType)})
 		default:
@@ -213,7 +232,11 @@ func (a *app) savePicture(answer *httpapi.Answer, file string) error {
 // the rules say so. Elsewhere stderr says that they are asked, and where: the call waits for that.
 func (a *app) runCall(ctx context.Context, path string, body any) (answer httpapi.Answer, err error) {
 	viewed := a.hasViewer()
-	res, err := a.send(ctx, http.MethodPost, path, body, "application/x-ndjson")
+	header, err := sessionHeader("application/x-ndjson")
+	if err != nil {
+		return answer, err
+	}
+	res, err := a.sendConfirmed(ctx, http.MethodPost, path, body, header, a.confirmHere)
 	if err != nil {
 		return answer, err
 	}

@@ -35,6 +35,17 @@ func (a *app) toolWords(ctx context.Context) (list []string) {
 	return list
 }
 
+func (a *app) sessionWords(ctx context.Context) (list []string) {
+	var open httpapi.ShellSessions
+	if a.get(ctx, sessionsPath, &open) != nil {
+		return nil
+	}
+	for _, s := range open.Sessions {
+		list = append(list, s.Name)
+	}
+	return list
+}
+
 func (a *app) pluginWords(context.Context) (list []string) {
 	_, offered, err := a.offeredPlugins()
 	if err != nil {

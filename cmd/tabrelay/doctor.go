@@ -59,9 +59,9 @@ func (a *app) doctor() *cobra.Command {
 			}
 			switch {
 			case doctor.Unusable(found):
-				return errSilentUsage
+				return silent(exitUsage)
 			case !doctor.Sound(found):
-				return errSilent
+				return silent(exitFailed)
 			}
 			return nil
 		},

@@ -32,7 +32,7 @@ func (a *app) status() *cobra.Command {
 			case !s.Running:
 				a.printf("The relay is not running.\n")
 				a.notef("Next: tabrelay up\n")
-				return errSilent
+				return silent(exitFailed)
 			}
 			a.printRelay(s)
 			if err := a.printRunning(cmd.Context()); err != nil {

@@ -34,6 +34,7 @@ import (
 //   - Nothing is asked unless stdin is a terminal. Colours and wrapped lines are for terminals; NO_COLOR is heeded.
 //   - Whatever takes longer than a second says on a terminal what is waited for.
 //   - Exit codes: 0 done, 1 failed, 2 wrong usage or configuration, 128 and the signal's number when one stopped it.
+//     Where a program reads them (--plain, scripts), 3 to 6 say what became of a call that failed: see plain.go.
 
 // Exit codes.
 const (
@@ -161,12 +162,16 @@ func (t *terminal) printJSON(v any) error {
 	if err := enc.Encode(v); err != nil {
 		return err
 	}
-	said := text.String()
-	if file, ok := t.out.(*os.File); ok && isTerminal(file) {
-		said = escapeUnseen(said)
-	}
-	_, err := io.WriteString(t.out, said)
+	_, err := io.WriteString(t.out, t.forTerminal(text.String()))
 	return err
+}
+
+// forTerminal is JSON as it may be written to stdout, which may be a terminal.
+func (t *terminal) forTerminal(said string) string {
+	if file, ok := t.out.(*os.File); ok && isTerminal(file) {
+		return escapeUnseen(said)
+	}
+	return said
 }
 
 // escapeUnseen writes what is not to be seen in JSON as its number.
@@ -222,24 +227,21 @@ func failed(format string, args ...any) *failure {
 	return &failure{error: fmt.Errorf(format, args...), exit: exitFailed}
 }
 
-// Failures whose message was printed already.
-var (
-	errSilent      = errors.New("failed")
-	errSilentUsage = errors.New("wrong configuration") // exit code 2
-)
+// silent is a failure whose message was printed already. It is the exit code.
+type silent int
+
+func (s silent) Error() string { return fmt.Sprintf("exit code %d", int(s)) }
 
 // report prints an error and returns the exit code.
 func (t *terminal) report(err error) int {
 	if err == nil && t.unwritten != nil {
 		err = failed("the result could not be written: %w", t.unwritten)
 	}
-	switch {
-	case err == nil:
+	if err == nil {
 		return exitDone
-	case errors.Is(err, errSilent):
-		return exitFailed
-	case errors.Is(err, errSilentUsage):
-		return exitUsage
+	}
+	if said, ok := errors.AsType[silent](err); ok {
+		return int(said)
 	}
 	exit := exitFailed
 	if f, ok := errors.AsType[*failure](err); ok {

@@ -7,7 +7,6 @@ import (
 	"mime"
 	"net/http"
 	"net/url"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -209,8 +208,6 @@ func (f *Front) checkMirrored(h http.Header, m *message) error {
 	return mcp.ValidateParamHeadersLookup(sent, &mcp.Tool{RawInputSchema: t.Spec.InputSchema}, m.params)
 }
 
-var sessionName = regexp.MustCompile(`^[A-Za-z0-9._-]{1,64}$`)
-
 // sessionOf names the session of a modern request. Nothing ties such requests together but what they say themselves:
 // agents that share a token keep apart by a name, in _meta["tabrelay/session"] or in the query of the URL.
 func sessionOf(base string, meta *requestMeta, query url.Values) (string, *fault.Error) {
@@ -228,7 +225,7 @@ func sessionOf(base string, meta *requestMeta, query url.Values) (string, *fault
 	switch {
 	case name == "":
 		return base, nil
-	case !sessionName.MatchString(name):
+	case !call.SessionName.MatchString(name):
 		return "", fault.New(fault.InvalidParams, "The session is not a name of 1 to 64 letters, digits, ., _ or -")
 	}
 	return base + call.NamedSession + name, nil

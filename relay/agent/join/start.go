@@ -144,10 +144,14 @@ func (s Starter) Repair(finding string) error {
 	return nil
 }
 
-// environ is the relay's environment: this home folder, and not the token of the client that starts it.
+// ofStarter reports whether a variable says who starts the relay, or where, and nothing about the relay.
+func ofStarter(entry string) bool {
+	name, _, _ := strings.Cut(entry, "=")
+	return name == "TABRELAY_TOKEN" || name == "TABRELAY_HOME" || name == config.SessionVariable
+}
+
+// environ is the relay's environment: this home folder, and nothing of who starts it.
 func (s Starter) environ() []string {
-	env := slices.DeleteFunc(os.Environ(), func(entry string) bool {
-		return strings.HasPrefix(entry, "TABRELAY_TOKEN=") || strings.HasPrefix(entry, "TABRELAY_HOME=")
-	})
+	env := slices.DeleteFunc(os.Environ(), ofStarter)
 	return append(env, "TABRELAY_HOME="+string(s.Home))
 }

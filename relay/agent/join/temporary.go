@@ -25,8 +25,7 @@ const idleTime = 5 * time.Second
 // settings. A temporary relay of other circumstances is replaced.
 func Circumstances(home config.Home) string {
 	all := slices.DeleteFunc(os.Environ(), func(entry string) bool {
-		return !strings.HasPrefix(entry, "TABRELAY_") || strings.HasPrefix(entry, "TABRELAY_TOKEN=") ||
-			strings.HasPrefix(entry, "TABRELAY_HOME=")
+		return !strings.HasPrefix(entry, "TABRELAY_") || ofStarter(entry)
 	})
 	slices.Sort(all)
 	settings, _ := os.ReadFile(home.Config()) // without one the defaults count

@@ -49,7 +49,7 @@ func family(r *call.Selector) string {
 
 // workedIn notes in which tab a session uses a plugin, and has it kept when that is another one than before.
 func (h *Hub) workedIn(s call.Session, plugin string, now lastTab) {
-	if !canOwn(s) { // each command of a shell means the tab that the person looks at
+	if !canOwn(s) { // a command without a session means the tab that the person looks at
 		return
 	}
 	if now.used = time.Now(); now.origin == "" {

@@ -68,9 +68,10 @@ func newLeases(mode, by string, idle time.Duration, changed func()) *leases {
 	}
 }
 
-// canOwn reports whether a session can own tabs: a command line ends after one call, and the panel is the person.
+// canOwn reports whether a session can own tabs: a command line without one ends after one call, and the panel is the
+// person.
 func canOwn(s call.Session) bool {
-	return s.ID != "" && s.Via != call.ViaSocket && s.Via != call.ViaPanel
+	return s.ID != "" && s.Via != call.ViaPanel && (s.Via != call.ViaSocket || s.ID != s.Client)
 }
 
 // share reports whether two sessions may work in the same tab.

@@ -320,7 +320,8 @@ func TestAnIntentionIsNotKept(t *testing.T) {
 	})
 }
 
-// TestCommandLine: it takes no tab, because it is gone after one call, and gets none that has an owner.
+// TestCommandLine: without a session it takes no tab, because it is gone after one call, and gets none that has an
+// owner. With one, it is an owner like any other: terminals as the windows of one client, sessions with names apart.
 func TestCommandLine(t *testing.T) {
 	owning(t, hub.OwnWrites, func(t *testing.T, l *lab) {
 		l.connect()
@@ -329,6 +330,18 @@ func TestCommandLine(t *testing.T) {
 		l.wantOwner(1, "")
 		l.invoke(request(of("a", "a"), write)).wantOutput(t, `{"x":1}`)
 		l.invoke(request(cli, write)).wantOwned(t, `"a"`)
+		l.hub.SessionLeft("a")
+		shell := func(id string) func(*call.Invocation) {
+			return func(r *call.Invocation) { r.Session = call.Session{Client: "cli", ID: id, Via: "cli"} }
+		}
+		l.invoke(request(shell("cli/session:work"), write)).wantOutput(t, `{"x":1}`)
+		l.wantOwner(1, "cli")
+		l.invoke(request(shell("cli/session:other"), write)).wantOwned(t, `the session "work" of this client (cli)`)
+		l.invoke(request(cli, write)).wantOwned(t, `the session "work" of this client (cli)`)
+		l.hub.SessionLeft("cli/session:work")
+		l.invoke(request(shell("cli/terminal:1.1"), write)).wantOutput(t, `{"x":1}`)
+		l.wantOwner(1, "cli")
+		l.invoke(request(of("a", "a"), write)).wantOwned(t, `"cli"`)
 	})
 }
 

@@ -267,10 +267,22 @@ func ownTabGone() *fault.Error {
 			"browser__open_tab, or look at the tab in front with browser__snapshot first."))
 }
 
+// neverTold is the failure of a call with a reference, whose session was in no tab that is still open: in the tab in
+// front that reference may be another element's.
+func neverTold() *fault.Error {
+	return fault.New(fault.TabNotFound, "This session was told no references: it has used no tab that is open",
+		fault.WithOutcome(fault.NotExecuted), fault.WithHint("Look at the page first, with browser__snapshot or "+
+			"browser__find, and use the references that they tell. Those of another session are for its tab: with "+
+			"them goes its `tabId`."))
+}
+
 // tabInFront takes the tab the person looks at. A plugin that works on every page has nothing else to tell which one is
 // meant, and any other tab is none of the agent's business unless it names it.
 func (s *search) tabInFront() (t target, failure *fault.Error) {
 	here := s.connected()
+	if s.r.Refers && len(here) > 0 {
+		return t, neverTold()
+	}
 	var found []target
 	var with []candidate
 	for _, c := range here {

@@ -281,6 +281,30 @@ func TestTabInFront(t *testing.T) {
 	})
 }
 
+// TestReferencesOfNoTab: references are those of the tab that a session has used, or names, and never meant for the one
+// that happens to be in front.
+func TestReferencesOfNoTab(t *testing.T) {
+	inLab(t, func(t *testing.T, l *lab) {
+		front := func(t *wire.Tab) { t.Active, t.Focused = true, true }
+		l.connect(named("A", tab(1, "http://demo.test/"), tab(2, "http://demo.test/", front)))
+		every := func(id string, change ...func(*call.Invocation)) call.Invocation {
+			return request(append(change, session(id), func(r *call.Invocation) {
+				r.Matches, r.InFront = []string{"*://*/*"}, true
+			})...)
+		}
+		refers := func(r *call.Invocation) { r.Refers, r.Write = true, true }
+		l.invoke(every("a", in(1))).wantTab(t, "A", 1)
+		l.invoke(every("a", refers)).wantTab(t, "A", 1)
+		never := l.invoke(every("b", refers))
+		never.want(t, fault.TabNotFound, fault.NotExecuted)
+		if !strings.Contains(never.failure.Hint, "browser__snapshot") {
+			t.Errorf("hint is %q", never.failure.Hint)
+		}
+		l.invoke(every("b")).wantTab(t, "A", 2)
+		l.invoke(every("b", refers)).wantTab(t, "A", 2)
+	})
+}
+
 func TestSeveralTabsInFront(t *testing.T) {
 	inLab(t, func(t *testing.T, l *lab) {
 		front := func(t *wire.Tab) { t.Active, t.Focused = true, true }

@@ -48,6 +48,7 @@ type Ask struct {
 	MaxBytes  int             `json:"maxBytes,omitempty"`
 	ArrayPath string          `json:"arrayPath,omitempty"`
 	Trace     bool            `json:"trace,omitempty"` // list the steps of the call in the answer
+	Plain     bool            `json:"plain,omitempty"` // tell a failure without JSON around it
 }
 
 // Answer is what a call came to. Error is set, or else Output, Content or both: where Content stands besides Output,
@@ -118,6 +119,9 @@ func (a *API) callTool(w http.ResponseWriter, req *http.Request) {
 		c.Progress = progress
 		answer := answerOf(a.Calls.Do(ctx, c))
 		answer.Trace = steps
+		if ask.Plain && answer.Error != nil {
+			answer.Text = []string{answer.Error.Plain()}
+		}
 		return answer
 	})
 }
@@ -136,7 +140,7 @@ func (a *API) readAsk(w http.ResponseWriter, req *http.Request) (ask Ask, proble
 	if wrong := ask.parse(body); wrong != "" {
 		return ask, fault.New(fault.InvalidRequest, wrong,
 			fault.WithHint(`Send {"arguments": {…}, "timeoutMs": 30000, "maxBytes": 100000, "arrayPath": ".items",`+
-				` "trace": true}; all may be left out.`))
+				` "trace": true, "plain": true}; all may be left out.`))
 	}
 	return ask, nil
 }
@@ -163,6 +167,10 @@ func (a *Ask) parse(body []byte) (wrong string) {
 		case "trace":
 			if json.Unmarshal(value, &a.Trace) != nil {
 				return "trace is not true or false"
+			}
+		case "plain":
+			if json.Unmarshal(value, &a.Plain) != nil {
+				return "plain is not true or false"
 			}
 		case "arrayPath":
 			if json.Unmarshal(value, &a.ArrayPath) != nil {

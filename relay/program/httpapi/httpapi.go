@@ -72,6 +72,7 @@ type Options struct {
 
 	Secrets  *config.Secrets
 	Clients  *client.Clients
+	Shells   *client.Shells
 	Policy   *policy.Policy
 	Catalog  *catalog.Catalog
 	Tools    *registry.Registry
@@ -130,7 +131,9 @@ func (a *API) routes() []Route {
 		{"GET /healthz", Anyone, Answers(a.healthz)},
 		{"GET /metrics", metrics, a.Meter.Handler().ServeHTTP},
 		{"GET /api/v1/tools", Client, Answers(a.listTools)},
-		{"POST /api/v1/tools/{name}/call", Client, a.callTool},
+		{"POST /api/v1/tools/{name}/call", Client, a.inShell(a.callTool)},
+		{"GET /api/v1/sessions", Person, Answers(a.showShells)},
+		{"DELETE /api/v1/sessions/{name}", Person, Answers(a.closeShell)},
 		{"GET /api/v1/doctor", Person, Answers(a.showDiagnosis)},
 		{"POST /api/v1/doctor/{finding}", Panel, Answers(a.repair)},
 		{"GET /api/v1/status", Client, Answers(a.showStatus)},
@@ -167,7 +170,7 @@ func (a *API) routes() []Route {
 		{"GET /api/v1/audit/verify", Person, Answers(a.verifyAudit)},
 		{"GET /api/v1/dead-letters", Client, Answers(a.showLetters)},
 		{"GET /api/v1/dead-letters/{id}", Client, Answers(a.showLetter)},
-		{"POST /api/v1/dead-letters/{id}/replay", Client, a.replayLetter},
+		{"POST /api/v1/dead-letters/{id}/replay", Client, a.inShell(a.replayLetter)},
 		{apiPath, Client, nothing},
 		{"/", Anyone, nothing},
 		{"GET /api/v1/approvals", Person, Answers(a.showApprovals)},

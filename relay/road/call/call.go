@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"regexp"
 	"time"
 )
 
@@ -41,6 +42,9 @@ const Unnamed = "stdio"
 
 // NamedSession is between the ID of a session and the name of one inside it, which a caller or the relay has given it.
 const NamedSession = "/session:"
+
+// SessionName is the form of such a name.
+var SessionName = regexp.MustCompile(`^[A-Za-z0-9._-]{1,64}$`)
 
 // Call is one tool call as a front received it.
 type Call struct {

@@ -15,6 +15,7 @@ type Selector struct {
 	TabID    int    // 0: any tab of the site
 	Frames   string // "all": a frame of the tab's page will do, too; "top" or empty: only the page itself
 	InFront  bool   // without TabID: the tab that the session used last, or the one the person looks at, and no other
+	Refers   bool   // the arguments name elements as this session was told them: not those of the tab in front
 	Avoid    []int  // tabs to leave out while there are others; only with Profile, and without TabID
 	Profile  string // id or label; empty: any
 	Stay     Target // the tab chosen before the attempt waited: chosen again if it still shows the site; zero: none

@@ -6,6 +6,7 @@ package deed
 
 import (
 	"encoding/json"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -18,6 +19,12 @@ var inPage = []string{"click", "fill", "press", "pointer", "upload", "act"}
 
 // InPage reports whether a page can tell what a tool of the browser would do.
 func InPage(tool string) bool { return slices.Contains(inPage, tool) }
+
+// reference is one in arguments. Within a string of JSON no quotation mark stands without a backslash.
+var reference = regexp.MustCompile(`"(?:ref|to|gone)"\s*:\s*"(?:f\d+)?e\d+"`)
+
+// Refers reports whether the arguments of a tool of the browser name elements by references, such as e12.
+func Refers(arguments json.RawMessage) bool { return reference.Match(arguments) }
 
 // preview is what a page answers that was asked what a call would do.
 type preview struct {

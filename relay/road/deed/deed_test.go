@@ -218,3 +218,18 @@ func TestEffectsNamePaymentsDeletionsAndMismatchedLabels(t *testing.T) {
 		}
 	}
 }
+
+// What arguments say of elements by references is known, wherever it stands; text that looks like one is none.
+func TestRefers(t *testing.T) {
+	for arguments, want := range map[string]bool{
+		`{"ref":"e12"}`: true, `{ "ref" : "f2e3" }`: true, `{"fields":[{"ref":"e1","value":"x"}]}`: true,
+		`{"steps":[{"tool":"click","ref":"e4"}]}`: true, `{"to":"e2","ref":"button \"A\""}`: true,
+		`{"gone":"e2"}`:             true,
+		`{"ref":"button \"Save\""}`: false, `{"text":"e12"}`: false, `{"text":"\"ref\":\"e12\""}`: false, `{}`: false,
+		`{"ref":"e12 or so"}`: false,
+	} {
+		if got := deed.Refers([]byte(arguments)); got != want {
+			t.Errorf("%s: %t", arguments, got)
+		}
+	}
+}

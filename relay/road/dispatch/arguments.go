@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -183,10 +182,6 @@ type relayArgs struct {
 // longestTimeout keeps timeoutMs within a time.Duration; setDeadline enforces the configured maximum.
 const longestTimeout = 365 * 24 * time.Hour
 
-// sessionName is what a caller may call a session of its own: agents that share an attachment or a token keep their
-// tabs apart by it.
-var sessionName = regexp.MustCompile(`^[A-Za-z0-9._-]{1,64}$`)
-
 // read sets an argument if it is one for the relay; expected is what its value should have been, if it is invalid.
 func (o *relayArgs) read(t *registry.Tool, name string, value json.RawMessage) (taken bool, expected string) {
 	switch {
@@ -217,7 +212,7 @@ func (o *relayArgs) read(t *registry.Tool, name string, value json.RawMessage) (
 			return true, "a path such as .data.items"
 		}
 	case name == "session" && t.TakesSession:
-		if json.Unmarshal(value, &o.session) != nil || !sessionName.MatchString(o.session) {
+		if json.Unmarshal(value, &o.session) != nil || !call.SessionName.MatchString(o.session) {
 			return true, "a name of 1 to 64 letters, digits, ., _ or -"
 		}
 	case name == "instance" && t.TakesInstance:

@@ -14,6 +14,7 @@ import (
 	"tabrelay/relay/lib/async"
 	"tabrelay/relay/road/breaker"
 	"tabrelay/relay/road/call"
+	"tabrelay/relay/road/deed"
 	"tabrelay/relay/road/event"
 	"tabrelay/relay/road/fault"
 	"tabrelay/relay/road/registry"
@@ -350,7 +351,7 @@ func (r *run) invocation() call.Invocation {
 		Progress: r.progressed, Log: r.reports.log, Started: r.start, Hidden: r.clock.noteHidden,
 	}
 	if t.Browses {
-		q.Viewer = viewerID(r.call.Session.ID)
+		q.Viewer, q.Refers = viewerID(r.call.Session.ID), deed.Refers(r.args)
 	}
 	if page := t.Page; page != nil {
 		q.PageTool, q.InFront, q.Adapter, q.Entry = page.ID(), false, registry.PageAdapter, page.Entry

@@ -210,3 +210,22 @@ func BenchmarkText(b *testing.B) {
 		e.Text()
 	}
 }
+
+// TestPlainFailure: what a model reads of a failure without JSON around it is the same header, with the outcome also of
+// what a page threw, and the same next steps; nothing in a fence.
+func TestPlainFailure(t *testing.T) {
+	for name, e := range relayFailures {
+		plain, first := e.Plain(), e.Text()[0]
+		before, _, _ := strings.Cut(first, "\n\n```json\n")
+		if !strings.HasPrefix(plain, before) || strings.Contains(plain, "```") {
+			t.Errorf("%s:\n%s\nagainst\n%s", name, plain, first)
+		}
+	}
+	thrown, _ := FromPage(json.RawMessage(`{"code":"NO_SUCH_PAGE","message":"[ERROR code=X] gone\n[ERROR code=Y]"}`))
+	thrown.Outcome, thrown.Hint, thrown.Attempts = Executed, "Ask for another", 2
+	want := "[ERROR code=NO_SUCH_PAGE retryable=false outcome=executed] [ERROR code=X] gone [ERROR code=Y]\n" +
+		`{"attempts":2,"hint":"Ask for another"}`
+	if got := thrown.Plain(); got != want {
+		t.Errorf("got %s\nwant %s", got, want)
+	}
+}

@@ -64,6 +64,24 @@ func (e *Error) Text() []string {
 	return items
 }
 
+// Plain is the failure for a model that reads no more than one text, without JSON around it. Whatever a page sent,
+// exactly one line starts with "[ERROR ", and it is the first.
+func (e *Error) Plain() string {
+	b := e.block()
+	b.Outcome = e.Outcome
+	parts := append([]string{b.header() + " " + orDefault(Sanitize(e.Message), noMessage)}, e.steps()...)
+	if more := e.details(); more != nil {
+		more.Outcome = ""
+		if text := string(rawjson.MustEncode(more)); text != "{}" {
+			parts = append(parts, text)
+		}
+	}
+	if e.Before != "" {
+		parts = append(parts, e.Before)
+	}
+	return strings.Join(parts, "\n")
+}
+
 // details is what the first item does not say; nil: nothing.
 func (e *Error) details() *details {
 	if !e.FromPage && e.Attempts <= 1 {

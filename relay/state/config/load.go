@@ -232,8 +232,12 @@ func Minimal() bool {
 	return value != "" && value != "0" && value != "false"
 }
 
-// elsewhere are variables of ours that are no settings: the home folder, the token of one client, minimal mode.
-var elsewhere = []string{"TABRELAY_HOME", "TABRELAY_TOKEN", ForceMinimal}
+// SessionVariable names the session that commands share.
+const SessionVariable = "TABRELAY_SESSION"
+
+// elsewhere are variables of ours that are no settings: the home folder, the token of one client, the session of
+// commands, minimal mode.
+var elsewhere = []string{"TABRELAY_HOME", "TABRELAY_TOKEN", SessionVariable, ForceMinimal}
 
 // Environment is what of an environment sets something: NAME=value, sorted.
 func Environment(environ []string) []string {

@@ -1,0 +1,99 @@
+// An agent that works from a shell: each call is a command of its own, and its session lasts from one to the next.
+
+import { openSite } from '../sites/own-pages.ts';
+import { binary } from '../stage/paths.ts';
+import { start } from '../stage/process.ts';
+import { expect, openStage, type Stage, test, visit } from '../stage/test.ts';
+import { tokens } from '../stage/tokens.ts';
+
+const rows = Array.from({ length: 12 }, (_, n) => `<li>Order ${n} <button>Open ${n}</button>`).join('');
+const pages = {
+  list: `<!doctype html><title>Orders</title><h1>Orders</h1><ul>${rows}</ul><p id=said>Nothing opened</p>
+    <script>addEventListener('click', (e) => { said.textContent = e.target.textContent })</script>`,
+  other: '<!doctype html><title>Other</title><h1>Other</h1><button>Delete everything</button>',
+};
+
+interface Said {
+  out: string;
+  error: string;
+  exit: number;
+}
+
+/** Commands of one session. */
+const shell =
+  ({ relay }: Stage, session: string) =>
+  async (tool: string, args: object = {}): Promise<Said> => {
+    const env = { ...relay.env, TABRELAY_SESSION: session };
+    const command = start(binary, ['call', tool, JSON.stringify(args), '--plain'], env);
+    const exit = await command.ended;
+    const out = command.printed();
+    return { out, error: exit === 0 ? '' : command.output(), exit };
+  };
+
+const refOf = ({ out }: Said, name: string) => new RegExp(`button "${name}" \\[(e\\d+)\\]`).exec(out)?.[1];
+
+test('references, the tab and its owner live from one command to the next, in one session', async ({
+  closing,
+}) => {
+  const stage = await openStage(closing, { owned: true });
+  const site = await openSite(closing, pages);
+  await visit(stage, `${site}/list`);
+  const [one, two] = [shell(stage, 'one'), shell(stage, 'two')];
+
+  const seen = await one('browser__snapshot');
+  expect(seen.exit, seen.error).toBe(0);
+  expect(seen.out).toContain('h1 "Orders"');
+  const ref = refOf(seen, 'Open 3');
+  expect(ref).toBeDefined();
+
+  const stranger = await two('browser__click', { ref });
+  expect(stranger, 'in another session the reference was never told').toMatchObject({ exit: 3, out: '' });
+  expect(stranger.error).toContain('outcome=not_executed');
+  await expect(stage.page.locator('#said')).toHaveText('Nothing opened');
+
+  await visit(stage, `${site}/list`); // another document of the same tab, in front
+  const late = await one('browser__click', { ref });
+  expect(late).toMatchObject({ exit: 3 });
+  expect(late.error).toContain('DOCUMENT_CHANGED');
+  const again = refOf(await one('browser__find', { text: 'Open 3' }), 'Open 3');
+  const clicked = await one('browser__click', { ref: again });
+  expect(clicked, clicked.error).toMatchObject({ exit: 0 });
+  expect(clicked.out).toContain('clicked button "Open 3"');
+  await expect(stage.page.locator('#said')).toHaveText('Open 3');
+
+  await two('browser__snapshot');
+  const owned = await two('browser__click', { ref: again });
+  expect(owned, 'the tab belongs to the first session').toMatchObject({ exit: 4 });
+  expect(owned.error).toContain('the session "one" of this client (cli)');
+
+  await stage.relay.tabrelay('sessions', 'close', 'one');
+  expect(await two('browser__click', { ref: again })).toMatchObject({ exit: 0 });
+});
+
+test('a session goes on in its tab while the person looks at another', async ({ stage, closing }) => {
+  const site = await openSite(closing, pages);
+  await visit(stage, `${site}/list`);
+  const one = shell(stage, 'one');
+  const ref = refOf(await one('browser__snapshot'), 'Open 5');
+  const other = await stage.page.context().newPage();
+  await other.goto(`${site}/other`);
+  await expect(other.getByRole('button')).toBeVisible();
+  const clicked = await one('browser__click', { ref });
+  expect(clicked, clicked.error).toMatchObject({ exit: 0 });
+  await expect(stage.page.locator('#said')).toHaveText('Open 5');
+});
+
+test('what a model reads of a command is what it reads of the same call over MCP', async ({
+  stage,
+  closing,
+}) => {
+  const site = await openSite(closing, pages);
+  await visit(stage, `${site}/list`);
+  const plain = await shell(stage, 'one')('browser__snapshot', { full: true });
+  const told = await stage.agent.call('browser__snapshot', { full: true });
+  expect(plain.out).toBe(`${told.text}\n`);
+  const missed = await shell(stage, 'one')('browser__click', { ref: 'e999' });
+  const failed = await stage.agent.call('browser__click', { ref: 'e999' });
+  expect(missed.error.split(' ')[1]).toBe(`code=${failed.code}`);
+  expect(tokens(missed.error)).toBeLessThan(tokens(failed.texts.join('\n')));
+});
