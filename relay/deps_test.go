@@ -100,6 +100,7 @@ var only = map[string][]string{
 	},
 	"github.com/spf13/cobra": {
 		"cmd/tabrelay", "relay/capability", "relay/capability/delegation", "relay/capability/recording",
+		"relay/capability/script",
 	},
 	"go.yaml.in/yaml":         {"relay/plugin/build/promptfile.go"},
 	"github.com/itchyny/gojq": {"relay/road/result"},

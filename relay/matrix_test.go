@@ -369,6 +369,7 @@ var (
 	}
 	free = []string{"DELETE /api/v1/clients/{name}", "DELETE /api/v1/profiles/{id}", "DELETE /api/v1/grants/{id}",
 		"DELETE /api/v1/running/{id}", "DELETE /api/v1/plugins/{plugin}", "DELETE /api/v1/recordings/{profile}/{tab}",
+		"DELETE /api/v1/sessions/{name}", // of commands, each of which may call itself of that session
 		"POST /api/v1/stop", "POST /api/v1/tabs", "POST /api/v1/agents/{id}/test",
 		"POST /api/v1/agents/sessions/{id}/stop",
 		"POST /api/v1/handovers/{id}"}

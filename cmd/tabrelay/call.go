@@ -60,7 +60,7 @@ func (a *app) call() *cobra.Command {
 				return err
 			}
 			ask.TimeoutMs = timeout.Milliseconds()
-			answer, err := a.runCall(cmd.Context(), "/api/v1/tools/"+url.PathEscape(args[0])+"/call", ask)
+			answer, err := a.runCall(cmd.Context(), callPath(args[0]), ask)
 			if refused, ok := errors.AsType[*refusedFault](err); ok && ask.Plain {
 				return a.refusedPlainly(refused.fault)
 			}
@@ -100,6 +100,19 @@ func (a *app) withCallJSON(cmd *cobra.Command) {
 		"failure")
 }
 
+// callPath is where a tool is called.
+func callPath(tool string) string { return "/api/v1/tools/" + url.PathEscape(tool) + "/call" }
+
+// read reads a file, which may be a pipe, or stdin (-).
+func (a *app) read(ctx context.Context, file string) ([]byte, error) {
+	return unlessStopped(ctx, func() ([]byte, error) {
+		if file == "-" {
+			return io.ReadAll(io.LimitReader(a.in, maxArguments))
+		}
+		return os.ReadFile(file)
+	})
+}
+
 // arguments reads the arguments of a call, and adds the tab.
 func (a *app) arguments(ctx context.Context, text string, tab int) (json.RawMessage, error) {
 	from := "the arguments"
@@ -108,10 +121,10 @@ func (a *app) arguments(ctx context.Context, text string, tab int) (json.RawMess
 	switch {
 	case text == "-":
 		from = "stdin"
-		raw, err = unlessStopped(ctx, func() ([]byte, error) { return io.ReadAll(io.LimitReader(a.in, maxArguments)) })
+		raw, err = a.read(ctx, text)
 	case strings.HasPrefix(text, "@"):
 		from = text[1:]
-		raw, err = unlessStopped(ctx, func() ([]byte, error) { return os.ReadFile(from) }) // it may be a pipe
+		raw, err = a.read(ctx, from)
 	}
 	if err != nil {
 		return nil, failed("cannot read the arguments: %w", err)

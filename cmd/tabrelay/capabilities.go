@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"io"
 	"strings"
@@ -10,6 +11,7 @@ import (
 
 	"tabrelay/relay"
 	"tabrelay/relay/capability"
+	"tabrelay/relay/program/httpapi"
 	"tabrelay/relay/road/fault"
 	"tabrelay/relay/state/config"
 )
@@ -47,6 +49,13 @@ func (a *app) forCapabilities() capability.Terminal {
 				return nil, err
 			}
 			return res.Body, nil
+		},
+		Call: func(ctx context.Context, tool string, ask httpapi.Ask) (httpapi.Answer, error) {
+			return a.runCall(ctx, callPath(tool), ask)
+		},
+		CallFailed: a.printPlain, Exit: exitCode, PrintValue: a.printValue, Read: a.read,
+		Arguments: func(ctx context.Context, text string) (json.RawMessage, error) {
+			return a.arguments(ctx, text, 0)
 		},
 		Entered: a.entered,
 		Refused: func(err error) *fault.Error {

@@ -10,6 +10,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"os/exec"
 	"os/signal"
@@ -93,7 +94,7 @@ func TestScript(t *testing.T) {
 		UpdateScripts: *update,
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){"port": takePort, "await": await,
 			"letter": letter, "result": result, "exits": exits, "unzipped": unzipped, "tamper": tamper,
-			"release": release},
+			"release": release, "documented": documented},
 		Setup: furnish,
 	})
 }
@@ -222,6 +223,31 @@ func matched(ts *testscript.TestScript, pattern string) string {
 		ts.Fatalf("nothing in the output is %s", pattern)
 	}
 	return found[1]
+}
+
+// documented makes a script for sh of the command in a code block of a page: of a line of a crontab what follows the
+// times, of a unit what it starts, in the environment that it gives.
+func documented(ts *testscript.TestScript, _ bool, args []string) {
+	page, err := fs.ReadFile(repository, args[0])
+	ts.Check(err)
+	_, rest, _ := strings.Cut(string(page), "```"+args[1]+"\n")
+	block, _, found := strings.Cut(rest, "\n```")
+	if !found {
+		ts.Fatalf("%s has no block of %s", args[0], args[1])
+	}
+	var script strings.Builder
+	for line := range strings.Lines(block) {
+		key, value, _ := strings.Cut(strings.ReplaceAll(strings.TrimSpace(line), "%h", "$HOME"), "=")
+		switch fields := strings.SplitN(line, " ", 6); {
+		case args[1] == "crontab":
+			script.WriteString(strings.ReplaceAll(fields[5], `\%`, "%") + "\n")
+		case key == "Environment":
+			script.WriteString("export " + value + "\n")
+		case key == "ExecStart":
+			script.WriteString("exec " + value + "\n")
+		}
+	}
+	ts.Check(os.WriteFile(ts.MkAbs(args[2]), []byte(script.String()), 0o600))
 }
 
 // tamper changes the database of a session as somebody could who may write to the file.

@@ -237,18 +237,9 @@ func (t *terminal) report(err error) int {
 	if err == nil && t.unwritten != nil {
 		err = failed("the result could not be written: %w", t.unwritten)
 	}
-	if err == nil {
-		return exitDone
-	}
-	if said, ok := errors.AsType[silent](err); ok {
-		return int(said)
-	}
-	exit := exitFailed
-	if f, ok := errors.AsType[*failure](err); ok {
-		exit = f.exit
-	}
-	if isConfigError(err) {
-		exit = exitUsage
+	exit := exitCode(err)
+	if _, ok := errors.AsType[silent](err); ok || err == nil {
+		return exit
 	}
 	if wrong, ok := errors.AsType[*build.InvalidError](err); ok && err.Error() == wrong.Error() {
 		t.notef("%s\n", wrong.Framed())
@@ -264,6 +255,23 @@ func (t *terminal) report(err error) int {
 		}
 	}
 	return exit
+}
+
+// exitCode is that of an error.
+func exitCode(err error) int {
+	if err == nil {
+		return exitDone
+	}
+	if said, ok := errors.AsType[silent](err); ok {
+		return int(said)
+	}
+	if isConfigError(err) {
+		return exitUsage
+	}
+	if f, ok := errors.AsType[*failure](err); ok {
+		return f.exit
+	}
+	return exitFailed
 }
 
 // labelled writes a line for the person who watches, after a label in a style of its own.

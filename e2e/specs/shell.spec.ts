@@ -1,7 +1,9 @@
 // An agent that works from a shell: each call is a command of its own, and its session lasts from one to the next.
 
+import { readFile, writeFile } from 'node:fs/promises';
+import path from 'node:path';
 import { openSite } from '../sites/own-pages.ts';
-import { binary } from '../stage/paths.ts';
+import { binary, temporaryFolder } from '../stage/paths.ts';
 import { start } from '../stage/process.ts';
 import { expect, openStage, type Stage, test, visit } from '../stage/test.ts';
 import { tokens } from '../stage/tokens.ts';
@@ -96,4 +98,34 @@ test('what a model reads of a command is what it reads of the same call over MCP
   const failed = await stage.agent.call('browser__click', { ref: 'e999' });
   expect(missed.error.split(' ')[1]).toBe(`code=${failed.code}`);
   expect(tokens(missed.error)).toBeLessThan(tokens(failed.texts.join('\n')));
+});
+
+test('a script acts in the page of its session, and its report says what it did', async ({
+  stage,
+  closing,
+}) => {
+  const site = await openSite(closing, pages);
+  await visit(stage, `${site}/list`);
+  const folder = await temporaryFolder('script', closing);
+  const [script, report] = [path.join(folder, 'open.js'), path.join(folder, 'open.json')];
+  await writeFile(
+    script,
+    `const lines = (await browser.find('Open')).split('\\n')
+    for (const n of args.orders) {
+      await browser.click('button "Open ' + n + '"')
+      log('opened ' + n)
+    }
+    lines.length`,
+  );
+  const args = ['run', script, '--args', '{"orders":[2,7]}', '--report', report];
+  const run = start(binary, args, { ...stage.relay.env, TABRELAY_SESSION: 'orders' });
+  expect(await run.ended, run.output()).toBe(0);
+  expect(Number(run.printed())).toBeGreaterThanOrEqual(12);
+  await expect(stage.page.locator('#said')).toHaveText('Open 7');
+  expect(JSON.parse(await readFile(report, 'utf8'))).toMatchObject({
+    state: 'done',
+    exit: 0,
+    log: ['opened 2', 'opened 7'],
+    calls: [{ tool: 'browser__find' }, { tool: 'browser__click', count: 2 }],
+  });
 });

@@ -2,10 +2,12 @@ package capability
 
 import (
 	"context"
+	"encoding/json"
 	"io"
 
 	"github.com/spf13/cobra"
 
+	"tabrelay/relay/program/httpapi"
 	"tabrelay/relay/road/fault"
 	"tabrelay/relay/state/config"
 )
@@ -35,6 +37,16 @@ type Terminal struct {
 	Refused func(error) *fault.Error
 	// Stream asks it for an answer that goes on, which whoever reads it closes.
 	Stream func(ctx context.Context, method, path string, body any, accept string) (io.ReadCloser, error)
+	// Call calls a tool as `tabrelay call` does: with its progress, and the questions of the person at the terminal.
+	// CallFailed tells what its failure is and returns an error with the exit code that says so; Exit is an error's.
+	Call       func(ctx context.Context, tool string, ask httpapi.Ask) (httpapi.Answer, error)
+	CallFailed func(httpapi.Answer) error
+	Exit       func(error) int
+	// PrintValue prints a text as it is and another value as JSON in one line.
+	PrintValue func(json.RawMessage) error
+	// Read reads a file, or stdin for "-"; Arguments an object of JSON, which may be in a file (@FILE).
+	Read      func(ctx context.Context, file string) ([]byte, error)
+	Arguments func(ctx context.Context, text string) (json.RawMessage, error)
 	// Entered is closed once the person presses Enter from now on. Where nobody can, it stays open.
 	Entered func() <-chan struct{}
 	// Reload has the relay, where one runs, read config.json again; NoteEffect does so and says from when on a setting

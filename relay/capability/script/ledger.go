@@ -132,7 +132,7 @@ func (c calls) text() string {
 		of := calls(slices.DeleteFunc(slices.Clone(c), func(one entry) bool { return one.Outcome != outcome }))
 		if len(of) > 0 {
 			lines = append(lines, fmt.Sprintf("Calls %s: %s",
-				strings.ReplaceAll(string(outcome), "_", " "), of.named()))
+				strings.ReplaceAll(string(outcome), "_", " "), inWords(of.rows())))
 		}
 	}
 	if len(lines) == 0 {
@@ -141,10 +141,9 @@ func (c calls) text() string {
 	return strings.Join(lines, "\n")
 }
 
-// named are calls of one outcome.
-func (c calls) named() string {
+// inWords names calls, and what became of them.
+func inWords(rows []row) string {
 	var parts []string
-	rows := c.rows()
 	for _, r := range rows[:min(len(rows), mostNamed)] {
 		part := r.Tool
 		if r.Count > 1 {

@@ -16,7 +16,8 @@ const Group = "script"
 // Capability is scripts, as a program attaches it.
 var Capability = capability.Capability{
 	Name: name, Settings: section, Group: Group, Instructions: instructions,
-	Codes: codes, Situations: situations, Tables: tables,
+	Commands: []capability.Command{runCommand},
+	Codes:    codes, Situations: situations, Tables: tables,
 	New: func(core capability.Core) capability.Running {
 		s := New(core)
 		return capability.Running{

@@ -46,9 +46,9 @@ func (s *Scripts) Tools() []registry.Tool {
 // arguments are those of the tool.
 type arguments struct {
 	Script    string          `json:"script"`
-	Args      json.RawMessage `json:"args"`
-	ID        string          `json:"id"`
-	TimeoutMs int64           `json:"timeoutMs"`
+	Args      json.RawMessage `json:"args,omitempty"`
+	ID        string          `json:"id,omitempty"`
+	TimeoutMs int64           `json:"timeoutMs,omitempty"`
 }
 
 // call carries a call of the tool out.

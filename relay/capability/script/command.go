@@ -1,0 +1,192 @@
+package script
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"path/filepath"
+	"time"
+
+	"github.com/google/renameio/v2/maybe"
+	"github.com/spf13/cobra"
+
+	"tabrelay/relay/capability"
+	"tabrelay/relay/program/httpapi"
+	"tabrelay/relay/road/fault"
+)
+
+// runCommand is `tabrelay run`: relay__run from a shell.
+var runCommand = capability.Command{Heading: "Use tools", Make: func(t capability.Terminal) *cobra.Command {
+	var c command
+	cmd := &cobra.Command{
+		Use: "run FILE | -", Short: "Run a script that calls tools, and print its value", Args: cobra.ExactArgs(1),
+		Long: "Run a script that calls tools, as agents do with relay__run, and print its value: from a file, or " +
+			"from stdin (-). Its log and its calls are told on stderr.\n" +
+			"The exit code says what became of what it changes: 0 done, 3 not executed, 4 it may be tried again, " +
+			"5 unknown, 6 executed,\n" +
+			"1 when it could not be begun. --report keeps a file that says how the last run went, however it went.",
+		RunE: func(cmd *cobra.Command, args []string) error { return c.run(cmd.Context(), t, args[0]) },
+		ValidArgsFunction: func(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
+			return nil, cobra.ShellCompDirectiveDefault
+		},
+	}
+	cmd.Flags().StringVar(&c.args, "args", "", "the script's args, a JSON object: as it is, or in a file (@FILE)")
+	cmd.Flags().StringVar(&c.id, "id", "", "run it once: again with the same id and session, it answers as before")
+	cmd.Flags().DurationVar(&c.timeout, "timeout", 0, "how long it may take, for example 5m (default: scripts.timeMs)")
+	cmd.Flags().StringVar(&c.report, "report", "", "file that says how the run goes and went, as JSON")
+	return t.WithJSON(cmd)
+}}
+
+// command is one `tabrelay run`.
+type command struct {
+	args, id, report string
+	timeout          time.Duration
+}
+
+// States of a run.
+const (
+	running = "running"
+	done    = "done"
+	failed  = "failed"
+)
+
+// Report says how a run goes, or went.
+type Report struct {
+	Script  string          `json:"script"` // its file
+	ID      string          `json:"id,omitempty"`
+	State   string          `json:"state"`
+	Began   time.Time       `json:"began"`
+	Ended   *time.Time      `json:"ended,omitempty"`
+	Exit    *int            `json:"exit,omitempty"`    // the exit code
+	Outcome fault.Outcome   `json:"outcome,omitempty"` // of what it changes
+	Value   json.RawMessage `json:"value,omitempty"`
+	Log     []string        `json:"log,omitempty"`
+	Calls   []row           `json:"calls,omitempty"`
+	Error   *fault.Error    `json:"error,omitempty"`   // of the script
+	Message string          `json:"message,omitempty"` // of a failure
+}
+
+func (c *command) run(ctx context.Context, t capability.Terminal, file string) error {
+	ask, err := c.read(ctx, t, file)
+	if err != nil {
+		return err
+	}
+	r := Report{Script: file, ID: c.id, State: running, Began: time.Now().UTC().Round(0)}
+	if file != "-" {
+		if r.Script, err = filepath.Abs(file); err != nil {
+			return err
+		}
+	}
+	if err := c.keep(t, r); err != nil {
+		return err
+	}
+	answer, err := t.Call(ctx, toolName, ask)
+	refused := t.Refused(err)
+	if refused != nil {
+		answer, err = httpapi.Answer{Error: refused, Text: []string{refused.Plain()}}, nil
+	}
+	if err == nil {
+		err = r.take(t, answer)
+	}
+	r.end(t.Exit(err), err)
+	if t.JSON() {
+		if problem := t.PrintJSON(r); problem != nil {
+			return problem
+		}
+	} else if err == nil {
+		err = r.print(t)
+	}
+	return cmp.Or(c.keep(t, r), err)
+}
+
+// read makes the call of the tool.
+func (c *command) read(ctx context.Context, t capability.Terminal, file string) (ask httpapi.Ask, err error) {
+	if c.timeout != 0 && c.timeout < time.Millisecond {
+		return ask, t.Usage("", "--timeout is at least 1ms")
+	}
+	if c.args == "-" {
+		return ask, t.Usage("put it into a file: --args @FILE", "--args cannot be read from stdin")
+	}
+	text, err := t.Read(ctx, file)
+	if err != nil {
+		return ask, t.Failed("", "cannot read the script: %w", err)
+	}
+	args := arguments{Script: string(text), ID: c.id, TimeoutMs: c.timeout.Milliseconds()}
+	if c.args != "" {
+		if args.Args, err = t.Arguments(ctx, c.args); err != nil {
+			return ask, err
+		}
+	}
+	ask.Plain = true
+	ask.Arguments, err = json.Marshal(args)
+	return ask, err
+}
+
+// take takes over what the script came to, and tells a failure.
+func (r *Report) take(t capability.Terminal, answer httpapi.Answer) error {
+	var told struct {
+		Value json.RawMessage `json:"value"`
+		Log   []string        `json:"log"`
+		Calls []row           `json:"calls"`
+	}
+	from := answer.Output
+	if answer.Error != nil {
+		from = answer.Error.Data
+	}
+	if len(from) > 0 {
+		if err := json.Unmarshal(from, &told); err != nil {
+			return t.Failed("", "the relay's answer cannot be read: %w", err)
+		}
+	}
+	r.Outcome, r.Value, r.Log, r.Calls = fault.Executed, told.Value, told.Log, told.Calls
+	for _, warning := range answer.Warnings {
+		t.Notef("warning: %s\n", warning)
+	}
+	if answer.Error != nil {
+		r.Outcome, r.Error = cmp.Or(answer.Error.Outcome, fault.NotExecuted), answer.Error
+		r.Message = answer.Error.Message
+		return t.CallFailed(answer)
+	}
+	return nil
+}
+
+// end notes how the command ends.
+func (r *Report) end(exit int, err error) {
+	ended := time.Now().UTC().Round(0)
+	r.Ended, r.Exit, r.State = &ended, &exit, done
+	if err != nil {
+		r.State = failed
+		if r.Error == nil {
+			r.Message = err.Error()
+		}
+	}
+}
+
+// print tells the value, and beside it what the script logged and called.
+func (r *Report) print(t capability.Terminal) error {
+	for _, line := range r.Log {
+		t.Notef("%s\n", line)
+	}
+	if len(r.Calls) > 0 {
+		t.Notef("Calls: %s\n", inWords(r.Calls))
+	}
+	if string(r.Value) == "null" {
+		return nil
+	}
+	return t.PrintValue(r.Value)
+}
+
+// keep writes the report, where one was asked for.
+func (c *command) keep(t capability.Terminal, r Report) error {
+	if c.report == "" {
+		return nil
+	}
+	text, err := json.MarshalIndent(r, "", "  ")
+	if err == nil {
+		err = maybe.WriteFile(c.report, append(text, '\n'), 0o600)
+	}
+	if err != nil {
+		return t.Failed("", "cannot write the report: %w", err)
+	}
+	return nil
+}
