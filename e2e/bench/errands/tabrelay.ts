@@ -3,6 +3,7 @@
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import { inFull } from '../../stage/columns.ts';
 import { type Answer, Driver, type Fill } from './driver.ts';
 import { type Reader, type Thing, View } from './view.ts';
 
@@ -38,10 +39,11 @@ export class TabrelayDriver extends Driver {
   }
 
   async go(to: string): Promise<Answer> {
-    const answer = await this.#call('navigate', { to });
+    const answer = await this.#call('navigate', { to, look: true });
     this.#first = tabIn(/ in tab (\d+)$/m, answer.text);
     this.view.forget();
-    this.current = false;
+    this.view.add(lookIn(answer.text));
+    this.current = true;
     return answer;
   }
 
@@ -136,12 +138,12 @@ export class TabrelayDriver extends Driver {
   async #act(tool: string, args: Record<string, unknown>): Promise<Answer> {
     const answer = await this.#call(tool, args);
     if (answer.failed) return answer;
-    const lines = answer.text.split('\n');
-    const at = lines.findIndex((line) => line.startsWith('page '));
-    if (at >= 0) {
+    const page = lookIn(answer.text);
+    if (page === '') this.#apply(answer.text.split('\n'));
+    else {
       this.view.forget();
-      this.view.add(lines.slice(at).join('\n'));
-    } else this.#apply(lines);
+      this.view.add(page);
+    }
     this.current = true; // what an act changed is its answer
     this.#opened = tabIn(/^opened: tab (\d+) /m, answer.text) ?? this.#opened;
     return answer;
@@ -153,7 +155,7 @@ export class TabrelayDriver extends Driver {
     if (text.startsWith('changed')) this.#apply(text.split('\n'));
     else {
       this.view.forget();
-      this.view.add(text);
+      this.view.add(inFull(text));
     }
   }
 
@@ -175,6 +177,13 @@ export class TabrelayDriver extends Driver {
     if (refs === undefined) this.view.remove(line);
     else for (const ref of rangesOf(refs)) this.view.forgetThing(ref);
   }
+}
+
+// The look at the page that came, which an answer ends with.
+function lookIn(text: string): string {
+  const lines = text.split('\n');
+  const at = lines.findIndex((line) => line.startsWith('page '));
+  return at < 0 ? '' : inFull(lines.slice(at).join('\n'));
 }
 
 const tabIn = (pattern: RegExp, text: string): number | undefined => {

@@ -3,6 +3,7 @@
 
 import { asBefore, toCompare } from './asbefore.ts';
 import { changes } from './changes.ts';
+import { Columns } from './columns.ts';
 import { line } from './dom.ts';
 import { overlaps } from './drawn.ts';
 import { toldOf } from './items.ts';
@@ -88,11 +89,12 @@ function wholeLook(
   before: readonly string[] | undefined,
 ): Look {
   const known = asBefore(now, before ?? []);
+  const columns = new Columns(now);
   const part: Line[] = [];
   let left = request.characters;
   let end = request.from;
   for (let one = now[end]; one !== undefined; one = now[end]) {
-    const told = known.get(end)?.line ?? one;
+    const told = known.get(end)?.line ?? columns.tell(end, one);
     left -= told.text.length + told.depth + 1;
     if (left < 0 && part.length > 0) break;
     part.push(told);

@@ -330,7 +330,9 @@ function guard(args: object, deeds: readonly object[]): void {
 
 // Does something, and says to what: for the caller, and for who reads later what was done.
 async function named(given: read.Given, deed: Deed): Promise<Said> {
-  const on = few(fieldsOf(given).map(asSeen));
+  // What is scrolled is not pressed: what stands in it would only be repeated.
+  const say = Reflect.get(given, 'action') === 'scroll' ? page.describe : asSeen;
+  const on = few(fieldsOf(given).map(say));
   actsOn(on);
   for (const one of [given, { ref: Reflect.get(given, 'to') }])
     for (const element of elementsOf(one)) {
