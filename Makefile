@@ -18,7 +18,7 @@ PREFIX      ?= $(HOME)/.local
 .DEFAULT_GOAL := help
 .PHONY: help build install up test packages check bench nightly trace generate generated conformance extension-e2e e2e clients cross go-check ts-check \
 	go-test go-race cli ts-test fuzz soak browser applications peers clean site site-test recording \
-	release release-check snapshot workflow-check
+	release release-check snapshot workflow-check container container-check
 
 help: ## list the commands
 	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/  make \1|\2/p' $(MAKEFILE_LIST) | column -t -s '|'
@@ -220,6 +220,12 @@ release-check: generate $(RELEASE) ## build a release twice, compare every file,
 	node --import tsx packaging/snapshot.ts --twice
 	node --import tsx --test packaging/test/*.release.ts
 	RELEASED_PROGRAM=$(CURDIR)/packaging/dist/tabrelay_linux_amd64_v1/tabrelay go test -count=1 -run TestScript/upgrade ./cmd/tabrelay
+
+container: generate $(RELEASE) ## build a container's image with podman; BASE names another image with Debian
+	node --import tsx packaging/container.ts
+
+container-check: generate $(RELEASE) ## build it, start it, make a call, kill it, start it again; needs jq; ARGS for podman run
+	node --import tsx packaging/container.ts --check
 
 release: $(RELEASE) ## for the release workflow: build and upload the release of the tag that is checked out
 	node --import tsx packaging/release.ts

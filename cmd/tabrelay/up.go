@@ -288,8 +288,12 @@ func (u *upCommand) startManaged(ctx context.Context) error {
 		if words != "" {
 			words = "\nit wrote last: " + strings.ReplaceAll(words, "\n", "\n  ")
 		}
-		return failed("%w%s", err, words).hinting("everything it wrote is in " + managed.Output() +
-			"; tabrelay doctor looks at the rest")
+		hint := "everything it wrote is in " + managed.Output() + "; tabrelay doctor looks at the rest"
+		if strings.Contains(words, "zygote") || strings.Contains(words, "No usable sandbox") {
+			hint = "the system does not let Chromium make its sandbox. In a container, docs/container.md says what " +
+				"to allow;\non Debian and Ubuntu install chromium-sandbox, or allow user namespaces for it\n" + hint
+		}
+		return failed("%w%s", err, words).hinting(hint)
 	}
 	return err
 }
