@@ -43,10 +43,14 @@ class FakeSocket implements Socket {
 let sockets: FakeSocket[] = [];
 let pairing: Pairing | undefined;
 let events: string[] = [];
+let reads = 0; // of the pairing
 
 const source: LinkSource = {
   identity: async () => identity,
-  pairing: async () => pairing,
+  async pairing() {
+    reads++;
+    return pairing;
+  },
   freshProfile: async () => void events.push('fresh profile'),
 };
 
@@ -297,6 +301,12 @@ test('without pairing.json it waits for one', async () => {
   pairing = undefined;
   const link = await dialled();
   assert.equal(link.state.phase, 'unpaired');
+  const read = reads;
+  for (let ms = 0; ms < 100; ms++) {
+    mock.timers.tick(1);
+    await turn();
+  }
+  assert.equal(reads, read, 'it is not looked for without a pause');
   pairing = { address: '127.0.0.1:7', secret };
   mock.timers.tick(30_000);
   await turn();

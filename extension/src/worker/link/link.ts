@@ -119,6 +119,7 @@ export class Link {
     if (generation !== this.#generation) return;
     if (pairing === undefined) {
       this.#become('unpaired', '', 'The extension folder has no pairing.json from a relay on this machine');
+      this.#attempts++; // else it would be looked for without a pause
       return this.#again(this.#delay());
     }
     this.#pasted = pairing.pasted === true;
