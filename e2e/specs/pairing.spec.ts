@@ -103,6 +103,29 @@ test('an extension from a store finds the relay by this machine\u2019s program, 
   await expect(again.getByText(/was not found on this computer/)).toBeVisible();
 });
 
+test('a program that is gone is told as such, and one that came back is found again', async ({ closing }) => {
+  const relay = await openRelay(closing);
+  const extension = await storeEdition(relay.extension, closing);
+  const profile = await temporaryFolder('profile', closing);
+  await relay.person('native-host', 'add', '--user-data-dir', profile);
+  const registered = path.join(profile, 'NativeMessagingHosts', 'io.github.tabrelay.json');
+  const program: string = JSON.parse(await readFile(registered, 'utf8')).path;
+  const working = await readFile(program, 'utf8');
+  await writeFile(program, '#!/bin/sh\nexec /nonexistent/tabrelay "$@"\n'); // as after a package cache was cleaned
+  const panel = await openPanel(await openBrowser({ extension }, closing, profile));
+  await expect(panel.getByText(/gave no answer; it may have been moved, deleted/)).toBeVisible();
+  await expect(panel.getByText('npx tabrelay up')).toBeVisible();
+  await writeFile(program, working);
+  await expect.poll(() => relay.browsers()).toBe(1);
+
+  await panel.getByRole('button', { name: 'Settings' }).click();
+  await panel.getByRole('button', { name: 'Unpair this browser' }).click();
+  await panel.getByRole('button', { name: 'Unpair', exact: true }).click();
+  await expect.poll(() => relay.browsers()).toBe(0);
+  await panel.getByRole('button', { name: 'Pair again' }).click();
+  await expect.poll(() => relay.browsers()).toBe(1);
+});
+
 test('another extension is not told where the relay is', async ({ closing }) => {
   const relay = await openRelay(closing);
   const profile = await temporaryFolder('profile', closing);

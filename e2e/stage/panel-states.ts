@@ -243,10 +243,13 @@ export const states: readonly State[] = [
   state('program-absent', 'now', 'npx tabrelay up', {
     state: { ...data.link('unpaired', 'No pairing'), program: { phase: 'absent', message: '' } },
   }),
-  state('program-failed', 'now', /Native host has exited/, {
+  state('program-failed', 'now', /does not know this extension/, {
     state: {
       ...data.link('unpaired', 'No pairing'),
-      program: { phase: 'failed', message: 'Native host has exited.' },
+      program: {
+        phase: 'failed',
+        message: 'tabrelay’s program on this computer does not know this extension',
+      },
     },
   }),
   state('unpaired', 'settings', 'Pair again', {

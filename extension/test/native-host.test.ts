@@ -6,7 +6,10 @@ import { Paired } from '../src/worker/link/paired.ts';
 const secret = 'ab'.repeat(32);
 const found = { address: '127.0.0.1:7717', secret, running: false, version: '0.1.0' };
 
-/** Gives the extension a browser that answers as the program would; the messages are kept. */
+/**
+ * Gives the extension a browser that answers as the program would, or tells the error that is thrown; the messages are
+ * kept, and where a conversation was ended from here.
+ */
 function browser(
   t: TestContext,
   answer: ((type: string) => unknown) | undefined,
@@ -14,12 +17,27 @@ function browser(
 ): string[] {
   const asked: string[] = [];
   const before = Reflect.get(globalThis, 'chrome');
-  const sendNativeMessage = async (_name: string, { type }: { type: string }) => {
-    asked.push(type);
-    return answer?.(type);
+  const connectNative = () => {
+    const heard: ((message: unknown) => void)[] = [];
+    const ended: (() => void)[] = [];
+    return {
+      onMessage: { addListener: (listener: (message: unknown) => void) => heard.push(listener) },
+      onDisconnect: { addListener: (listener: () => void) => ended.push(listener) },
+      disconnect: () => asked.push('disconnect'),
+      async postMessage({ type }: { type: string }) {
+        asked.push(type);
+        try {
+          const said = await answer?.(type);
+          for (const listener of heard) listener(said);
+        } catch (why) {
+          Reflect.set(Reflect.get(globalThis, 'chrome').runtime, 'lastError', why);
+          for (const listener of ended) listener();
+        }
+      },
+    };
   };
   Reflect.set(globalThis, 'chrome', {
-    runtime: { getURL: () => 'data:,', ...(answer && { sendNativeMessage }) },
+    runtime: { id: 'a'.repeat(32), getURL: () => 'data:,', ...(answer && { connectNative }) },
     storage: { local: { get: async (key: string) => (key in stored ? stored : {}) } },
   });
   t.after(() => Reflect.set(globalThis, 'chrome', before));
@@ -33,11 +51,11 @@ test('the program is asked where the relay is, once while it is dialled again an
   const host = new NativeHost(() => {});
   assert.deepEqual(await host.find(), { address: '127.0.0.1:7717', secret });
   await host.find();
-  assert.deepEqual(asked, ['find']);
+  assert.deepEqual(asked, ['find', 'disconnect']);
   assert.equal(host.state.phase, 'found');
   mock.timers.tick(10_001);
   await host.find();
-  assert.deepEqual(asked, ['find', 'find']);
+  assert.deepEqual(asked, ['find', 'disconnect', 'find', 'disconnect']);
 });
 
 test('an extension that may not ask does not, and one without a program learns that', async (t) => {
@@ -51,6 +69,54 @@ test('an extension that may not ask does not, and one without a program learns t
   const alone = new NativeHost(() => {});
   assert.equal(await alone.find(), undefined);
   assert.equal(alone.state.phase, 'absent');
+});
+
+test('why Chrome could not ask the program is said in words with a next step', async (t) => {
+  for (const [said, phase, message] of [
+    ['Native host has exited.', 'absent', /may have been moved, deleted/],
+    ['Error when communicating with the native messaging host.', 'absent', /may have been moved, deleted/],
+    ['Access to the specified native messaging host is forbidden.', 'failed', /extensionIds lacks a{32}$/],
+  ] as const) {
+    browser(t, () => {
+      throw new Error(said);
+    });
+    const host = new NativeHost(() => {});
+    assert.equal(await host.find(), undefined);
+    assert.equal(host.state.phase, phase);
+    assert.match(host.state.message, message);
+  }
+});
+
+test('a program that does not answer is given up and does not stay', async (t) => {
+  mock.timers.enable({ apis: ['Date', 'setTimeout'], now: 1_000_000 });
+  t.after(() => mock.timers.reset());
+  const asked = browser(t, () => new Promise(() => {}));
+  const host = new NativeHost(() => {});
+  const dialled = host.find();
+  mock.timers.tick(10_000);
+  assert.equal(await dialled, undefined);
+  assert.match(host.state.message, /did not answer in time/);
+  assert.deepEqual(asked, ['find', 'disconnect']);
+});
+
+test('a browser that the person has unpaired leaves the program alone, and can be paired again by it', async (t) => {
+  const asked = browser(t, () => found, { unpaired: true });
+  const paired = new Paired(() => {}, new NativeHost(() => {}));
+  assert.equal(await paired.read(), undefined);
+  assert.deepEqual(asked, []);
+  assert.equal(paired.state.byItself, true);
+});
+
+test('what the program said is forgotten once another pairing counts', async (t) => {
+  const stored = {};
+  browser(t, () => found, stored);
+  const host = new NativeHost(() => {});
+  const paired = new Paired(() => {}, host);
+  await paired.read();
+  assert.equal(host.state.phase, 'found');
+  Reflect.set(stored, 'pairing', { address: '127.0.0.1:9', secret });
+  assert.equal((await paired.read())?.address, '127.0.0.1:9');
+  assert.equal(host.state.phase, 'unknown');
 });
 
 test('what the program cannot do is said, and what is no answer is not used', async (t) => {
@@ -83,7 +149,7 @@ test('the relay is started once at a time', async (t) => {
   resolve({ ...found, running: true });
   assert.equal(await first, true);
   assert.deepEqual(await host.find(), { address: '127.0.0.1:7717', secret });
-  assert.deepEqual(asked, ['start']);
+  assert.deepEqual(asked, ['start', 'disconnect']);
   assert.deepEqual(phases, ['starting', 'found']);
 });
 
@@ -96,10 +162,7 @@ test('only this machine is dialled, and what was pasted counts more than what th
   ] as const) {
     browser(t, () => answer, stored);
     const host = new NativeHost(() => {});
-    const paired = new Paired(
-      () => {},
-      () => host.find(),
-    );
+    const paired = new Paired(() => {}, host);
     assert.equal((await paired.read())?.address, address);
     assert.equal(paired.state.byItself, address === '127.0.0.1:7717');
   }

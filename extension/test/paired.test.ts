@@ -16,10 +16,8 @@ test('a read that began before the person paired again does not bring back that 
   Reflect.set(globalThis, 'chrome', { storage: { local: { get } }, runtime: { getURL } });
   t.after(() => Reflect.set(globalThis, 'chrome', before));
 
-  const paired = new Paired(
-    () => {},
-    async () => undefined,
-  );
+  const program = { possible: false, find: async () => undefined, forget: () => {} };
+  const paired = new Paired(() => {}, program);
   const early = paired.read();
   const late = await paired.read();
   release({ unpaired: true });

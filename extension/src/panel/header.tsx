@@ -151,12 +151,11 @@ function Disconnected({ state }: { state: PanelState }) {
   if (phase !== 'stopped' && (program.phase === 'found' || program.phase === 'starting'))
     return <Startable program={program} />;
   const absent = program.phase === 'absent' && phase === 'unpaired';
+  const failed = program.phase === 'failed' && phase === 'unpaired';
+  const missing = program.message || 'tabrelay’s program was not found on this computer';
   return (
     <div class="trouble connection">
-      <p>
-        {sentence(visibleLine(absent ? 'tabrelay’s program was not found on this computer' : link.message))}
-      </p>
-      {program.phase === 'failed' && <p>{sentence(visibleLine(program.message))}</p>}
+      <p>{sentence(visibleLine(absent ? missing : failed ? program.message : link.message))}</p>
       {advice[phase] !== undefined && <p>{absent ? getIt : advice[phase]}</p>}
       {commands[phase] !== undefined && (
         <pre class="command">{absent ? 'npx tabrelay up' : commands[phase]}</pre>

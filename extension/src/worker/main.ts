@@ -57,7 +57,7 @@ const marks = new Marks(changed);
 // The link to the relay.
 const profile = new OwnProfile(changed);
 const program = new NativeHost(changed);
-const paired = new Paired(changed, () => program.find());
+const paired = new Paired(changed, program);
 const identity = async (): Promise<Identity> => {
   await records.loaded;
   return {

@@ -6,6 +6,7 @@ import type { Pairing } from './handshake.ts';
 
 const name = 'io.github.tabrelay'; // under which the program registers with browsers
 const keptMs = 10_000; // an answer, while the relay is dialled again and again
+const patienceMs = { find: 10_000, start: 60_000 } as const;
 
 const isAnswer = shape({
   address: maybe(isText),
@@ -17,6 +18,30 @@ type Answer = Guarded<typeof isAnswer>;
 
 const answerless =
   'The tabrelay program of this computer gave an answer that this extension does not understand';
+const silent = 'tabrelay’s program on this computer did not answer in time';
+const ended =
+  'tabrelay’s program on this computer gave no answer; it may have been moved, deleted or damaged';
+const forbidden = () =>
+  `tabrelay’s program on this computer does not know this extension: its setting extensionIds lacks ${chrome.runtime.id}`;
+
+/** Starts the program for one message. One that is late is given up, so that it does not stay. */
+function converse(type: 'find' | 'start'): Promise<unknown> {
+  return new Promise((resolve, reject) => {
+    const port = chrome.runtime.connectNative(name);
+    const give = (settle: () => void) => {
+      clearTimeout(timer);
+      port.disconnect();
+      settle();
+    };
+    const timer = setTimeout(() => give(() => reject(new Error(silent))), patienceMs[type]);
+    port.onMessage.addListener((answer: unknown) => give(() => resolve(answer)));
+    port.onDisconnect.addListener(() => {
+      const why = chrome.runtime.lastError?.message ?? '';
+      give(() => reject(new Error(why)));
+    });
+    port.postMessage({ type });
+  });
+}
 
 export class NativeHost {
   readonly #changed: () => void;
@@ -26,6 +51,19 @@ export class NativeHost {
 
   constructor(changed: () => void) {
     this.#changed = changed;
+  }
+
+  /** Whether the program can be asked, as far as is known. */
+  get possible(): boolean {
+    return 'connectNative' in chrome.runtime && this.state.phase !== 'absent';
+  }
+
+  /** It is not what counts: something else says what to dial with. */
+  forget(): void {
+    if (this.state.phase === 'starting' || this.state.phase === 'unknown') return;
+    this.#answer = undefined;
+    this.#askedAt = 0;
+    this.#become('unknown', '');
   }
 
   /** What the program says to dial with; undefined when there is none, or it cannot say. */
@@ -45,11 +83,11 @@ export class NativeHost {
 
   async #ask(type: 'find' | 'start'): Promise<void> {
     // Without the permission, Chrome does not offer the function.
-    if (!('sendNativeMessage' in chrome.runtime)) return;
+    if (!('connectNative' in chrome.runtime)) return;
     this.#askedAt = Date.now();
     this.#answer = undefined;
     try {
-      const answer: unknown = await chrome.runtime.sendNativeMessage(name, { type });
+      const answer: unknown = await converse(type);
       if (!isAnswer(answer)) return this.#become('failed', answerless);
       if (answer.problem) {
         const { message, hint } = answer.problem;
@@ -59,8 +97,9 @@ export class NativeHost {
       this.#become('found', '');
     } catch (why) {
       const message = why instanceof Error ? why.message : String(why);
-      if (/not found/.test(message)) this.#become('absent', '');
-      else this.#become('failed', message);
+      if (/forbidden/.test(message)) this.#become('failed', forbidden());
+      else if (/not found/.test(message)) this.#become('absent', '');
+      else this.#become('absent', message === silent ? silent : ended);
     } finally {
       this.#askedAt = Date.now();
     }

@@ -15,26 +15,36 @@ async function hash(secret: string): Promise<string> {
   return toHex(await crypto.subtle.digest('SHA-256', new TextEncoder().encode(secret)));
 }
 
+/** This machine's program, as far as it matters here. */
+interface Program {
+  readonly possible: boolean;
+  find(): Promise<Pairing | undefined>;
+  forget(): void;
+}
+
 export class Paired {
   readonly #changed: () => void;
   #pairing: Pairing | undefined; // that was read last
   #reads = 0;
   state: PanelState['paired'] = { since: 0, ended: false, byItself: false };
 
-  readonly #ask: () => Promise<Pairing | undefined>;
+  readonly #program: Program;
 
-  /** Takes what asks this machine's program with what to dial. */
-  constructor(changed: () => void, ask: () => Promise<Pairing | undefined>) {
+  constructor(changed: () => void, program: Program) {
     this.#changed = changed;
-    this.#ask = ask;
+    this.#program = program;
   }
 
   /** What to dial with; undefined: there is nothing, or the person has ended the pairing. */
   async read(): Promise<Pairing | undefined> {
     const turn = ++this.#reads;
     const { [endedKey]: ended } = await chrome.storage.local.get(endedKey);
-    const pairing = await readPairing(this.#ask);
-    const byItself = pairing !== undefined && pairing.pasted !== true;
+    // A browser that the person has unpaired leaves the program alone.
+    const ask = ended === true ? async () => undefined : () => this.#program.find();
+    const pairing = await readPairing(ask);
+    if (pairing?.pasted === true) this.#program.forget();
+    const byItself =
+      pairing === undefined ? ended === true && this.#program.possible : pairing.pasted !== true;
     const found = ended === true ? undefined : pairing;
     if (turn !== this.#reads) return found; // a later read knows better
     this.#become({ since: ended === true ? 0 : this.state.since, ended: ended === true, byItself });
