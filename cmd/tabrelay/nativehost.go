@@ -157,6 +157,10 @@ func (a *app) listNativeHosts(dirs []string) error {
 
 // serveNative answers an extension whose browser has started this program.
 func (a *app) serveNative(ctx context.Context, origin string, in io.Reader, out io.Writer) error {
+	if a.interactive() {
+		return usage("browsers start tabrelay with the address of an extension, and a person does not").
+			hinting("tabrelay native-host --help")
+	}
 	var err error
 	if a.home, err = config.ResolveHome(); err != nil {
 		return err

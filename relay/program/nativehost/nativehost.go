@@ -91,24 +91,33 @@ func (h Host) Register(places []Place, replace bool) (changed []Place, err error
 		return nil, err
 	}
 	text = append(text, '\n')
+	if err := h.writeProgram(); err != nil {
+		return nil, err
+	}
+	var failures []error // one browser's folder that cannot be written is no reason to leave the others out
 	for _, place := range places {
 		before, _ := os.ReadFile(place.File) // what cannot be read is written anew
 		of, ok := programIn(before)
 		if ok && !replace && of != m.Path && exists(of) || string(before) == string(text) && place.known() {
 			continue
 		}
-		if err := os.MkdirAll(filepath.Dir(place.File), 0o700); err != nil {
-			return changed, err
-		}
-		if err := maybe.WriteFile(place.File, text, 0o600); err != nil {
-			return changed, err
-		}
-		if err := place.announce(); err != nil {
-			return changed, err
+		if err := place.write(text); err != nil {
+			failures = append(failures, fmt.Errorf("%s: %w", place.Browser, err))
+			continue
 		}
 		changed = append(changed, place)
 	}
-	return changed, h.writeProgram()
+	return changed, errors.Join(failures...)
+}
+
+func (p Place) write(manifest []byte) error {
+	if err := os.MkdirAll(filepath.Dir(p.File), 0o700); err != nil {
+		return err
+	}
+	if err := maybe.WriteFile(p.File, manifest, 0o600); err != nil {
+		return err
+	}
+	return p.announce()
 }
 
 // program is what a browser starts: a manifest cannot say with which arguments and environment.
@@ -148,7 +157,8 @@ func (h Host) Registered(places []Place) []Place {
 	})
 }
 
-// Unregister takes the host out of these places, where it is this one's, and returns where it was.
+// Unregister takes the host out of these places, where it is this one's, and returns where it was. What browsers start
+// stays for as long as one that is known still starts it.
 func (h Host) Unregister(places []Place) (gone []Place, err error) {
 	for _, place := range h.Registered(places) {
 		if err := place.retract(); err != nil {
@@ -158,6 +168,9 @@ func (h Host) Unregister(places []Place) (gone []Place, err error) {
 			return gone, err
 		}
 		gone = append(gone, place)
+	}
+	if len(h.Registered(Places(h.Home))) > 0 {
+		return gone, nil
 	}
 	return gone, os.RemoveAll(h.Home.NativeHost())
 }

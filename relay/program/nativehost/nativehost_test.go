@@ -108,6 +108,22 @@ func TestRegisterOverWhatIsNoManifest(t *testing.T) {
 	}
 }
 
+// A browser whose folder cannot be written keeps neither the others nor the program from being there.
+func TestRegisterGoesOnAfterAFailure(t *testing.T) {
+	blocked, good := In(t.TempDir()), In(t.TempDir())
+	if err := os.WriteFile(filepath.Dir(blocked.File), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	host := Host{Home: config.Home(t.TempDir()), Executable: "/bin/tabrelay", Extensions: []string{id}}
+	changed, err := host.Register([]Place{blocked, good}, false)
+	if err == nil || !strings.Contains(err.Error(), blocked.Browser+": ") {
+		t.Errorf("the failure is %v", err)
+	}
+	if len(changed) != 1 || changed[0] != good || !exists(host.program()) {
+		t.Errorf("registered is %v, the program is there: %v", changed, exists(host.program()))
+	}
+}
+
 func TestAllowedNamesOneExtension(t *testing.T) {
 	for origin, want := range map[string]bool{
 		"chrome-extension://" + id + "/":      true,
