@@ -11,6 +11,7 @@ import (
 
 	"tabrelay/relay/plugin/build"
 	"tabrelay/relay/plugin/install"
+	"tabrelay/relay/road/fault"
 	"tabrelay/relay/road/plugin"
 )
 
@@ -168,8 +169,8 @@ func (a *app) pluginIndex() *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				index, err := install.ReadIndex(a.home.Plugins())
-				if err != nil {
-					return err
+				if err != nil { // it is what is mended here
+					a.notef("%s; repositories that only it had have to be named again.\n", fault.Sanitize(err.Error()))
 				}
 				for _, r := range index.Sources {
 					args = append(args, r.Source)
@@ -189,7 +190,7 @@ func (a *app) updateIndex(ctx context.Context, from []string, registry string) e
 	for _, repository := range from {
 		r, left, err := install.UpdateIndex(ctx, a.home.Plugins(), sourceOf(repository, registry), a.progress)
 		for _, why := range left {
-			a.notef("left out: %v\n", why)
+			a.notef("left out: %s\n", fault.Sanitize(why.Error())) // its author worded a part of it
 		}
 		if err != nil {
 			failures = append(failures, misspelt(err))

@@ -108,7 +108,8 @@ func parseIndex(content []byte) (index Index, err error) {
 		r.Licence = oneLine(r.Licence)
 		for k := range r.Plugins {
 			p := &r.Plugins[k]
-			p.Version, p.DisplayName, p.Description = oneLine(p.Version), oneLine(p.DisplayName), oneLine(p.Description)
+			p.Version, p.Description = oneLine(p.Version), oneLine(p.Description)
+			p.DisplayName = cmp.Or(oneLine(p.DisplayName), p.Package) // it may have nothing that is seen
 		}
 	}
 	for _, l := range index.All() {

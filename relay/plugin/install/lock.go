@@ -180,7 +180,7 @@ func (c *Candidate) fetchLocked(ctx context.Context, npm *Config, at string, p l
 	}
 	sum, err := sha512Of(p.Integrity)
 	if err != nil {
-		return fmt.Errorf("the lock file: %w", err)
+		return fault.Hinted(err, "its author makes a newer lock file with npm install")
 	}
 	into := filepath.Join(c.dir, filepath.FromSlash(at))
 	if _, err := os.Lstat(into); err == nil {

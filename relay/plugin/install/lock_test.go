@@ -119,7 +119,7 @@ func TestALockFileIsNoWayOut(t *testing.T) {
 			`{"version":"1.0.0","integrity":"` + integrityOf([]byte("other")) + `"}}}`,
 			"leaf@1.0.0 is not the one that the lock file names"},
 		"no hash": {`"dependencies":{"leaf":"1"}`, `{"lockfileVersion":3,"packages":{"node_modules/leaf":` +
-			`{"version":"1.0.0"}}}`, "no SHA-512"},
+			`{"version":"1.0.0"}}}`, "lock file: there is no SHA-512"},
 		"a package that is not locked": {`"dependencies":{"leaf":"1"}`, `{"lockfileVersion":3,"packages":{}}`,
 			"does not have leaf, which it needs"},
 		"a name that leads out": {`"dependencies":{"../../leaf":"1"}`, `{"lockfileVersion":3,"packages":` +

@@ -151,7 +151,7 @@ func sha512Of(integrity string) ([]byte, error) {
 			return sum, nil
 		}
 	}
-	return nil, errors.New("the registry gives no SHA-512 for it, so that its content cannot be verified")
+	return nil, errors.New("there is no SHA-512 for it, so that its content cannot be verified")
 }
 
 func integrityOf(tarball []byte) string {
