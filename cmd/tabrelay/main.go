@@ -92,7 +92,7 @@ func (a *app) commands() *cobra.Command {
 	group(root, "Run", a.up(), a.serve(), a.down(), a.status(), a.doctor(), a.logs(), a.events(), a.service(),
 		a.nativeHost(),
 		a.uninstall())
-	group(root, "Connect agents", a.mcp(), a.connect(), a.disconnect(), a.clients(), a.pair())
+	group(root, "Connect agents", a.mcp(), a.connect(), a.disconnect(), a.skill(), a.clients(), a.pair())
 	group(root, "Decide", a.permit(), a.pause(), a.resume(), a.config(), a.audit())
 	group(root, "Use tools", a.tools(), a.call(), a.sessions(), a.tabs(), a.profiles(), a.deadLetters())
 	group(root, "Write plugins", a.plugin())

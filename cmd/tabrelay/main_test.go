@@ -94,7 +94,7 @@ func TestScript(t *testing.T) {
 		UpdateScripts: *update,
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){"port": takePort, "await": await,
 			"letter": letter, "result": result, "exits": exits, "unzipped": unzipped, "tamper": tamper,
-			"release": release, "documented": documented},
+			"release": release, "documented": documented, "plugin-skill": pluginSkill},
 		Setup: furnish,
 	})
 }
@@ -225,10 +225,14 @@ func matched(ts *testscript.TestScript, pattern string) string {
 	return found[1]
 }
 
-// documented makes a script for sh of the command in a code block of a page: of a line of a crontab what follows the
-// times, of a unit what it starts, in the environment that it gives.
+// documented makes a script for sh of a code block of a page, which is one of the documentation or a file of the
+// session: of a line of a crontab what follows the times, of a unit what it starts, in the environment that it gives,
+// of anything else each line.
 func documented(ts *testscript.TestScript, _ bool, args []string) {
 	page, err := fs.ReadFile(repository, args[0])
+	if errors.Is(err, fs.ErrNotExist) {
+		page, err = os.ReadFile(ts.MkAbs(args[0]))
+	}
 	ts.Check(err)
 	_, rest, _ := strings.Cut(string(page), "```"+args[1]+"\n")
 	block, _, found := strings.Cut(rest, "\n```")
@@ -238,9 +242,11 @@ func documented(ts *testscript.TestScript, _ bool, args []string) {
 	var script strings.Builder
 	for line := range strings.Lines(block) {
 		key, value, _ := strings.Cut(strings.ReplaceAll(strings.TrimSpace(line), "%h", "$HOME"), "=")
-		switch fields := strings.SplitN(line, " ", 6); {
+		switch {
 		case args[1] == "crontab":
-			script.WriteString(strings.ReplaceAll(fields[5], `\%`, "%") + "\n")
+			script.WriteString(strings.SplitN(line, " ", 6)[5] + "\n")
+		case args[1] != "ini":
+			script.WriteString(line)
 		case key == "Environment":
 			script.WriteString("export " + value + "\n")
 		case key == "ExecStart":
@@ -248,6 +254,17 @@ func documented(ts *testscript.TestScript, _ bool, args []string) {
 		}
 	}
 	ts.Check(os.WriteFile(ts.MkAbs(args[2]), []byte(script.String()), 0o600))
+}
+
+// pluginSkill is the skill that the plugin of Claude Code brings; with -update it becomes the one that is in SKILL.md.
+func pluginSkill(ts *testscript.TestScript, _ bool, args []string) {
+	const file = "packaging/claude-code/skills/tabrelay/SKILL.md"
+	if *update {
+		ts.Check(os.WriteFile(filepath.Join("../..", file), []byte(ts.ReadFile("SKILL.md")), 0o644))
+	}
+	text, err := fs.ReadFile(repository, file)
+	ts.Check(err)
+	ts.Check(os.WriteFile(ts.MkAbs(args[0]), text, 0o600))
 }
 
 // tamper changes the database of a session as somebody could who may write to the file.

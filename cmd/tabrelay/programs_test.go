@@ -138,6 +138,10 @@ func connectBrowser(ctx context.Context, home config.Home, profile string,
 		Label: "Chrome 1", ProfileID: profile,
 		Tabs: []wire.Tab{{ID: 1, WindowID: 1, URL: status.Demo, Title: "demo", Active: true, Focused: true,
 			Status: "complete"}}, Answer: answer,
+		Command: func(c *wire.Command) *wire.Reply { // a tab that is opened is the one there is
+			return &wire.Reply{ID: c.ID, OK: true,
+				Result: json.RawMessage(`{"tabId":1,"windowId":1,"status":"complete"}`)}
+		},
 	})
 }
 

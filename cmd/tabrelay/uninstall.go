@@ -126,6 +126,10 @@ func (r *removal) addClients(keep bool) error {
 		case found:
 			r.leave("the entry of %s, which is for the relay of %s", client.Title, entryHome(entry))
 		}
+		if client.HasSkill(env) {
+			r.add(func(context.Context) error { return client.RemoveSkill(env) }, "the skill of %s in %s", client.Title,
+				client.SkillFile(env))
+		}
 		copied, found := client.Backup(env)
 		switch {
 		case !found:

@@ -4,7 +4,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { openSite } from '../sites/own-pages.ts';
 import { binary, temporaryFolder } from '../stage/paths.ts';
-import { start } from '../stage/process.ts';
+import { run, start } from '../stage/process.ts';
 import { expect, openStage, type Stage, test, visit } from '../stage/test.ts';
 import { tokens } from '../stage/tokens.ts';
 
@@ -118,9 +118,9 @@ test('a script acts in the page of its session, and its report says what it did'
     lines.length`,
   );
   const args = ['run', script, '--args', '{"orders":[2,7]}', '--report', report];
-  const run = start(binary, args, { ...stage.relay.env, TABRELAY_SESSION: 'orders' });
-  expect(await run.ended, run.output()).toBe(0);
-  expect(Number(run.printed())).toBeGreaterThanOrEqual(12);
+  const opens = start(binary, args, { ...stage.relay.env, TABRELAY_SESSION: 'orders' });
+  expect(await opens.ended, opens.output()).toBe(0);
+  expect(Number(opens.printed())).toBeGreaterThanOrEqual(12);
   await expect(stage.page.locator('#said')).toHaveText('Open 7');
   expect(JSON.parse(await readFile(report, 'utf8'))).toMatchObject({
     state: 'done',
@@ -128,4 +128,31 @@ test('a script acts in the page of its session, and its report says what it did'
     log: ['opened 2', 'opened 7'],
     calls: [{ tool: 'browser__find' }, { tool: 'browser__click', count: 2 }],
   });
+});
+
+test('each line of the skill runs in a real page', async ({ stage, closing }) => {
+  const buttons = Array.from({ length: 11 }, (_, n) => `<button>Save ${n}</button>`).join('');
+  const field = '<input aria-label="Name" oninput="said.textContent = value">';
+  const site = await openSite(closing, {
+    form: `<!doctype html><title>Form</title><h1>Form</h1>${buttons}${field}<p id=said></p>`,
+  });
+  const folder = await temporaryFolder('skill', closing);
+  const home = { HOME: folder, CODEX_HOME: folder };
+  await run(binary, ['skill', '--install', 'codex'], { ...stage.relay.env, ...home });
+  const skill = await readFile(path.join(folder, '.agents/skills/tabrelay/SKILL.md'), 'utf8');
+  const lines = /```sh\n(.+?)```/s.exec(skill)?.[1] ?? '';
+  expect(lines.split('\n').length).toBeGreaterThan(12);
+  const env = {
+    ...stage.relay.env,
+    PATH: `${path.dirname(binary)}:${process.env.PATH}`,
+    TABRELAY_SESSION: 'skill',
+  };
+  const opened = stage.page.context().waitForEvent('page');
+  const script = `cd ${folder}\n${lines.replace('https://example.com/', `${site}/form`)}`;
+  const commands = start('sh', ['-ec', script], env);
+  const page = await opened;
+  expect(await commands.ended, commands.output()).toBe(0);
+  expect(commands.printed()).toContain('textbox "Name" [e12]');
+  await expect(page.locator('#said')).toHaveText('Ann');
+  expect(tokens(skill), 'an agent pays for it once').toBeLessThan(1000);
 });

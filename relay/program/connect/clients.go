@@ -16,8 +16,9 @@ type Client struct {
 	Restart string // what a person does so that it reads its configuration again
 
 	file  func(Environment) string
-	path  []string // of the object that entries are members of
-	toml  bool     // the file is TOML, not JSON
+	skill func(Environment) string // the folder of its skills; nil: it reads none
+	path  []string                 // of the object that entries are members of
+	toml  bool                     // the file is TOML, not JSON
 	entry func(Server) any
 	parse func([]byte) Server // reads an entry back; what it does not understand stays empty
 }
@@ -62,6 +63,9 @@ var Clients = []Client{
 			}
 			return filepath.Join(e.Home, ".claude.json")
 		},
+		skill: func(e Environment) string {
+			return filepath.Join(cmp.Or(e.Getenv("CLAUDE_CONFIG_DIR"), filepath.Join(e.Home, ".claude")), "skills")
+		},
 		entry: typed("stdio"), parse: parsePlain,
 	},
 	{
@@ -77,18 +81,21 @@ var Clients = []Client{
 			dir := cmp.Or(e.Getenv("CODEX_HOME"), filepath.Join(e.Home, ".codex"))
 			return filepath.Join(dir, "config.toml")
 		},
+		skill: func(e Environment) string { return filepath.Join(e.Home, ".agents", "skills") },
 		entry: codex, parse: parsePlain,
 	},
 	{
 		Name: "cursor", Title: "Cursor", path: []string{"mcpServers"},
 		Restart: "restart Cursor, or switch the server on under Settings, MCP",
 		file:    func(e Environment) string { return filepath.Join(e.Home, ".cursor", "mcp.json") },
+		skill:   func(e Environment) string { return filepath.Join(e.Home, ".cursor", "skills") },
 		entry:   plain, parse: parsePlain,
 	},
 	{
 		Name: "gemini", Title: "Gemini CLI", path: []string{"mcpServers"},
 		Restart: "start a new Gemini CLI session; /mcp shows the server",
 		file:    func(e Environment) string { return filepath.Join(e.Home, ".gemini", "settings.json") },
+		skill:   func(e Environment) string { return filepath.Join(e.Home, ".gemini", "skills") },
 		entry:   plain, parse: parsePlain,
 	},
 	{
@@ -102,12 +109,17 @@ var Clients = []Client{
 			}
 			return file
 		},
+		skill: func(e Environment) string {
+			dir := cmp.Or(e.Getenv("XDG_CONFIG_HOME"), filepath.Join(e.Home, ".config"))
+			return filepath.Join(dir, "opencode", "skills")
+		},
 		entry: opencode, parse: parseOpencode,
 	},
 	{
 		Name: "vscode", Title: "VS Code", path: []string{"servers"},
 		Restart: "run “Developer: Reload Window” in VS Code, then start the server from “MCP: List Servers”",
 		file:    func(e Environment) string { return filepath.Join(e.Config, "Code", "User", "mcp.json") },
+		skill:   func(e Environment) string { return filepath.Join(e.Home, ".copilot", "skills") },
 		entry:   typed("stdio"), parse: parsePlain,
 	},
 	{
