@@ -66,7 +66,7 @@ beforeEach(async () => {
     {
       loaded,
       epoch,
-      putInto: async (documentId) => void frames.add(documentId),
+      recordFrame: async (documentId) => void frames.add(documentId),
       hasFrame: (documentId) => frames.has(documentId),
     },
     { reached: async () => true },
@@ -114,14 +114,14 @@ test('an adapter of a plugin that is gone or changed is unloaded once, and begin
     ['kept', 'first'],
     ['changed', 'second'],
   ]);
-  for (let time = 0; time < 2; time++) bridge.retireOthers((name) => installed.get(name));
+  for (let time = 0; time < 2; time++) bridge.unloadOutdated((name) => installed.get(name));
   assert.deepEqual(unloaded(), [
     { type: 'unload', plugin: 'changed', hash: 'first' },
     { type: 'unload', plugin: 'gone', hash: 'first' },
   ]);
   assert.ok(has('changed'), 'a call of the version before may be on its way');
 
-  bridge.retireOthers(() => 'first');
+  bridge.unloadOutdated(() => 'first');
   assert.deepEqual(['kept', 'changed', 'gone'].map(has), [true, false, false]);
   assert.equal(unloaded().length, 2);
 });
@@ -147,7 +147,7 @@ test('a frame that its page has written has a bridge only where one was put into
     frames.clear();
     connect({ url, frameId: 2 });
     assert.deepEqual(bridges.of(1), [], url);
-    await bridges.admit('D');
+    await bridges.allowFrame('D');
     const port = connect({ url, frameId: 2 });
     assert.equal(bridges.of(1).length, 1, url);
     port.disconnect();
@@ -157,7 +157,7 @@ test('a frame that its page has written has a bridge only where one was put into
 test('a bridge may say another path, never another origin', () => {
   connect({ says: 'http://other.test/' });
   assert.equal(bridges.top(1)?.url, 'http://demo.test/');
-  bridges.top(1)?.moved('http://demo.test/elsewhere');
+  bridges.top(1)?.updateUrl('http://demo.test/elsewhere');
   assert.equal(bridges.top(1)?.url, 'http://demo.test/elsewhere');
 });
 

@@ -112,10 +112,10 @@ test('a document that went without a word about its tab has changed', () => {
 test('an abandoned write occupies its tab until its own end, from its own document', async () => {
   const call = inflight.admit(frame('a'), bridge, 'started');
   inflight.refuse(call, 'TIMEOUT', 'm');
-  assert.equal(inflight.occupied(1), true);
-  assert.equal(inflight.occupied(2), false);
+  assert.equal(inflight.hasAbandonedWrite(1), true);
+  assert.equal(inflight.hasAbandonedWrite(2), false);
   let free: boolean | undefined;
-  inflight.whenFree(1).then((is) => {
+  inflight.whenNoAbandonedWrite(1).then((is) => {
     free = is.free;
   });
   const end = { ending: { status: 'returned', value: '1' }, place: { origin: 'o', durationMs: 1 } } as const;
@@ -131,20 +131,20 @@ test('an abandoned write occupies its tab until its own end, from its own docume
 test('after the grace a tab stays busy for writes', async () => {
   inflight.refuse(inflight.admit(frame('a'), bridge, 'started'), 'TIMEOUT', 'm');
   let free: boolean | undefined;
-  inflight.whenFree(1).then((is) => {
+  inflight.whenNoAbandonedWrite(1).then((is) => {
     free = is.free;
   });
   mock.timers.tick(2000);
   await settle();
   assert.equal(free, false);
   mock.timers.tick(3000);
-  assert.deepEqual(await inflight.whenFree(1), { free: false, givenUpMs: 5000 });
+  assert.deepEqual(await inflight.whenNoAbandonedWrite(1), { free: false, givenUpMs: 5000 });
   bridge.gone = true;
-  inflight.forget(bridge);
-  assert.equal((await inflight.whenFree(1)).free, true);
+  inflight.documentGone(bridge);
+  assert.equal((await inflight.whenNoAbandonedWrite(1)).free, true);
 });
 
 test('an abandoned read occupies nothing', () => {
   inflight.refuse(inflight.admit(frame('a', false), bridge, 'started'), 'TIMEOUT', 'm');
-  assert.equal(inflight.occupied(1), false);
+  assert.equal(inflight.hasAbandonedWrite(1), false);
 });

@@ -19,7 +19,7 @@ beforeEach(() => {
   });
   injector = new Injector(
     new Bridges(
-      { loaded: Promise.resolve(), epoch: 'e', putInto: async () => {}, hasFrame: () => false },
+      { loaded: Promise.resolve(), epoch: 'e', recordFrame: async () => {}, hasFrame: () => false },
       { reached: async () => true },
     ),
   );
@@ -32,7 +32,7 @@ afterEach(() => {
 
 test('a page for which Chrome never answers is not waited for, and the next call tries anew', async () => {
   for (const attempt of [1, 2]) {
-    const refused = assert.rejects(injector.bridge(1), { code: 'TAB_UNRESPONSIVE' });
+    const refused = assert.rejects(injector.ensureBridge(1), { code: 'TAB_UNRESPONSIVE' });
     mock.timers.tick(12_000);
     await refused;
     assert.equal(injected, attempt);
@@ -42,5 +42,8 @@ test('a page for which Chrome never answers is not waited for, and the next call
 test('a site that a policy keeps extensions off is told as that', async () => {
   const why = 'This page cannot be scripted due to an ExtensionsSettings policy.';
   chrome.scripting.executeScript = () => Promise.reject(new Error(why));
-  await assert.rejects(injector.bridge(1), { code: 'INJECTION_FAILED', message: /^A policy of who manages/ });
+  await assert.rejects(injector.ensureBridge(1), {
+    code: 'INJECTION_FAILED',
+    message: /^A policy of who manages/,
+  });
 });

@@ -160,14 +160,14 @@ test('the panel is told what became of a string', async () => {
     paired: () => phases.push('dials'),
     changed: () => phases.push(pairer.state.phase),
   });
-  await pairer.take('nonsense');
+  await pairer.pairWith('nonsense');
   assert.match(pairer.state.message, /tabrelay pair/);
-  await pairer.take(`${address}/${code}`);
+  await pairer.pairWith(`${address}/${code}`);
   assert.match(pairer.state.message, /could not prove/);
   known = code;
-  await Promise.all([pairer.take(`${address}/${code}`), pairer.take(`${address}/${code}`)]);
+  await Promise.all([pairer.pairWith(`${address}/${code}`), pairer.pairWith(`${address}/${code}`)]);
   counts = false;
-  await pairer.take(`${address}/${code}`);
+  await pairer.pairWith(`${address}/${code}`);
   assert.match(pairer.state.message, /loaded from tabrelay’s folder/);
   assert.deepEqual(kept, [
     { address, secret },

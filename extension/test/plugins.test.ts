@@ -118,7 +118,7 @@ test('the version before the current one is still known, and the one to come is 
   const [one, two, three] = ['1', '2', '3'].map((digit) => plugin('tea', { hash: digit.repeat(64) }));
   assert.ok(one && two && three);
   await plugins.replace([one]);
-  const coming = plugins.coming('tea', two.hash);
+  const coming = plugins.awaitVersion('tea', two.hash);
   await plugins.replace([one]); // not this one
   await plugins.replace([two]);
   assert.equal(await coming, two);
@@ -129,7 +129,7 @@ test('the version before the current one is still known, and the one to come is 
   await plugins.replace([]);
   assert.equal(plugins.version('tea', two.hash), undefined);
   mock.timers.enable({ apis: ['setTimeout'] });
-  const never = plugins.coming('tea', one.hash);
+  const never = plugins.awaitVersion('tea', one.hash);
   mock.timers.tick(1000);
   mock.timers.reset();
   await plugins.replace([two]);

@@ -4,7 +4,7 @@ import { Consoles } from '../src/capabilities/resources/consoles.ts';
 import { cut, readTab } from '../src/capabilities/resources/reading.ts';
 import type { FromBridge } from '../src/shared/bridge-messages.ts';
 import { Bridge } from '../src/worker/documents/bridges.ts';
-import { inTime, Unreadable, unreadable } from '../src/worker/documents/unreadable.ts';
+import { inTime, toUnreadable, Unreadable } from '../src/worker/documents/unreadable.ts';
 
 const page = { url: 'https://a.example/', origin: 'https://a.example', title: 'A', contentType: 'text/html' };
 const frame = (text: string, start = 0, total = text.length) => ({ ...page, text, start, total });
@@ -38,12 +38,12 @@ test('what Chrome says becomes a code and a sentence without an address', () => 
     ['Something new about https://a.example/?token=secret', 'INJECTION_FAILED'],
   ];
   for (const [saying, code] of sayings) {
-    const why = unreadable(new Error(saying));
+    const why = toUnreadable(new Error(saying));
     assert.equal(why.code, code, saying);
     assert.doesNotMatch(why.message, /secret|http/);
   }
   const own = new Unreadable('TAB_CHANGED', 'own words');
-  assert.equal(unreadable(own), own);
+  assert.equal(toUnreadable(own), own);
 });
 
 const injected = (results: unknown[]) => {
@@ -98,7 +98,7 @@ function consolesOf(kept: Record<string, unknown> = {}, since = 1000) {
   const consoles = new Consoles({
     bridges: { top: () => undefined },
     injector: {
-      bridge: async () => {
+      ensureBridge: async () => {
         asked.push('inject');
         return bridge;
       },

@@ -71,7 +71,7 @@ beforeEach(() => {
   const port = { postMessage: (message: unknown) => void sent.push(message) };
   bridge = Reflect.construct(Bridge, [port, tabId, 'D', 0]);
   const bridges = { top: () => bridge };
-  recorder = new Recorder({ bridges, injector: { bridge: async () => bridge } });
+  recorder = new Recorder({ bridges, injector: { ensureBridge: async () => bridge } });
 });
 
 afterEach(() => {
@@ -130,7 +130,10 @@ test('a document that still believes to be recorded is told otherwise', () => {
 
 test('a badge that an earlier worker left is taken down', async () => {
   badge = 'REC';
-  const begun = new Recorder({ bridges: { top: () => bridge }, injector: { bridge: async () => bridge } });
+  const begun = new Recorder({
+    bridges: { top: () => bridge },
+    injector: { ensureBridge: async () => bridge },
+  });
   await new Promise(setImmediate);
   assert.equal(badge, '');
   await begun.start(tabId, origin, 60_000, true);

@@ -33,9 +33,9 @@ test('a seen call and its outcome survive, until they are acknowledged', async (
   const store = memory();
   const before = new Records(store);
   await before.loaded;
-  await before.seen('a', place);
-  await before.seen('b', { ...place, tabId: 2 });
-  before.keep('a', 'outcome of a');
+  await before.recordSent('a', place);
+  await before.recordSent('b', { ...place, tabId: 2 });
+  before.recordOutcome('a', 'outcome of a');
   const after = new Records(store);
   await after.loaded;
   assert.deepEqual(after.get('b'), { ...place, tabId: 2 });
@@ -48,7 +48,7 @@ test('a read leaves no trace', async () => {
   const store = memory();
   const records = new Records(store);
   await records.loaded;
-  records.keep('read', 'outcome');
+  records.recordOutcome('read', 'outcome');
   assert.deepEqual(Object.keys(store.items), ['epoch']);
 });
 
@@ -56,16 +56,16 @@ test('large outcomes, and more than 4 MiB of them, stay in the page', async () =
   const store = memory();
   const records = new Records(store);
   await records.loaded;
-  await records.seen('large', place);
-  records.keep('large', 'x'.repeat(65 * 1024));
+  await records.recordSent('large', place);
+  records.recordOutcome('large', 'x'.repeat(65 * 1024));
   assert.equal([...records.outcomes()].length, 0);
   for (let i = 0; i < 70; i++) {
-    await records.seen(`call ${i}`, place);
-    records.keep(`call ${i}`, 'x'.repeat(64 * 1024));
+    await records.recordSent(`call ${i}`, place);
+    records.recordOutcome(`call ${i}`, 'x'.repeat(64 * 1024));
   }
   assert.equal([...records.outcomes()].length, 64);
   records.forget(['call 0']);
-  records.keep('call 69', 'x'.repeat(64 * 1024));
+  records.recordOutcome('call 69', 'x'.repeat(64 * 1024));
   assert.equal([...records.outcomes()].length, 64);
 });
 

@@ -40,8 +40,8 @@ test('a request goes out as one frame, and its answer comes back parsed', async 
     path: '/api/v1/paused',
   });
   assert.equal(sent?.payload, '{"paused":true}');
-  requests.hear({ type: 'response', id: 'f'.repeat(32), status: 500 }, ''); // nobody's
-  requests.hear({ type: 'response', id: link.lastId, status: 200 }, '{"paused":true}');
+  requests.handleResponse({ type: 'response', id: 'f'.repeat(32), status: 500 }, ''); // nobody's
+  requests.handleResponse({ type: 'response', id: link.lastId, status: 200 }, '{"paused":true}');
   assert.deepEqual(await answer, { status: 200, body: { paused: true } });
 });
 
@@ -49,7 +49,7 @@ test('a request without a body has no payload, an answer without one is null', a
   const { link, requests } = setUp();
   const answer = requests.ask('GET', '/api/v1/status');
   assert.equal(link.sent[0]?.payload, undefined);
-  requests.hear({ type: 'response', id: link.lastId, status: 204 }, '');
+  requests.handleResponse({ type: 'response', id: link.lastId, status: 204 }, '');
   assert.deepEqual(await answer, { status: 204, body: null });
 });
 
@@ -58,8 +58,8 @@ test('answers find their requests in any order', async () => {
   const first = requests.ask('GET', '/api/v1/tabs');
   const firstId = link.lastId;
   const second = requests.ask('GET', '/api/v1/clients');
-  requests.hear({ type: 'response', id: link.lastId, status: 200 }, '2');
-  requests.hear({ type: 'response', id: firstId, status: 200 }, '1');
+  requests.handleResponse({ type: 'response', id: link.lastId, status: 200 }, '2');
+  requests.handleResponse({ type: 'response', id: firstId, status: 200 }, '1');
   assert.deepEqual([(await first).body, (await second).body], [1, 2]);
 });
 

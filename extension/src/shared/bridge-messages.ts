@@ -1,4 +1,4 @@
-// What the worker and a resident bridge say to each other over their port, drawn in one place.
+// The messages between the worker and a resident bridge over their port.
 //
 //   bridge                                   worker
 //     hello {epoch, url, late, …}        -->          on every connect, also after the worker died
@@ -137,7 +137,7 @@ const isOutcomeMessage = shape({
 });
 export type OutcomeMessage = Guarded<typeof isOutcomeMessage>;
 
-/** What a followed call brought besides its outcome. */
+/** Console output or an uncaught error of a followed call. */
 const isFollowed = shape({
   type: exactly('followed'),
   id: isText,
@@ -150,7 +150,7 @@ const isFollowed = shape({
 });
 export type Followed = Guarded<typeof isFollowed>;
 
-/** Bridge to worker, by type: one look finds the guard, as most messages are outcomes. */
+/** The guards of messages from bridge to worker, by type. */
 const fromBridge = {
   outcome: isOutcomeMessage,
   followed: isFollowed,

@@ -1,8 +1,8 @@
-// Type guards for what crosses a border inside the extension: between worker and bridge, and between worlds.
+// Type guards for messages inside the extension: between worker and bridge, and between worlds.
 import { isArray, isFiniteNumber, keysOf } from './primordials.ts';
 
 export type Guard<T> = (value: unknown) => value is T;
-/** What a guard guards. */
+/** The type of the values that a guard accepts. */
 export type Guarded<G> = G extends Guard<infer T> ? T : never;
 
 export const isText: Guard<string> = (value): value is string => typeof value === 'string';
@@ -25,7 +25,7 @@ export function optional<T>(guard: Guard<T>): Guard<T | undefined> {
   return (value): value is T | undefined => value === undefined || guard(value);
 }
 
-/** Go leaves a field out, or writes null, where there is nothing. */
+/** Accepts null and undefined, too: Go omits an empty field, or encodes it as null. */
 export function maybe<T>(guard: Guard<T>): Guard<T | null | undefined> {
   return (value): value is T | null | undefined => value === undefined || value === null || guard(value);
 }
@@ -47,7 +47,7 @@ export function either<const Guards extends readonly Guard<unknown>[]>(
   };
 }
 
-/** Guards an object that has values of one kind, under whatever names. */
+/** Guards an object whose values all pass the guard, whatever their names. */
 export function recordOf<T>(guard: Guard<T>): Guard<Record<string, T>> {
   return (value): value is Record<string, T> => {
     if (!isRecord(value)) return false;
@@ -60,7 +60,7 @@ export function recordOf<T>(guard: Guard<T>): Guard<Record<string, T>> {
   };
 }
 
-/** The fields that may be left out. */
+/** The names of the fields whose guard accepts undefined. */
 type Lacking<Fields> = {
   [Key in keyof Fields]: unknown extends Guarded<Fields[Key]>
     ? never

@@ -1,5 +1,5 @@
-// What a document is asked to do, and what it reports. The same shapes cross the worker's port and the port into
-// the main world.
+// The order that a document gets for a call, and what it reports. The same shapes cross the worker's port and the
+// port into the main world.
 import type { CallFrame } from '../protocol/frames.generated.ts';
 import {
   either,
@@ -16,7 +16,7 @@ import {
   shape,
 } from './guards.ts';
 
-/** What a document gets of a call's frame as it is. */
+/** The members of the call frame that a document gets unchanged. */
 const asked = {
   id: isText,
   correlationId: optional(isText), // which people see, where id is a later attempt's own
@@ -29,25 +29,25 @@ const asked = {
   progressExtends: isFlag,
   maxResultBytes: isNumber,
   maxBytes: optional(isNumber), // up to which a result reaches the agent whole
-  secret: optional(isFlag), // the settings are not for a page that ran scripts before the adapter came
+  secret: optional(isFlag), // the settings must not be given to a page that ran scripts before the adapter
   trace: optional(isFlag), // a thrown error names its place
   progressPattern: optional(isText), // a regular expression: lines of the page's console that are progress
 } satisfies { [Field in keyof CallFrame]?: Guard<CallFrame[Field]> };
 
-/** One tool call as the document gets it. What its frame has besides is for the worker. Times are what is left. */
+/** One tool call as the document gets it. Times are what is left. */
 export const isCallOrder = shape({
   ...asked,
   args: isText, // JSON text, parsed where the tool runs
   settings: optional(isRecord),
   main: optional(isFlag), // the plugin's adapter is one of the main world
-  anywhere: optional(isFlag), // the worker has seen to it that the document is one for this call
+  anywhere: optional(isFlag), // the worker has checked the document: its address need not match
   matches: listOf(isText),
   excludes: listOf(isText),
-  follow: optional(isText), // somebody works on the plugin, whose file this is
+  follow: optional(isText), // the plugin's file, where its author follows the calls
 });
 export type CallOrder = Guarded<typeof isCallOrder>;
 
-/** Whether the handler ran: not at all, to its end, or begun with no end seen. */
+/** Whether the handler ran: not at all, to its end, or it is unknown. */
 const isOutcome = exactly('not_executed', 'executed', 'unknown');
 export type Outcome = Guarded<typeof isOutcome>;
 

@@ -1,4 +1,4 @@
-// What the worker tells the panel.
+// The worker's state as the panel gets it.
 import { exactly, type Guard, isFlag, isNumber, isText, shape } from './guards.ts';
 
 export interface PanelState {

@@ -1,20 +1,20 @@
 // The service worker. Chrome may end it at any moment and starts it again for an event, so every listener is added
 // here, in the first turn, and what must survive is in calls/records.ts or in a bridge.
 //
-// From top to bottom: each object is made of those above it. What comes to them later comes as an event; who hears of
-// which is set once, below all of them.
+// Each object is made of those above it. What it gets from those below it comes as events, whose listeners are set
+// once, at the end.
 
 import { inWorker } from '../capabilities/worker.ts';
 import type { FromExtension } from '../protocol/frames.generated.ts';
 import { bundleHash } from './bundle.ts';
-import { letGo } from './calls/debugger.ts';
+import { requireAwake, whyBlocked } from './calls/blocked.ts';
+import { uncoverLeftovers } from './calls/cover.ts';
+import { detachLeftovers } from './calls/debugger.ts';
 import { Documents } from './calls/documents.ts';
-import { showAgain } from './calls/hiding.ts';
 import { Departures, Inflight } from './calls/inflight.ts';
 import { Invocations } from './calls/invoke.ts';
 import { Outcomes, Records } from './calls/records.ts';
 import { Recovery } from './calls/recover.ts';
-import { needAwake, standstillOf } from './calls/standstill.ts';
 import { type Parts as ConductorParts, ToolRunner } from './calls/tool-runner.ts';
 import { Capabilities } from './core/capability.ts';
 import { commandsOf, type Reply, runCommand } from './core/commands.ts';
@@ -43,7 +43,7 @@ import { updateTo } from './update.ts';
 
 const alarmName = 'redial';
 
-// What outlives this worker.
+// State that outlives this worker.
 const records = new Records(chrome.storage.session);
 const reach = new Reach(chrome.storage.session);
 const references = new References(chrome.storage.session);
@@ -91,16 +91,16 @@ const bridges = new Bridges(records, reach);
 const injector = new Injector(bridges);
 const plugins = new Plugins((message) => send({ type: 'notice', level: 'error', message }));
 const documents = new Documents({ bridges, injector, references });
-const standstill = (tabId: number) => standstillOf(tabId, bridges, tabs);
+const blockedReason = (tabId: number) => whyBlocked(tabId, bridges, tabs);
 
-// What has been attached.
+// Capabilities.
 const capabilities = new Capabilities(inWorker, {
   tabs,
   bridges,
   injector,
   plugins,
   documents,
-  needAwake: (tabId) => needAwake(tabId, tabs, standstill),
+  requireAwake: (tabId) => requireAwake(tabId, tabs, blockedReason),
   ask: (method, path) => requests.ask(method, path),
   panelsOpen: () => panels.open,
   send,
@@ -130,7 +130,7 @@ const invocations = new Invocations({
   inflight,
   departures,
   toolRunner,
-  standstill,
+  whyBlocked: blockedReason,
   acting: (frame) => marks.acting(frame),
   send,
 });
@@ -142,7 +142,7 @@ const commands = new Map([
     async reinject(tabId, name) {
       const plugin = plugins.get(name);
       if (plugin === undefined) throw new Error(`There is no plugin ${name}`);
-      await injector.again(await injector.bridge(tabId), plugin);
+      await injector.reinjectAdapter(await injector.ensureBridge(tabId), plugin);
     },
   }),
   ...capabilities.commands,
@@ -157,9 +157,9 @@ const attention = new Attention({
     if (question !== undefined) panels.show(question);
   },
 });
-const keepalive = new Keepalive(() => link.connected && bridges.none);
+const keepalive = new Keepalive(() => link.connected && bridges.isEmpty);
 
-// What each of them tells, and who hears it.
+// Listeners.
 
 link.listen({
   opened(welcome) {
@@ -175,9 +175,9 @@ link.listen({
     command: ({ id, name, params }) => {
       runCommand(name, params, commands).then((reply) => link.sendText(replyText(id, reply)));
     },
-    response: (frame, payload) => requests.hear(frame, payload),
+    response: (frame, payload) => requests.handleResponse(frame, payload),
     news: ({ topics, waiting }) => {
-      panels.tell(topics, waiting);
+      panels.sendNews(topics, waiting);
       capabilities.news(topics);
       if (topics.includes('paused')) void attention.lookPaused();
       marks.waiting(waiting);
@@ -201,7 +201,7 @@ tabs.listen({
     capabilities.removed(tabId);
   },
   loading: (tabId) => departures.tabLoading(tabId),
-  frozen: (tabId) => invocations.standsStill(tabId),
+  frozen: (tabId) => invocations.refuseBlocked(tabId),
 });
 
 bridges.listen({
@@ -209,7 +209,7 @@ bridges.listen({
     if (capabilities.hear(bridge, message)) return;
     switch (message.type) {
       case 'registered':
-        plugins.retireIn(bridge);
+        plugins.unloadOutdatedIn(bridge);
         return;
       case 'followed': {
         const frame = followedFrame(message);
@@ -217,18 +217,18 @@ bridges.listen({
         return;
       }
       case 'dialog':
-        invocations.standsStill(bridge.tabId);
+        invocations.refuseBlocked(bridge.tabId);
         return;
       case 'known':
-        recovery.known(message.id);
+        recovery.handleQueryAnswer(message.id);
     }
     if (!('id' in message) || message.type === 'lateReady') return;
-    if (invocations.hear(bridge, message) || message.type !== 'outcome') return;
-    records.loaded.then(() => recovery.unexpected(bridge, message));
+    if (invocations.handleMessage(bridge, message) || message.type !== 'outcome') return;
+    records.loaded.then(() => recovery.handleUnknownOutcome(bridge, message));
   },
   ready: (bridge) => {
     tabs.runs(bridge.tabId);
-    plugins.retireIn(bridge);
+    plugins.unloadOutdatedIn(bridge);
     capabilities.ready(bridge);
     keepalive.changed();
   },
@@ -241,7 +241,7 @@ bridges.listen({
   },
 });
 
-panels.obey({
+panels.setOrders({
   state: () => ({
     link: link.state,
     bundle: bundleHash,
@@ -264,7 +264,7 @@ panels.obey({
       if (named !== undefined && link.protocol >= withPanel) send({ type: 'profile', label: named.label });
     });
   },
-  pair: (text) => void pairer.take(text),
+  pair: (text) => void pairer.pairWith(text),
   async paired(on) {
     await paired.end(!on);
     link.redial();
@@ -287,8 +287,8 @@ chrome.sidePanel.setPanelBehavior({ openPanelOnActionClick: true });
 
 // What a worker before this one may have left.
 void forgetRules();
-showAgain();
-void letGo();
+uncoverLeftovers();
+void detachLeftovers();
 
 link.dial();
 

@@ -1,6 +1,6 @@
 // Looks at pages: the parts of all frames of a tab, put together.
 import { isFlag, isNumber, isText, listOf, optional, shape } from '../../shared/guards.ts';
-import { type Documents, mostFrames, type Spot, spotOf } from '../../worker/calls/documents.ts';
+import { type Documents, mostFrames, type Spot, spotAt } from '../../worker/calls/documents.ts';
 import { type Content, type ToolHandler, type ToolRun, text } from '../../worker/calls/tool-runner.ts';
 import type { Bridge } from '../../worker/documents/bridges.ts';
 import { type Closed, howToAsk, notReadable } from '../../worker/tabs/sites.ts';
@@ -59,12 +59,12 @@ export function lookingAt(
     const { look } = answer;
     walk.characters -= look.lines.reduce((sum, line) => sum + line.length + 1, 0);
     if (look.frames.length === 0 || depth >= deepest) return look;
-    walk.spots ??= await documents.spots(walk.run);
+    walk.spots ??= await documents.shownSpots(walk.run);
     const inserted: { at: number; lines: string[] }[] = [];
     let unplaced = 0;
     const placed = look.frames.map((frame) => ({ ...frame, nth: frame.index < 0 ? unplaced++ : 0 }));
     for (const { nth, ...frame } of nearFirst(placed)) {
-      const spot = spotOf(walk.spots, bridge.frameId, frame.index, nth);
+      const spot = spotAt(walk.spots, bridge.frameId, frame.index, nth);
       if (spot === undefined) {
         // Chrome lets nobody look into some, such as those of addresses that begin with blob:.
         if (frame.at >= 0) inserted.push({ at: frame.at, lines: ['(could not be read)'] });
@@ -144,10 +144,10 @@ export function reading(documents: Documents): ToolHandler {
   // Of frames that may not be read no more than the site is told.
   async function withFrames(run: ToolRun, bridge: Bridge, answer: unknown): Promise<unknown> {
     if (!isFraming(answer)) return answer;
-    const spots = await documents.spots(run);
+    const spots = await documents.shownSpots(run);
     let unplaced = 0;
     const frames = answer.frames.map(({ index, ...frame }) => {
-      const closed = spotOf(spots, bridge.frameId, index, index < 0 ? unplaced++ : 0)?.closed;
+      const closed = spotAt(spots, bridge.frameId, index, index < 0 ? unplaced++ : 0)?.closed;
       return closed === undefined ? frame : { ref: frame.ref, frame: notReadable(closed) };
     });
     return { ...answer, frames };
@@ -183,8 +183,8 @@ export function findingIn(documents: Documents): ToolHandler {
       const frames = depth < deepest ? nearFirst(placed).slice(0, mostFrames) : [];
       unseen += placed.length - frames.length;
       for (const { index, nth, ref } of frames) {
-        spots ??= await documents.spots(run);
-        const spot = spotOf(spots, bridge.frameId, index, nth);
+        spots ??= await documents.shownSpots(run);
+        const spot = spotAt(spots, bridge.frameId, index, nth);
         if (spot?.closed !== undefined) {
           const more = spot.closed.state === 'ask' ? ` ${howToAsk}` : '';
           closed.push(`frame ${notReadable(spot.closed)} [${ref}]${more}`);

@@ -1,8 +1,8 @@
 // Pictures of pages. Chrome draws the tab in front of each window only; without the debugger there is none of another.
 
 import { isFlag, isNumber, isText, listOf, optional, shape } from '../../shared/guards.ts';
+import { DocumentCover } from '../../worker/calls/cover.ts';
 import type { Documents, Spot } from '../../worker/calls/documents.ts';
-import { Hidden } from '../../worker/calls/hiding.ts';
 import { type Content, Ended, type ToolHandler, type ToolRun } from '../../worker/calls/tool-runner.ts';
 import type { Bridge } from '../../worker/documents/bridges.ts';
 import { sayClosed } from './looking.ts';
@@ -37,7 +37,7 @@ interface Taking {
   run: ToolRun;
   top: Bridge;
   windowId: number;
-  hidden: Hidden;
+  hidden: DocumentCover;
 }
 
 export function picturing(documents: Documents): ToolHandler {
@@ -49,21 +49,21 @@ export function picturing(documents: Documents): ToolHandler {
     const top = await run.top();
     const target = await documents.of(run, isText(ref) ? ref : undefined);
     const first = await look(run, top, {});
-    const taking = { run, top, windowId: tab.windowId, hidden: new Hidden(run, documents) };
+    const taking = { run, top, windowId: tab.windowId, hidden: new DocumentCover(run, documents) };
     try {
       if (isText(ref)) return await ofElement(taking, target, ref);
       if (full === true) return await ofPage(taking);
       const shot = await capture(taking, {});
       return answer(await pressed(shot.canvas, mostPixels, mostPixels), await leftOut(run));
     } finally {
-      await taking.hidden.end();
+      await taking.hidden.uncover();
       await look(run, top, { x: first.scroll.x, y: first.scroll.y }).catch(() => {});
     }
   };
 
   // What is black, and why.
   async function leftOut(run: ToolRun): Promise<string> {
-    const spots = await documents.spots(run);
+    const spots = await documents.shownSpots(run);
     return sayClosed(spots.flatMap(({ closed }) => closed ?? [])).join('\n');
   }
 
@@ -89,7 +89,7 @@ export function picturing(documents: Documents): ToolHandler {
     const { masks, frames } = await look(run, bridge, {});
     const moved = masks.map((box) => placed(box, at));
     if (frames.length === 0 || depth > 4) return moved;
-    const spots = (await documents.everySpot(run)).filter((one) => one.parentFrameId === bridge.frameId);
+    const spots = (await documents.allSpots(run)).filter((one) => one.parentFrameId === bridge.frameId);
     for (const { index, box, outer, warped } of frames) {
       const spot = spotAt(spots, index);
       if (spot === 'open' || (spot !== 'closed' && hidden.has(spot.documentId))) continue;
@@ -105,7 +105,7 @@ export function picturing(documents: Documents): ToolHandler {
   async function capture(taking: Taking, scrollTo: Partial<Box>) {
     const { run, top, windowId, hidden } = taking;
     const scene = await look(run, top, scrollTo);
-    const taken = await hidden.during(async () => {
+    const taken = await hidden.captureCovered(async () => {
       const seen = new Map<Bridge, Box>();
       const masks = await secrets(taking, top, { x: 0, y: 0, width: 0, height: 0 }, seen);
       return { seen, masks, picture: await takeVisible(windowId) };

@@ -33,7 +33,9 @@ const untilThen = (why: unknown): Ended =>
     },
   });
 
-/** Fails where a click would reach a frame that the call may not touch, or that has come over what was to be clicked. */
+/**
+ * Fails where a click would reach a frame that the call may not touch, or that has come over what was to be clicked.
+ */
 async function admitPoint(
   run: ToolRun,
   documents: Documents,
@@ -64,7 +66,7 @@ async function admitPoint(
       category: 'validation',
       hint: 'Close or move what covers it first',
     });
-  const inside = (await documents.everySpot(run)).filter((one) => one.parentFrameId === 0);
+  const inside = (await documents.allSpots(run)).filter((one) => one.parentFrameId === 0);
   const hit = inside.filter((one) => (index < 0 ? one.index < 0 : one.index === index || one.index === -2));
   for (const { closed } of hit) if (closed !== undefined) throw run.closedBy(closed);
 }

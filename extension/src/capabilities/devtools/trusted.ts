@@ -2,6 +2,7 @@
 
 import { redactValue } from '../../browser/dev/redact.ts';
 import { isNumber, isRecord, isText } from '../../shared/guards.ts';
+import { DocumentCover } from '../../worker/calls/cover.ts';
 import {
   type Command,
   debugging,
@@ -12,7 +13,6 @@ import {
   release,
 } from '../../worker/calls/debugger.ts';
 import type { Documents } from '../../worker/calls/documents.ts';
-import { Hidden } from '../../worker/calls/hiding.ts';
 import { Ended, type ToolHandler, type ToolRun } from '../../worker/calls/tool-runner.ts';
 import { shownBy } from './site.ts';
 import { describe } from './value.ts';
@@ -23,18 +23,18 @@ const mostPdf = 6 * 1024 * 1024; // of its Base64: a result has 10 MiB at the mo
 export const printing =
   (documents: Documents): ToolHandler =>
   async (run) => {
-    const hidden = new Hidden(run, documents);
+    const hidden = new DocumentCover(run, documents);
     try {
       return await debugging(run, 'A PDF of the page', (send) => print(run, hidden, send));
     } finally {
-      await hidden.end();
+      await hidden.uncover();
     }
   };
 
-async function print(run: ToolRun, hidden: Hidden, send: Command): Promise<unknown> {
+async function print(run: ToolRun, hidden: DocumentCover, send: Command): Promise<unknown> {
   const { landscape = false, background = true, pages } = run.args;
   const printed = await hidden
-    .during(() =>
+    .captureCovered(() =>
       send('Page.printToPDF', {
         landscape,
         printBackground: background,
@@ -44,7 +44,7 @@ async function print(run: ToolRun, hidden: Hidden, send: Command): Promise<unkno
     .catch((why: unknown) => {
       throw Ended.as('PDF_FAILED', `Chrome made no PDF: ${told(why)}`, { category: 'internal' });
     });
-  if (printed === undefined || (await hidden.leaves()))
+  if (printed === undefined || (await hidden.hasUncovered()))
     throw Ended.as('PDF_FAILED', 'Frames of the page may not be read, and cannot be left out', {
       category: 'validation',
     });

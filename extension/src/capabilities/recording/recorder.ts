@@ -10,7 +10,7 @@ import { locate } from './locate.ts';
 
 interface Parts {
   bridges: Pick<Bridges, 'top'>;
-  injector: Pick<Injector, 'bridge'>;
+  injector: Pick<Injector, 'ensureBridge'>;
 }
 
 const waitMs = 10_000; // for something to tell, before the relay is answered with nothing
@@ -94,7 +94,7 @@ export class Recorder {
       await chrome.tabs.reload(tabId);
       return;
     }
-    const bridge = await inTime(this.#parts.injector.bridge(tabId));
+    const bridge = await inTime(this.#parts.injector.ensureBridge(tabId));
     await inTime(this.#tap(bridge));
   }
 
@@ -306,7 +306,7 @@ export class Recorder {
     }
     this.#sign(session.tabId);
     if (isFrame(details)) this.#tapRequests(session, details.documentId).catch(() => {}); // it went away
-    this.#parts.injector.bridge(session.tabId).catch(() => {});
+    this.#parts.injector.ensureBridge(session.tabId).catch(() => {});
   };
 
   async #look(session: Session, documentId: string | undefined, values: readonly string[]): Promise<void> {

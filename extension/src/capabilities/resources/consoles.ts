@@ -12,7 +12,7 @@ import type { SessionStore } from '../../worker/util/store.ts';
 
 interface Parts {
   bridges: Pick<Bridges, 'top'>;
-  injector: Pick<Injector, 'bridge'>;
+  injector: Pick<Injector, 'ensureBridge'>;
   store: SessionStore;
   send(frame: ConsoleFrame): void;
 }
@@ -40,7 +40,7 @@ export class Consoles {
 
   /** What the tab's console has shown since it is captured; the capture begins here, and lasts holdMs. */
   async read(tabId: number, holdMs: number): Promise<string> {
-    const bridge = await inTime(this.#parts.injector.bridge(tabId));
+    const bridge = await inTime(this.#parts.injector.ensureBridge(tabId));
     this.#until.set(tabId, Date.now() + Math.min(holdMs, maxHoldMs));
     this.#save();
     const { url, since, lines, dropped } = await inTime(this.#ask(bridge));
@@ -68,7 +68,7 @@ export class Consoles {
     if (bridge.frameId !== 0 || this.#left(bridge.tabId) === 0) return;
     setTimeout(() => {
       if (this.#parts.bridges.top(bridge.tabId) === undefined)
-        this.#parts.injector.bridge(bridge.tabId).catch(() => {}); // closed, or not ours to read
+        this.#parts.injector.ensureBridge(bridge.tabId).catch(() => {}); // closed, or not ours to read
     }, arrivalMs);
   }
 

@@ -17,7 +17,7 @@ const isRead = shape({
 const isWatch = shape({ tabId: isNumber, kind: exactly('text', 'html'), mark: isText });
 const isConsole = shape({ tabId: isNumber, holdMs: isNumber });
 
-export const resources: Attach = ({ bridges, injector, plugins, needAwake, send }) => {
+export const resources: Attach = ({ bridges, injector, plugins, requireAwake, send }) => {
   const consoles = new Consoles({ bridges, injector, store: chrome.storage.session, send });
   const frames: Frames = {
     covers(url) {
@@ -31,21 +31,21 @@ export const resources: Attach = ({ bridges, injector, plugins, needAwake, send 
       async 'tabs.read'(params) {
         if (!isRead(params)) return bad('tabs.read needs tabId, kind, from and max');
         return answerOf(async () => {
-          needAwake(params.tabId);
+          requireAwake(params.tabId);
           return readTab(params, frames);
         });
       },
       async 'tabs.watch'(params) {
         if (!isWatch(params)) return bad('tabs.watch needs tabId, kind and mark');
         return answerOf(async () => {
-          needAwake(params.tabId);
+          requireAwake(params.tabId);
           return watchTab(params);
         });
       },
       async 'console.read'(params) {
         if (!isConsole(params)) return bad('console.read needs tabId and holdMs');
         return answerOf(async () => {
-          needAwake(params.tabId);
+          requireAwake(params.tabId);
           return consoles.read(params.tabId, params.holdMs);
         });
       },

@@ -135,11 +135,11 @@ export class PageTools {
     const bridge =
       known ??
       (frameId === 0
-        ? await injector.bridge(tabId)
+        ? await injector.ensureBridge(tabId)
         : await injector.frameBridge(tabId, documentId, connectMs));
     if (bridge === undefined || bridge.documentId !== documentId || !this.#mayOffer(bridge)) return;
     if (!bridge.has(own)) {
-      await injector.adapter(bridge, own);
+      await injector.ensureAdapter(bridge, own);
       await chrome.scripting.executeScript({
         target: { tabId, documentIds: [documentId] },
         files: ['webmcp-page.js'],

@@ -29,7 +29,7 @@ const forget = ({ tabId = 0 }: chrome.debugger.DebuggerSession): void => {
 let cleared: Promise<void> | undefined;
 
 /** Lets go of tabs that a worker before this one was attached to: Chrome keeps that when a worker is killed. */
-export function letGo(): Promise<void> {
+export function detachLeftovers(): Promise<void> {
   cleared ??= hasDebugger() ? detachAll() : Promise.resolve();
   return cleared;
 }
@@ -41,7 +41,7 @@ async function detachAll(): Promise<void> {
 }
 
 async function attach(tabId: number): Promise<void> {
-  await letGo();
+  await detachLeftovers();
   if (!chrome.debugger.onDetach.hasListener(forget)) chrome.debugger.onDetach.addListener(forget);
   const needed = attached.get(tabId) ?? 0;
   attached.set(tabId, needed + 1);

@@ -1,4 +1,4 @@
-// The documents of a tab: its page's, and those of the frames in it.
+// Finds the documents of a tab for the browser's own tools: that of its page, and those of frames.
 import { isFlag, isNumber, shape } from '../../shared/guards.ts';
 import type { Bridge } from '../documents/bridges.ts';
 import type { Closed } from '../tabs/sites.ts';
@@ -6,18 +6,18 @@ import { Ended, type Parts, type ToolRun } from './tool-runner.ts';
 
 const isSpot = shape({ index: isNumber, shown: isFlag });
 
-/** A frame of a tab as Chrome knows it, and its place among those of the window around it. */
+/** A frame of a tab as Chrome knows it, with its index among the frames of its parent window. */
 export interface Spot {
   frameId: number;
   parentFrameId: number;
   documentId: string;
   url: string;
-  index: number; // -1: none; -2: Chrome lets nobody look whether it has one
+  index: number; // -1: none, as in a shadow root; -2: unknown, because nothing can be injected
   shown: boolean;
   closed: Closed | undefined;
 }
 
-export const mostFrames = 30; // that are looked into
+export const mostFrames = 30; // that are read
 const connectMs = 1500;
 
 /** The documents of a tab. */
@@ -28,7 +28,7 @@ export class Documents {
     this.#parts = parts;
   }
 
-  /** The document in which a reference was given; the page's for none. */
+  /** The document that gave a reference; without one that of the page. */
   async of(run: ToolRun, ref: string | undefined): Promise<Bridge> {
     const top = await run.top();
     if (ref === undefined || !/^f\d+(?:e\d+)?$/.test(ref)) return top;
@@ -47,9 +47,9 @@ export class Documents {
     throw Ended.as('FRAME_GONE', message, { category: 'not_found', hint });
   }
 
-  // A frame that was named to an agent before anybody looked into it.
+  // The bridge of a frame that has a reference but no bridge yet.
   async #unvisited(run: ToolRun, documentId: string): Promise<Bridge | undefined> {
-    const spot = (await this.spots(run)).find((one) => one.documentId === documentId);
+    const spot = (await this.shownSpots(run)).find((one) => one.documentId === documentId);
     return spot && this.#enter(run, spot);
   }
 
@@ -62,7 +62,7 @@ export class Documents {
       const [, frame = '', ref = ''] = /^(f\d+)?(e\d+)?$/.exec(name) ?? [];
       if (frame === '' && ref === '') throw noFrame(name, 'names no frame');
       const around = await this.of(run, name);
-      const index = ref === '' ? undefined : await frameOf(around, name);
+      const index = ref === '' ? undefined : await frameIndexOf(around, name);
       if (index !== undefined) return await this.shownBy(run, around, index);
       if (frame === '') throw noFrame(name, 'is in no frame of this page');
       return around;
@@ -75,11 +75,11 @@ export class Documents {
     }
   }
 
-  // What an agent can pass to mean one of the frames that a tab shows.
+  // A sentence with the names by which an agent can pass the frames of a tab.
   async #named(run: ToolRun): Promise<string> {
     const { tabId } = run;
     const top = await run.top();
-    const spots = await this.spots(run).catch(() => []);
+    const spots = await this.shownSpots(run).catch(() => []);
     const all: string[] = [];
     for (const { frameId, documentId, url } of spots.slice(0, mostFrames)) {
       const { prefix } = await this.#parts.references.about({ tabId, frameId, documentId }, top);
@@ -90,13 +90,13 @@ export class Documents {
     return `The page shows ${all.join(', ')}${more}`;
   }
 
-  /** The frames in a tab that are shown, by their places. */
-  async spots(run: ToolRun): Promise<Spot[]> {
-    return (await this.everySpot(run)).filter(isSeen);
+  /** The visible frames of a tab. */
+  async shownSpots(run: ToolRun): Promise<Spot[]> {
+    return (await this.allSpots(run)).filter(isSeen);
   }
 
-  /** All of them. */
-  async everySpot(run: ToolRun): Promise<Spot[]> {
+  /** All frames of a tab. */
+  async allSpots(run: ToolRun): Promise<Spot[]> {
     const [all, places] = await Promise.all([
       run.standing(),
       chrome.scripting.executeScript({
@@ -119,7 +119,7 @@ export class Documents {
 
   /** The document that an element of another one shows. */
   async shownBy(run: ToolRun, around: Bridge, index: number): Promise<Bridge> {
-    const spots = await this.spots(run);
+    const spots = await this.shownSpots(run);
     const alike = spots.filter((one) => one.parentFrameId === around.frameId && one.index < 0);
     if (index < 0 && alike.length > 1)
       // in a shadow root, where Chrome does not tell which is which
@@ -127,7 +127,7 @@ export class Documents {
         category: 'validation',
         hint: 'Take a snapshot of the page, and use a reference in the frame.',
       });
-    const spot = spotOf(spots, around.frameId, index, 0);
+    const spot = spotAt(spots, around.frameId, index, 0);
     const inner = spot && (await this.#enter(run, spot));
     if (inner === undefined)
       throw Ended.as('FRAME_GONE', 'The frame shows nothing that can be read', { category: 'not_found' });
@@ -137,7 +137,7 @@ export class Documents {
   /** The document of the tab and those of the frames it shows, but for those that may not be looked into, and what they
    * hold: a look does not come to it either. */
   async all(run: ToolRun): Promise<{ bridges: Bridge[]; closed: Closed[]; unseen: number }> {
-    const every = await this.everySpot(run).catch(() => []);
+    const every = await this.allSpots(run).catch(() => []);
     const shut = new Set(every.flatMap(({ frameId, closed }) => (closed === undefined ? [] : [frameId])));
     const spots = every.filter(isSeen);
     const open = spots.filter(({ frameId }) => !within(every, frameId, shut));
@@ -147,7 +147,7 @@ export class Documents {
     return { bridges: [await run.top(), ...inner], closed, unseen: open.length - inner.length };
   }
 
-  /** The bridge of a frame, put into it when it has none; undefined where nobody may, or can, look. */
+  /** The bridge of a frame, injected if it has none; undefined: the frame is closed, or nothing can be injected. */
   async inFrame(run: ToolRun, spot: Spot): Promise<Bridge | undefined> {
     if (spot.closed !== undefined) return undefined;
     const { bridges, injector } = this.#parts;
@@ -155,7 +155,7 @@ export class Documents {
     return known ?? injector.frameBridge(run.tabId, spot.documentId, connectMs);
   }
 
-  // The same for a call that is for this very frame.
+  // The same, for a call that names the frame: throws if it is closed.
   async #enter(run: ToolRun, spot: Spot): Promise<Bridge | undefined> {
     if (spot.closed !== undefined) throw run.closedBy(spot.closed);
     return this.inFrame(run, spot);
@@ -181,8 +181,8 @@ const noFrame = (name: string, why: string): Ended =>
 const originOf = (url: string): string =>
   /^https?:/.test(url) ? new URL(url).origin : url.replace(/^(about:\w+|\w+:).*/s, '$1');
 
-/** The place of a frame in its window, where a reference is that of its line. */
-async function frameOf({ tabId, documentId }: Bridge, ref: string): Promise<number | undefined> {
+/** The index of the frame whose element has a reference; undefined: the element is no frame. */
+async function frameIndexOf({ tabId, documentId }: Bridge, ref: string): Promise<number | undefined> {
   const [said] = await chrome.scripting.executeScript({
     target: { tabId, documentIds: [documentId] },
     injectImmediately: true,
@@ -198,8 +198,8 @@ async function frameOf({ tabId, documentId }: Bridge, ref: string): Promise<numb
   return isNumber(said?.result) ? said.result : undefined;
 }
 
-/** The frame of a line among those of its parent. */
-export function spotOf(
+/** The frame with an index in its parent, or, for index -1, the nth of those without an index. */
+export function spotAt(
   spots: readonly Spot[],
   parentFrameId: number,
   index: number,

@@ -1,4 +1,4 @@
-// The calls in flight. They change here and nowhere else, and every end goes through finish.
+// The calls in flight. Only this file changes them, and every call ends through finish.
 
 import type { CallFrame } from '../../protocol/frames.generated.ts';
 import type { OutcomeMessage, Place } from '../../shared/bridge-messages.ts';
@@ -10,22 +10,22 @@ import type { Outcomes, Records } from './records.ts';
 
 export interface OpenCall {
   readonly frame: Pick<CallFrame, 'id' | 'tabId' | 'write' | 'plugin' | 'tool' | 'client' | 'title'>;
-  bridge: Bridge | undefined; // the document that has it
+  bridge: Bridge | undefined; // of the document that was sent the call
   phase: 'preparing' | 'sent' | 'started';
-  timer: ReturnType<typeof setTimeout> | undefined; // of whatever it waits for
+  timer: ReturnType<typeof setTimeout> | undefined; // ends the present wait
   tabClosed: boolean;
-  inWorker: boolean; // it outlives its documents (tool-runner.ts)
+  inWorker: boolean; // it runs here and outlives its documents (tool-runner.ts)
   readonly beganAt: number;
 }
 
-/** Who wants to know about calls: the panel's list, and the marks on tabs. */
+/** Is notified of calls: the marks on tabs. */
 export interface CallListener {
   began(call: OpenCall): void;
   ended(call: OpenCall, ending: Ending): void;
 }
 
-// A call that ended without its handler: its own end may still come, from this bridge only. Until then a write
-// occupies its tab.
+// A call that was refused while its handler may still run: only this bridge can send its outcome. Until then a write
+// blocks further writes in its tab.
 interface Abandoned {
   call: OpenCall;
   bridge: Bridge;
@@ -60,7 +60,7 @@ export class Inflight {
     return this.#open.values();
   }
 
-  /** Whether a call is open or its outcome not acknowledged yet: it must not begin again. */
+  /** Whether a call is open or its outcome not acknowledged yet: then it must not be started again. */
   knows(id: string): boolean {
     return this.#open.has(id) || this.#abandoned.has(id) || this.#outcomes.get(id) !== undefined;
   }
@@ -80,7 +80,7 @@ export class Inflight {
     return call;
   }
 
-  /** Ends a call that its document did not end. What was sent to a document counts as possibly started. */
+  /** Ends a call without an outcome of its document. By default one that was sent to a document may have started. */
   refuse(
     call: OpenCall,
     code: RefusalCode,
@@ -103,7 +103,7 @@ export class Inflight {
     for (const listener of this.#listeners) listener.ended(call, ending);
   }
 
-  /** The handler's own end after the call had ended without it; false when bridge has no such call. */
+  /** Takes the outcome of an abandoned call; false: the bridge has no such call. */
   finishLate(
     bridge: Bridge,
     id: string,
@@ -116,25 +116,25 @@ export class Inflight {
     return true;
   }
 
-  /** A document ended, and with it every handler that ran there. */
-  forget(bridge: Bridge): void {
+  /** Forgets the abandoned calls of a document that is gone. */
+  documentGone(bridge: Bridge): void {
     for (const [id, abandoned] of this.#abandoned)
       if (abandoned.bridge === bridge) this.#abandoned.delete(id);
     this.#release();
   }
 
   /** Whether an abandoned write still runs in a tab. */
-  occupied(tabId: number): boolean {
-    return this.#occupant(tabId) !== undefined;
+  hasAbandonedWrite(tabId: number): boolean {
+    return this.#abandonedWrite(tabId) !== undefined;
   }
 
   /**
-   * Waits until no abandoned write runs in a tab; it is not free when that takes longer than the grace since the write
-   * was given up, which then was so long ago.
+   * Waits until no abandoned write runs in a tab. free is false when graceMs have passed since the write was given
+   * up, givenUpMs ago.
    */
-  async whenFree(tabId: number): Promise<{ free: boolean; givenUpMs: number }> {
+  async whenNoAbandonedWrite(tabId: number): Promise<{ free: boolean; givenUpMs: number }> {
     for (;;) {
-      const occupant = this.#occupant(tabId);
+      const occupant = this.#abandonedWrite(tabId);
       if (occupant === undefined) return { free: true, givenUpMs: 0 };
       const givenUpMs = elapsedMs() - occupant.at;
       const left = graceMs - givenUpMs;
@@ -146,7 +146,7 @@ export class Inflight {
     }
   }
 
-  #occupant(tabId: number): Abandoned | undefined {
+  #abandonedWrite(tabId: number): Abandoned | undefined {
     for (const one of this.#abandoned.values()) {
       if (one.call.frame.write && one.call.frame.tabId === tabId) return one;
     }
@@ -159,9 +159,9 @@ export class Inflight {
   }
 }
 
-// Documents that go away while they have a call: the tab was closed, or went to another page.
+// Ends calls whose document goes away, because the tab was closed or went to another page.
 
-const patienceMs = 100; // after a document went away, for Chrome to say what became of its tab
+const tabEventMs = 100; // after a document went away, for Chrome to say what became of its tab
 
 export class Departures {
   readonly #inflight: Inflight;
@@ -170,22 +170,22 @@ export class Departures {
     this.#inflight = inflight;
   }
 
-  /** The port of a document closed; Chrome may say in a moment that the whole tab is gone. */
+  /** The port of a document has closed; Chrome may report in a moment that the whole tab is gone. */
   bridgeGone(bridge: Bridge): void {
-    for (const call of this.#inflight.all()) if (call.bridge === bridge) this.left(call);
-    this.#inflight.forget(bridge);
+    for (const call of this.#inflight.all()) if (call.bridge === bridge) this.documentLeft(call);
+    this.#inflight.documentGone(bridge);
   }
 
-  /** A tab is closed. What its document said last may still be on its way, until its port closes. */
+  /** A tab was closed. Messages of its document may still arrive until its port closes. */
   tabRemoved(tabId: number): void {
     for (const call of this.#inflight.all()) {
       if (call.frame.tabId !== tabId) continue;
       call.tabClosed = true;
-      this.left(call);
+      this.documentLeft(call);
     }
   }
 
-  /** A new document loads in a tab: calls whose document went away need not wait for more. */
+  /** A new document loads in a tab: calls whose document is gone end at once. */
   tabLoading(tabId: number): void {
     for (const call of this.#inflight.all()) {
       if (call.frame.tabId === tabId && call.bridge?.gone && !call.inWorker) this.#end(call);
@@ -193,15 +193,15 @@ export class Departures {
   }
 
   /** The document of a call is going away. */
-  left(call: OpenCall): void {
+  documentLeft(call: OpenCall): void {
     if (call.inWorker) return;
     clearTimeout(call.timer);
     if (call.tabClosed && (call.bridge === undefined || call.bridge.gone)) this.#end(call);
-    else call.timer = setTimeout(() => this.#end(call), patienceMs);
+    else call.timer = setTimeout(() => this.#end(call), tabEventMs);
   }
 
   #end(call: OpenCall): void {
-    // What the document was given counts as possibly started: a port that closes can lose what was said last.
+    // A call that was sent to the document may have started: a port that closes can lose the last messages.
     if (call.tabClosed) this.#inflight.refuse(call, 'TAB_CLOSED', 'The tab was closed');
     else this.#inflight.refuse(call, 'TAB_CHANGED', 'The tab went to another page');
   }

@@ -1,9 +1,16 @@
-// One call's life in the worker: find the document, give it the call, watch that it starts, pass on what it says.
+// Carries out calls of plugins' tools: finds the document, injects what is missing, sends it the call, watches that
+// it starts, and forwards its messages to the relay. Calls of the browser's own tools go to tool-runner.ts.
 
 import type { CallFrame, FromExtension } from '../../protocol/frames.generated.ts';
 import type { Acting, FromBridge, OutcomeMessage } from '../../shared/bridge-messages.ts';
 import type { Bridge, Bridges } from '../documents/bridges.ts';
-import { type Addressee, bridgeOf, isElsewhere, orderOf, residentBridge } from '../documents/document.ts';
+import {
+  bridgeOf,
+  type CallTarget,
+  isOfOtherOrigin,
+  orderOf,
+  residentBridge,
+} from '../documents/document.ts';
 import { type Injector, Refused } from '../documents/inject.ts';
 import type { Plugins } from '../documents/plugins.ts';
 import { logFrame, progressFrame, startedFrame } from '../link/frames.ts';
@@ -21,22 +28,22 @@ interface Parts {
   inflight: Inflight;
   departures: Departures;
   toolRunner: ToolRunner;
-  standstill(tabId: number): string | undefined; // why nothing runs in a tab, if that is known
+  whyBlocked(tabId: number): string | undefined; // why nothing runs in a tab, if that is known
   acting(frame: OpenCall['frame']): Acting | undefined; // what the page is to show meanwhile
   send(frame: FromExtension): void;
 }
 
 /** A call on its way to its document. */
-interface Delivery extends Addressee {
+interface Delivery extends CallTarget {
   call: OpenCall;
   frame: CallFrame;
   args: string;
 }
 
-const inWorker = ['browser', 'browser-dev']; // plugins whose calls are: no others can have these names
-const lost = 'The page has no adapter with this tool any more; call again';
-const confirmMs = 250; // for the document to say that it will not start it
-const loadingTimes = 3; // as long for a page that loads: its own scripts come first
+const inWorker = ['browser', 'browser-dev']; // plugins whose tools run in the worker; these names are reserved
+const adapterMissing = 'The page has no adapter with this tool any more; call again';
+const confirmMs = 250; // for the document to confirm that it will not start the call
+const loadingTimes = 3; // a loading page has this many times as long to start a call: its own scripts run first
 
 const unloaded = 'Chrome has put the tab to sleep, or it crashed; it must be loaded first';
 
@@ -49,7 +56,7 @@ export class Invocations {
     this.#parts = parts;
   }
 
-  /** Takes a call from the relay. */
+  /** Handles a call frame of the relay. */
   start(frame: CallFrame, args: string): void {
     const { inflight, tabs, plugins } = this.#parts;
     if (inflight.knows(frame.id)) return;
@@ -63,31 +70,31 @@ export class Invocations {
       inflight.refuse(call, 'TAB_UNRESPONSIVE', unloaded);
       return;
     }
-    const still = this.#parts.standstill(frame.tabId);
+    const still = this.#parts.whyBlocked(frame.tabId);
     if (still !== undefined) {
       inflight.refuse(call, 'TAB_UNRESPONSIVE', still);
       return;
     }
     const plugin = plugins.version(frame.plugin, frame.hash);
-    if (plugin) this.#accept({ call, frame, plugin, args, tabUrl: tab.url });
-    else this.#await(call, frame, args, tab.url);
+    if (plugin) this.#dispatch({ call, frame, plugin, args, tabUrl: tab.url });
+    else this.#awaitPlugin(call, frame, args, tab.url);
   }
 
-  #accept(delivery: Delivery): void {
+  #dispatch(delivery: Delivery): void {
     const { write, tabId, plugin, tool } = delivery.frame;
-    const ends = plugin === 'browser' && tool === 'close_tab'; // whatever still runs there
-    if (write && !ends && this.#parts.inflight.occupied(tabId)) this.#queue(delivery);
-    else this.#send(delivery);
+    const ends = plugin === 'browser' && tool === 'close_tab'; // need not wait for what it ends
+    if (write && !ends && this.#parts.inflight.hasAbandonedWrite(tabId)) this.#awaitTurn(delivery);
+    else this.#deliver(delivery);
   }
 
-  // The relay knows a plugin a moment before its list is here.
-  #await(call: OpenCall, frame: CallFrame, args: string, tabUrl: string): void {
+  // A call can arrive before the list of plugins that names its version.
+  #awaitPlugin(call: OpenCall, frame: CallFrame, args: string, tabUrl: string): void {
     const { inflight, plugins } = this.#parts;
-    plugins.coming(frame.plugin, frame.hash).then((plugin) => {
+    plugins.awaitVersion(frame.plugin, frame.hash).then((plugin) => {
       if (inflight.get(frame.id) !== call) return; // cancelled meanwhile
       const message = `The extension does not have this version of ${frame.plugin} yet`;
       if (plugin === undefined) inflight.refuse(call, 'ADAPTER_NOT_READY', message);
-      else this.#accept({ call, frame, plugin, args, tabUrl });
+      else this.#dispatch({ call, frame, plugin, args, tabUrl });
     });
   }
 
@@ -96,9 +103,9 @@ export class Invocations {
     if (!this.#parts.inflight.knows(frame.id)) this.#parts.inflight.admit(frame, bridge, 'started');
   }
 
-  /** Ends the calls that a tab has not started when it is known that it will not. */
-  standsStill(tabId: number): void {
-    const still = this.#parts.standstill(tabId);
+  /** Refuses the calls that have not started in a tab, if the tab is blocked. */
+  refuseBlocked(tabId: number): void {
+    const still = this.#parts.whyBlocked(tabId);
     if (still === undefined) return;
     for (const call of this.#parts.inflight.all())
       if (call.frame.tabId === tabId && call.phase !== 'started')
@@ -119,25 +126,25 @@ export class Invocations {
     call.timer = setTimeout(() => inflight.refuse(call, 'CANCELLED', message), confirmMs);
   }
 
-  /** A message about a call from a document; false when that document does not have the call. */
-  hear(bridge: Bridge, message: FromBridge & { id: string }): boolean {
+  /** Handles a document's message about a call; false: the document does not have that call. */
+  handleMessage(bridge: Bridge, message: FromBridge & { id: string }): boolean {
     const { inflight, toolRunner } = this.#parts;
     if (toolRunner.hear(bridge, message)) return true;
     const call = inflight.get(message.id);
     if (call?.bridge === bridge && !call.inWorker) {
-      this.#follow(call, bridge, message);
+      this.#handleMessage(call, bridge, message);
       return true;
     }
     if (message.type === 'outcome') return inflight.finishLate(bridge, message.id, message);
     if ((message.type !== 'known' && message.type !== 'cancelled') || message.phase !== 'never') return false;
-    // A page that was busy when its call was given up says now that it will never start it.
+    // A page that was busy when its call was given up confirms now that it will never start it.
     const never = 'It never started';
     const refusal = { code: 'TAB_UNRESPONSIVE', message: never, outcome: 'not_executed' } as const;
     const ending = { status: 'refused', started: false, refusal } as const;
     return inflight.finishLate(bridge, message.id, { ending, place: { origin: '', durationMs: 0 } });
   }
 
-  #follow(call: OpenCall, bridge: Bridge, message: FromBridge & { id: string }): void {
+  #handleMessage(call: OpenCall, bridge: Bridge, message: FromBridge & { id: string }): void {
     const { inflight, send } = this.#parts;
     const { id } = message;
     switch (message.type) {
@@ -159,7 +166,7 @@ export class Invocations {
         bridge.send({ type: 'go', id });
         return;
       case 'missing':
-        inflight.refuse(call, 'ADAPTER_NOT_READY', lost, 'not_executed');
+        inflight.refuse(call, 'ADAPTER_NOT_READY', adapterMissing, 'not_executed');
         return;
       case 'cancelled':
         if (message.phase === 'never')
@@ -178,32 +185,32 @@ export class Invocations {
 
   #end(call: OpenCall, { ending, place }: OutcomeMessage): void {
     const leaving = ending.status === 'refused' && ending.started && ending.refusal.code === 'TAB_CHANGED';
-    if (leaving) this.#parts.departures.left(call);
+    if (leaving) this.#parts.departures.documentLeft(call);
     else this.#parts.inflight.finish(call, ending, place);
   }
 
-  // An abandoned write of this tab may still change things: the next write waits a little, reads go on.
-  #queue(delivery: Delivery): void {
+  // An abandoned write may still change the page: the next write in the tab waits a little for it, reads do not.
+  #awaitTurn(delivery: Delivery): void {
     const { inflight } = this.#parts;
     const { call, frame } = delivery;
-    inflight.whenFree(frame.tabId).then(({ free, givenUpMs }) => {
+    inflight.whenNoAbandonedWrite(frame.tabId).then(({ free, givenUpMs }) => {
       if (inflight.get(frame.id) !== call) return;
       const since = `An earlier call, abandoned ${Math.round(givenUpMs / 1000)} s ago, still runs in this tab`;
-      if (free) this.#send(delivery);
+      if (free) this.#deliver(delivery);
       else inflight.refuse(call, 'TAB_BUSY', since);
     });
   }
 
-  #send(delivery: Delivery): void {
+  #deliver(delivery: Delivery): void {
     const { call, frame, plugin, args } = delivery;
     if (inWorker.includes(plugin.name)) {
       call.inWorker = true;
       this.#parts.toolRunner.begin(call, frame, plugin, args);
       return;
     }
-    this.#watch(delivery.call);
+    this.#watchStart(delivery.call);
     const bridge = residentBridge(this.#parts.bridges, delivery);
-    if (bridge?.has(delivery.plugin)) this.#admit(delivery, bridge);
+    if (bridge?.has(delivery.plugin)) this.#checkFrame(delivery, bridge);
     else this.#prepare(delivery, bridge);
   }
 
@@ -212,11 +219,11 @@ export class Invocations {
     const { call, plugin } = delivery;
     const ready = async () => {
       const bridge = resident ?? (await bridgeOf(bridges, injector, delivery));
-      await injector.adapter(bridge, plugin);
+      await injector.ensureAdapter(bridge, plugin);
       return bridge;
     };
     ready().then(
-      (bridge) => this.#admit(delivery, bridge),
+      (bridge) => this.#checkFrame(delivery, bridge),
       (why: unknown) => {
         if (why instanceof Refused && why.code !== 'INJECTION_FAILED')
           inflight.refuse(call, why.code, why.message);
@@ -225,8 +232,7 @@ export class Invocations {
     );
   }
 
-  // Right after a crash Chrome refuses the page as one that the extension may not enter. How the tab is tells them
-  // apart.
+  // Right after a crash Chrome refuses to inject as if the extension had no access; the state of the tab tells.
   async #refuseUnprepared({ call, frame }: Delivery, why: unknown): Promise<void> {
     const { inflight, tabs } = this.#parts;
     await tabs.look(frame.tabId);
@@ -235,17 +241,17 @@ export class Invocations {
     else inflight.refuse(call, 'INJECTION_FAILED', `The page could not be prepared: ${String(why)}`);
   }
 
-  // A frame of the plugin's site, in a page of another one: either may be closed to the call.
-  #admit(delivery: Delivery, bridge: Bridge): void {
+  // A call to a frame needs access to the frame's site and to those of the documents around it.
+  #checkFrame(delivery: Delivery, bridge: Bridge): void {
     const { call, frame, plugin } = delivery;
     if (bridge.frameId === 0) {
-      this.#record(delivery, bridge);
+      this.#recordWrite(delivery, bridge);
       return;
     }
     const { toolRunner, inflight } = this.#parts;
     toolRunner.closedFor(frame, plugin, bridge).then(
       (closed) => {
-        if (closed === undefined) this.#record(delivery, bridge);
+        if (closed === undefined) this.#recordWrite(delivery, bridge);
         else
           inflight.finish(call, toolRunner.closedBy(frame, false, closed).ending, {
             origin: '',
@@ -256,25 +262,25 @@ export class Invocations {
     );
   }
 
-  #record(delivery: Delivery, bridge: Bridge): void {
+  #recordWrite(delivery: Delivery, bridge: Bridge): void {
     const { call, frame } = delivery;
     if (!frame.write) {
-      this.#give(delivery, bridge);
+      this.#sendToDocument(delivery, bridge);
       return;
     }
     const { tabId, documentId, frameId } = bridge;
     const { records, inflight } = this.#parts;
-    records.seen(frame.id, { tabId, documentId, frameId }).then(
-      () => this.#give(delivery, bridge),
+    records.recordSent(frame.id, { tabId, documentId, frameId }).then(
+      () => this.#sendToDocument(delivery, bridge),
       (why: unknown) =>
         inflight.refuse(call, 'INJECTION_FAILED', `The call could not be recorded: ${String(why)}`),
     );
   }
 
-  #give({ call, frame, plugin, args }: Delivery, bridge: Bridge): void {
+  #sendToDocument({ call, frame, plugin, args }: Delivery, bridge: Bridge): void {
     const { inflight, acting } = this.#parts;
     if (inflight.get(frame.id) !== call) return; // ended while it was prepared
-    if (bridge.gone || isElsewhere(frame, (this.#parts.bridges.top(frame.tabId) ?? bridge).url)) {
+    if (bridge.gone || isOfOtherOrigin(frame, (this.#parts.bridges.top(frame.tabId) ?? bridge).url)) {
       inflight.refuse(call, 'TAB_CHANGED', 'The tab went to another page before the tool started');
       return;
     }
@@ -285,15 +291,15 @@ export class Invocations {
     bridge.send({ type: 'call', order, sentAt: Date.now(), tailBytes, acting: acting(frame) });
   }
 
-  // A page that is slow is not one that is dead, and nothing tells them apart but time, save what is known: a page that
-  // loads has longer, and one that stands still is not waited for (standsStill).
-  #watch(call: OpenCall, waited = 0): void {
+  // Refuses a call that its page does not start in time. A page that loads has longer; a blocked one is not waited
+  // for (refuseBlocked).
+  #watchStart(call: OpenCall, waited = 0): void {
     const { inflight, tabs } = this.#parts;
     const giveUp = (message: string) => inflight.refuse(call, 'TAB_UNRESPONSIVE', message);
     call.timer = setTimeout(() => {
       const ms = waited + this.startMs;
       if (ms < loadingTimes * this.startMs && tabs.get(call.frame.tabId)?.status === 'loading')
-        return this.#watch(call, ms);
+        return this.#watchStart(call, ms);
       const inTime = `within ${ms / 1000} s`;
       if (call.bridge === undefined) return giveUp(`The page did not let the extension in ${inTime}`);
       call.bridge.send({ type: 'query', id: call.frame.id });

@@ -1,19 +1,21 @@
-// What must survive the death of this worker: a random epoch, and for every writing call in flight where it was
-// sent and, once it ended, its outcome. chrome.storage.session outlives the worker and ends with the browser or
-// with a reload of the extension; the epoch ends with it, so that nobody takes an empty store for proof.
+// The state that must survive this worker: a random epoch, and for every writing call in flight the document it was
+// sent to and, once it has ended, its outcome. chrome.storage.session outlives the worker and ends with the browser
+// or with a reload of the extension. The epoch ends with it, so that an empty store of a new epoch proves nothing
+// about calls of an earlier one.
 import { type Guard, isNumber, isText, optional, shape } from '../../shared/guards.ts';
 import type { Bridge } from '../documents/bridges.ts';
 import { randomHex } from '../util/random.ts';
 import type { SessionStore } from '../util/store.ts';
 
-export interface Seen {
+/** The document that a writing call was sent to. */
+export interface SentWrite {
   tabId: number;
   documentId: string;
   frameId: number;
   outcome?: string | undefined; // the whole outcome frame
 }
 
-const isSeen: Guard<Seen> = shape({
+const isSentWrite: Guard<SentWrite> = shape({
   tabId: isNumber,
   documentId: isText,
   frameId: isNumber,
@@ -28,7 +30,7 @@ const totalLimit = 4 * 1024 * 1024;
 export class Records {
   #epoch = '';
   #size = 0; // characters of all stored outcomes
-  readonly #calls = new Map<string, Seen>();
+  readonly #calls = new Map<string, SentWrite>();
   #frames: string[] = []; // documents of frames that a bridge was put into, the latest last
   readonly #store: SessionStore;
   readonly loaded: Promise<void>;
@@ -42,23 +44,25 @@ export class Records {
     return this.#epoch;
   }
 
-  get(id: string): Seen | undefined {
+  get(id: string): SentWrite | undefined {
     return this.#calls.get(id);
   }
 
-  /** Outcomes that survived, by call id. */
+  /** The stored outcomes, by call id. */
   *outcomes(): Generator<[id: string, frame: string]> {
     for (const [id, { outcome }] of this.#calls) if (outcome !== undefined) yield [id, outcome];
   }
 
-  /** Notes where a writing call goes. Awaited before the document is asked: without it nothing could be proven. */
-  async seen(id: string, place: Pick<Seen, 'tabId' | 'documentId' | 'frameId'>): Promise<void> {
+  /**
+   * Records the document of a writing call. To be awaited before the call is sent, so that a missing record is proof.
+   */
+  async recordSent(id: string, place: Pick<SentWrite, 'tabId' | 'documentId' | 'frameId'>): Promise<void> {
     this.#calls.set(id, place);
     await this.#store.set({ [prefix + id]: place });
   }
 
-  /** Notes that a bridge is put into the document of a frame, where it may speak. */
-  async putInto(documentId: string): Promise<void> {
+  /** Records that a bridge is injected into the document of a frame, whose messages are accepted from then on. */
+  async recordFrame(documentId: string): Promise<void> {
     if (this.#frames.includes(documentId)) return;
     this.#frames = [...this.#frames.slice(1 - mostFrames), documentId];
     await this.#store.set({ frames: this.#frames });
@@ -68,8 +72,8 @@ export class Records {
     return this.#frames.includes(documentId);
   }
 
-  /** Keeps an outcome until it is acknowledged. A large one stays in the bridge only. */
-  keep(id: string, outcome: string): void {
+  /** Stores the outcome of a recorded call until it is acknowledged, unless it is too large: the bridge has it, too. */
+  recordOutcome(id: string, outcome: string): void {
     const seen = this.#calls.get(id);
     if (seen === undefined || outcome.length > outcomeLimit || this.#size + outcome.length > totalLimit)
       return;
@@ -94,7 +98,7 @@ export class Records {
   async #load(): Promise<void> {
     const items = await this.#store.get(null);
     for (const [key, value] of Object.entries(items)) {
-      if (!key.startsWith(prefix) || !isSeen(value)) continue;
+      if (!key.startsWith(prefix) || !isSentWrite(value)) continue;
       this.#calls.set(key.slice(prefix.length), value);
       this.#size += value.outcome?.length ?? 0;
     }
@@ -108,7 +112,8 @@ export class Records {
   }
 }
 
-// Outcomes the relay has not acknowledged. Each is sent again after every welcome; the relay takes the first.
+// Outcomes that the relay has not acknowledged. They are sent again after every welcome; the relay ignores
+// duplicates.
 
 export class Outcomes {
   readonly #frames = new Map<string, { text: string; bridge: Bridge | undefined }>();
@@ -123,7 +128,7 @@ export class Outcomes {
   /** Sends an outcome, and keeps it until it is acknowledged: here, and in the session store when it was a write. */
   add(id: string, text: string, bridge: Bridge | undefined): void {
     this.#frames.set(id, { text, bridge });
-    this.#records.keep(id, text);
+    this.#records.recordOutcome(id, text);
     this.#send(text);
   }
 

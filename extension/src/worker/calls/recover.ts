@@ -1,5 +1,6 @@
-// After a reconnect the relay asks what became of its calls. The answer is only what can be proven: a bridge that knows
-// the call, a record of where it went, or the same document saying that it never started.
+// Answers the relay's question, after a reconnect, what became of its calls. Only what is proven is answered: by a
+// bridge that has the call, by the record of the document it was sent to, or by that document's word that it never
+// started.
 
 import type { FromExtension } from '../../protocol/frames.generated.ts';
 import type { OutcomeMessage } from '../../shared/bridge-messages.ts';
@@ -28,7 +29,8 @@ const parkedMs = 30_000;
 
 export class Recovery {
   readonly #parts: Parts;
-  // Outcomes of calls this worker knows nothing of: its predecessor's reads. The relay's question names their tab.
+  // Outcomes of calls without a record, which are reads of an earlier worker. The relay's question will name their
+  // tab.
   readonly #parked = new Map<string, { bridge: Bridge; outcome: OutcomeMessage }>();
   readonly #answers = new Map<string, () => void>(); // queries a bridge has not answered
 
@@ -36,8 +38,11 @@ export class Recovery {
     this.#parts = parts;
   }
 
-  /** An outcome for a call that is not open here. A record says where its call went; without one it is parked. */
-  unexpected(bridge: Bridge, outcome: OutcomeMessage): void {
+  /**
+   * An outcome of a call that is not open. It counts if the call's record names that document; without one it is
+   * parked.
+   */
+  handleUnknownOutcome(bridge: Bridge, outcome: OutcomeMessage): void {
     const { id } = outcome;
     const seen = this.#parts.records.get(id);
     if (seen === undefined) {
@@ -55,7 +60,7 @@ export class Recovery {
   }
 
   /** A bridge's answer to a query. */
-  known(id: string): void {
+  handleQueryAnswer(id: string): void {
     this.#answers.get(id)?.();
   }
 
@@ -63,7 +68,7 @@ export class Recovery {
     await this.#parts.records.loaded;
     await Promise.all(
       calls.map(async ({ id, tabId }) => {
-        const state = await this.#find(id, tabId);
+        const state = await this.#stateOf(id, tabId);
         this.#parts.send({ type: 'state', id, ...state, epoch: this.#parts.records.epoch });
         const text = state.state === 'finished' ? this.#parts.outcomes.get(id) : undefined;
         if (text !== undefined) this.#parts.outcomes.add(id, text, undefined);
@@ -71,8 +76,8 @@ export class Recovery {
     );
   }
 
-  async #find(id: string, tabId: number): Promise<State> {
-    const known = this.#local(id, tabId);
+  async #stateOf(id: string, tabId: number): Promise<State> {
+    const known = this.#knownState(id, tabId);
     if (known !== undefined) return known;
     const seen = this.#parts.records.get(id);
     const exists = await chrome.tabs.get(tabId).then(
@@ -86,15 +91,15 @@ export class Recovery {
       (one) => one.tabId === tabId && (seen === undefined || one.documentId === seen.documentId),
       bridgeWaitMs,
     );
-    const after = this.#local(id, tabId);
+    const after = this.#knownState(id, tabId);
     if (after !== undefined) return after;
     if (seen === undefined) return { state: 'not_started' };
     if (bridge === undefined) return { state: 'unknown', reason: 'TAB_CHANGED' };
     return this.#query(bridge, id, tabId);
   }
 
-  // What can be said at once: an open call, a kept or parked outcome, a bridge that runs it.
-  #local(id: string, tabId: number): State | undefined {
+  // The state that is known without asking: an open call, a stored or parked outcome, a bridge that runs the call.
+  #knownState(id: string, tabId: number): State | undefined {
     const { inflight, outcomes, bridges } = this.#parts;
     if (inflight.get(id) !== undefined) return { state: 'running' };
     if (outcomes.get(id) !== undefined) return { state: 'finished' };
@@ -110,7 +115,7 @@ export class Recovery {
     return { state: 'running' };
   }
 
-  // The document itself says that it never started the call, and from then on it never will.
+  // Asks the document. If it answers that it never started the call, it never will.
   async #query(bridge: Bridge, id: string, tabId: number): Promise<State> {
     const answered = new Promise<boolean>((resolve) => {
       this.#answers.set(id, () => resolve(true));
@@ -120,7 +125,7 @@ export class Recovery {
     const heard = await answered;
     this.#answers.delete(id);
     return (
-      this.#local(id, tabId) ??
+      this.#knownState(id, tabId) ??
       (heard ? { state: 'not_started' } : { state: 'unknown', reason: 'TAB_UNRESPONSIVE' })
     );
   }

@@ -1,6 +1,6 @@
-// Calls of the browser's own tools. Such a call can need several documents, or Chrome itself: a look at a page joins
-// its frames, a navigation outlives its document. So it runs here: each document does its part as it would do
-// a call, and this worker makes the answer of them.
+// Calls of the browser's own tools run in the worker, because they can need several documents, or Chrome itself: a
+// snapshot joins the frames of a page, a navigation outlives its document. Each document does its part in the way of
+// a call, and the worker makes the answer.
 
 import type { CallFrame, FromExtension, PluginInfo } from '../../protocol/frames.generated.ts';
 import type { Acting, FromBridge, Place } from '../../shared/bridge-messages.ts';
@@ -8,7 +8,7 @@ import { isRecord } from '../../shared/guards.ts';
 import type { Ending, Line, RefusalCode } from '../../shared/order.ts';
 import { urlAllowed } from '../../shared/patterns.ts';
 import type { Bridge, Bridges } from '../documents/bridges.ts';
-import { isElsewhere, orderOf } from '../documents/document.ts';
+import { isOfOtherOrigin, orderOf } from '../documents/document.ts';
 import { type Injector, Refused } from '../documents/inject.ts';
 import type { References } from '../documents/references.ts';
 import { logFrame, progressFrame } from '../link/frames.ts';
@@ -30,7 +30,7 @@ export interface Parts {
   send(frame: FromExtension): void;
 }
 
-/** Why a part, or the whole, has no answer. */
+/** The error with which a part, or the whole call, ends. */
 export class Ended extends Error {
   readonly ending: Ending;
 
@@ -39,7 +39,7 @@ export class Ended extends Error {
     this.ending = ending;
   }
 
-  /** Nothing was done. */
+  /** A refusal before anything was done. */
   static before(code: RefusalCode, message: string): Ended {
     return new Ended({
       status: 'refused',
@@ -48,7 +48,7 @@ export class Ended extends Error {
     });
   }
 
-  /** As a tool in a page fails. */
+  /** A failure in the form of an error that a page throws. */
   static as(code: string, message: string, more: Record<string, unknown> = {}): Ended {
     return new Ended({ status: 'threw', error: { code, message, outcome: 'not_executed', ...more } });
   }
@@ -108,7 +108,7 @@ export class ToolRun {
     return Math.max(1, this.frame.timeoutMs - (elapsedMs() - this.#began));
   }
 
-  /** Something happens from here on that cannot be taken back. */
+  /** To be called before anything is done that cannot be undone. */
   begins(): void {
     this.#runner.begins(this);
   }
@@ -118,7 +118,7 @@ export class ToolRun {
     return this.#runner.top(this.tabId);
   }
 
-  /** The call is for one document: where that is in a frame, the answer is of its site. */
+  /** Sets the document that the call is for: the answer has its origin. */
   isFor({ frameId, origin }: Bridge): void {
     if (frameId !== 0 && origin.startsWith('http')) this.origin = origin;
   }
@@ -128,27 +128,27 @@ export class ToolRun {
     return this.#runner.standing(this.tabId);
   }
 
-  /** Fails where the call may not touch a document. Each part asks this by itself. */
+  /** Throws where the call may not touch a document. part calls this itself. */
   admit(bridge: Bridge): Promise<void> {
     return this.#runner.admit(this, bridge);
   }
 
-  /** The end of a call in which a closed document was to be touched. */
+  /** The error of touching a closed document. */
   closedBy(closed: Closed): Ended {
     return this.#runner.closedBy(this.frame, this.started, closed);
   }
 
-  /** Lets a document have the worker do something in its place: it asks for that in a line of its log. */
+  /** Sets what handles the requests that a document makes of the worker, as lines of its log. */
   lend(bridge: Bridge, hear: (line: Line) => void): void {
     this.#lent = { bridge, hear };
   }
 
-  /** Who does what a document asks for; undefined: nobody. */
+  /** The handler that lend has set for a document. */
   lentTo(bridge: Bridge): ((line: Line) => void) | undefined {
     return this.#lent?.bridge === bridge ? this.#lent.hear : undefined;
   }
 
-  /** Has a document do its part, and returns what it answers. */
+  /** Runs a tool in a document as a part of this call, and returns its answer. */
   part(bridge: Bridge, tool: string, args: Record<string, unknown>, plugin?: PluginInfo): Promise<unknown> {
     return this.#runner.part(this, bridge, tool, args, plugin);
   }
@@ -160,7 +160,7 @@ export class ToolRunner {
   readonly #standard: ToolHandler;
   readonly #open = new Map<string, AbortController>(); // calls, by id
   readonly #asked = new Map<string, Part>(); // parts, by id
-  /** Without a sign of a part after this long its document is unresponsive. */
+  /** How long a document may take to start a part. */
   startMs = 4000;
 
   /** standard carries out every tool that has no handler of its own. */
@@ -222,7 +222,7 @@ export class ToolRunner {
 
   async top(tabId: number): Promise<Bridge> {
     const { bridges, injector } = this.#parts;
-    return bridges.top(tabId) ?? injector.bridge(tabId);
+    return bridges.top(tabId) ?? injector.ensureBridge(tabId);
   }
 
   standing(tabId: number): Promise<Standing[]> {
@@ -235,7 +235,7 @@ export class ToolRunner {
     if (closed !== undefined) throw this.closedBy(run.frame, run.started, closed);
   }
 
-  /** What closes a document to a call of a plugin that may run in frames. */
+  /** Why a document is closed to a plugin's call; undefined: it is open. */
   closedFor({ sites, origin = '' }: CallFrame, { excludes }: PluginInfo, bridge: Bridge) {
     return this.#closed(new Border(sites ?? only(origin), (url) => !urlAllowed(url, excludes, [])), bridge);
   }
@@ -251,7 +251,8 @@ export class ToolRunner {
     return border.closed(at.chain);
   }
 
-  // A page can give itself another address of its site, which may be one that the person left out.
+  // The address that the tab shows now, where it is of the same site: a page can change its own by history.pushState,
+  // to one that the configuration leaves out.
   #address(tabId: number, url: string): string {
     const now = this.#parts.tabs.get(tabId)?.url;
     return now !== undefined && URL.canParse(url) && new URL(now).origin === new URL(url).origin ? now : url;
@@ -280,13 +281,13 @@ export class ToolRunner {
     if (run.signal.aborted) throw Ended.before('CANCELLED', 'The call was cancelled');
     // A call that the worker began may have led the tab to another site itself.
     const begun = run.parts > 0 || run.started;
-    if (!begun && isElsewhere(frame, (this.#parts.bridges.top(run.tabId) ?? bridge).url))
+    if (!begun && isOfOtherOrigin(frame, (this.#parts.bridges.top(run.tabId) ?? bridge).url))
       throw Ended.before('TAB_CHANGED', 'The tab went to another page before the tool started');
     await run.admit(bridge);
-    await injector.adapter(bridge, plugin);
-    if (frame.write) await injector.tap(bridge);
+    await injector.ensureAdapter(bridge, plugin);
+    if (frame.write) await injector.ensureTap(bridge);
     const first = run.parts++ === 0;
-    // What a document did for a call that changes something answers for the call when this worker is gone.
+    // The first part of a writing call has the call's id, so that its outcome counts for the call if this worker ends.
     const answers = first && !run.started && frame.write;
     const id = answers ? frame.id : `${frame.id}.${run.parts}`;
     const about = await references.about(bridge);
@@ -295,7 +296,7 @@ export class ToolRunner {
     const text = JSON.stringify({ ...args, _: { ...about, viewer: frame.viewer ?? '', ...more, ...lent } });
     const { tabId, documentId, frameId } = bridge;
     if (answers) {
-      await records.seen(frame.id, { tabId, documentId, frameId });
+      await records.recordSent(frame.id, { tabId, documentId, frameId });
       run.call.bridge = bridge;
     }
     return new Promise((resolve, reject) => {
@@ -336,7 +337,7 @@ export class ToolRunner {
     });
   }
 
-  /** A message about a part; false for one about a call that does not run here. */
+  /** Handles a message about a part; false: it is about a call that does not run here. */
   hear(bridge: Bridge, message: FromBridge & { id: string }): boolean {
     const part = this.#asked.get(message.id);
     if (part?.bridge !== bridge) return false;
@@ -380,7 +381,7 @@ export class ToolRunner {
   begins(run: ToolRun): void {
     if (run.signal.aborted) throw Ended.before('CANCELLED', 'The call was cancelled');
     const url = this.#parts.tabs.get(run.tabId)?.url ?? '';
-    if (isElsewhere(run.frame, url))
+    if (isOfOtherOrigin(run.frame, url))
       throw Ended.before('TAB_CHANGED', 'The tab went to another page before the tool started');
     const documentId = this.#parts.bridges.top(run.tabId)?.documentId ?? '';
     this.#started(run, { documentId }, URL.canParse(url) ? new URL(url).origin : '');
@@ -417,7 +418,7 @@ function argumentsOf(args: string): Record<string, unknown> {
   return isRecord(given) ? given : {};
 }
 
-/** How a call ends of what was thrown: of what nobody foresaw it is not known how much was done before. */
+/** The ending of a call for what was thrown. After an unexpected error it is unknown how much was done. */
 export function endingOf(why: unknown, { started, write }: { started: boolean; write: boolean }): Ending {
   if (why instanceof Ended) return why.ending;
   if (why instanceof Refused) return Ended.before(why.code, why.message).ending;

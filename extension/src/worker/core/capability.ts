@@ -1,5 +1,5 @@
-// What can be attached to the worker. A capability brings what it needs by one registration, in capabilities/worker.ts;
-// nothing else in the worker names it.
+// The interface of capabilities to the worker. A capability is registered in capabilities/worker.ts; nothing else in
+// the worker names it.
 import type { FromExtension } from '../../protocol/frames.generated.ts';
 import type { FromBridge } from '../../shared/bridge-messages.ts';
 import type { Documents } from '../calls/documents.ts';
@@ -19,8 +19,8 @@ export interface Core {
   injector: Injector;
   plugins: Plugins;
   documents: Documents;
-  /** Fails unless a tab has a web page that is awake. */
-  needAwake(tabId: number): void;
+  /** Throws unless a tab has a web page that is loaded and not blocked. */
+  requireAwake(tabId: number): void;
   /** Asks the relay, as a panel does. */
   ask(method: string, path: string): Promise<Answer>;
   panelsOpen(): number;
@@ -39,7 +39,7 @@ export interface Capability {
   /** Adapters of the extension itself, which no list of the relay has. */
   adapters?: readonly { name: string; hash: string }[];
 
-  /** Takes a message of a document; false: it is for somebody else. */
+  /** Handles a message of a document; false: it is not for this capability. */
   hear?(bridge: Bridge, message: FromBridge): boolean;
   /** A bridge is ready, also again after the worker's death. */
   ready?(bridge: Bridge): void;
@@ -52,7 +52,7 @@ export interface Capability {
 
   /** There is a connection to a relay. */
   welcomed?(welcome: FrameOf<'welcome'>): void;
-  /** The relay knows the tabs by now. */
+  /** The relay has been sent the tabs. */
   listed?(): void;
   /** What panels show of these topics is different now. */
   news?(topics: readonly string[]): void;
@@ -75,7 +75,7 @@ export class Capabilities {
     for (const { handlers = {}, commands = {}, adapters = [] } of this.#all) {
       for (const [tool, perform] of Object.entries(handlers)) this.handlers.set(tool, perform);
       for (const [name, command] of Object.entries(commands)) this.commands.set(name, command);
-      for (const adapter of adapters) core.plugins.keep(adapter);
+      for (const adapter of adapters) core.plugins.addBundled(adapter);
     }
   }
 

@@ -1,7 +1,7 @@
-// What the relay may ask of the browser itself. Nothing that is not in this list, or in that of a capability.
+// The commands of the relay to the browser itself. Only those listed here or by a capability are carried out.
 
 import { isFlag, isNumber, isRecord, isText, listOf, optional, shape } from '../../shared/guards.ts';
-import { unreadable } from '../documents/unreadable.ts';
+import { toUnreadable } from '../documents/unreadable.ts';
 import { isGroups, type Wanted } from '../tabs/groups.ts';
 import { judgeOf } from '../tabs/leading.ts';
 import { type Allowed, NotLoaded, openTab } from '../tabs/opening.ts';
@@ -37,12 +37,12 @@ export type Command = (params: unknown) => Promise<Reply>;
 
 export const bad = (message: string): Reply => ({ ok: false, error: { code: 'VALIDATION_ERROR', message } });
 
-/** Answers with what was read of a tab, or with why it cannot be. */
+/** Turns the text that was read of a tab, or the error, into a reply. */
 export async function answerOf(work: () => Promise<string>): Promise<Reply> {
   try {
     return { ok: true, payload: await work() };
   } catch (why) {
-    const { code, message } = unreadable(why);
+    const { code, message } = toUnreadable(why);
     return { ok: false, error: { code, message } };
   }
 }

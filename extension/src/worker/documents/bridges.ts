@@ -1,5 +1,5 @@
-// The resident bridges that are connected now. A bridge is what Chrome says about its port's sender: tab, document
-// and frame. A message is believed for a call only if it comes from the bridge the call was given to.
+// The bridges that are connected. A bridge is identified by what Chrome says about its port's sender: tab, document
+// and frame. A message about a call counts only if it comes from the bridge that was sent the call.
 
 import type { PluginInfo } from '../../protocol/frames.generated.ts';
 import { type FromBridge, isFromBridge, type ToBridge } from '../../shared/bridge-messages.ts';
@@ -19,9 +19,9 @@ export class Bridge {
   readonly origin: string; // also of a document without an address of its own
   url: string;
   late = false;
-  ready = false; // it said hello, and heard the answer
+  ready = false; // it has sent hello, and received the answer
   gone = false;
-  written = false; // its document has no address of its own
+  addressless = false; // its document has no http address, such as about:srcdoc
   dialog: string | undefined; // that the page shows: nothing runs in it, this bridge included
   readonly plugins = new Map<string, Registered>(); // by name
   readonly running = new Set<string>(); // calls it had when it connected
@@ -38,8 +38,8 @@ export class Bridge {
     this.origin = port.sender?.origin ?? '';
   }
 
-  /** Takes the address that a document says it has now. Its origin cannot have changed since its port was opened. */
-  moved(url: string): void {
+  /** Sets the address that a document reports, unless its origin differs: that cannot change while a port is open. */
+  updateUrl(url: string): void {
     if (URL.canParse(url) && URL.canParse(this.url) && new URL(url).origin === new URL(this.url).origin)
       this.url = url;
   }
@@ -52,7 +52,7 @@ export class Bridge {
     this.#port.disconnect();
   }
 
-  /** Lets the bridge forget an outcome. Batched: nothing waits for it. */
+  /** Acknowledges an outcome, in a batch, so that the bridge forgets it. */
   acknowledge(id: string): void {
     if (this.#acknowledged.push(id) === 1) setTimeout(() => this.#flush(), 100);
     else if (this.#acknowledged.length >= 64) this.#flush();
@@ -72,7 +72,7 @@ export class Bridge {
     this.#lateWaiters.shift()?.();
   }
 
-  leave(): void {
+  markGone(): void {
     this.gone = true;
     for (const resolve of this.#lateWaiters.splice(0)) resolve();
   }
@@ -83,14 +83,14 @@ export class Bridge {
     return adapter?.hash === hash && adapter.main === (world === 'main');
   }
 
-  /** Ends the adapters that are not of the installed version of their plugin, which hashOf has. */
-  retireOthers(hashOf: (plugin: string) => string | undefined): void {
+  /** Unloads the adapters that are not of the installed version of their plugin, whose hash hashOf returns. */
+  unloadOutdated(hashOf: (plugin: string) => string | undefined): void {
     for (const [plugin, adapter] of this.plugins) {
       const { hash, unloaded = false } = adapter;
       if (hashOf(plugin) !== hash) {
         if (!unloaded) this.send({ type: 'unload', plugin, hash });
         adapter.unloaded = true;
-      } else if (unloaded) this.plugins.delete(plugin); // it is back: the next call lets it begin anew
+      } else if (unloaded) this.plugins.delete(plugin); // installed again: the next call injects it anew
     }
   }
 
@@ -107,15 +107,15 @@ export interface BridgeListener {
   gone(bridge: Bridge): void;
 }
 
-/** What must survive this worker; see calls/records.ts. */
+/** The part of calls/records.ts that bridges need. */
 interface FrameRecords {
   readonly loaded: Promise<void>;
   readonly epoch: string;
-  putInto(documentId: string): Promise<void>;
+  recordFrame(documentId: string): Promise<void>;
   hasFrame(documentId: string): boolean;
 }
 
-/** Which documents another document could prepare; see reach.ts. */
+/** Tells which documents another document could have tampered with; see reach.ts. */
 interface Reached {
   reached(tabId: number, frameId: number, documentId: string): Promise<boolean>;
 }
@@ -125,11 +125,11 @@ interface Waiter {
   resolve(bridge: Bridge | undefined): void;
 }
 
-// A frame without an address of its own shows what its page has written into it. A plugin of the isolated world reaches
-// into such a frame, and into the interfaces of the extension there: only where this worker has put a bridge into the
-// document may one speak for it.
+// The parent page writes the content of a frame without an address of its own. Plugins of the isolated world can
+// script such a frame, and use the extension's interfaces there. So a port from such a document counts only if this
+// worker injected a bridge there.
 const isPage = (url = '') => /^https?:/.test(url);
-const isWritten = (url = '') => /^(?:about|blob|data):/.test(url);
+const isAddressless = (url = '') => /^(?:about|blob|data):/.test(url);
 
 export class Bridges {
   readonly #all = new Set<Bridge>();
@@ -138,31 +138,31 @@ export class Bridges {
   readonly #records: FrameRecords;
   readonly #reach: Reached;
   #listener: BridgeListener | undefined;
-  #early: (() => void)[] | undefined = []; // messages that came before the epoch was read
+  #queued: (() => void)[] | undefined = []; // messages that came before the epoch was read
 
   constructor(records: FrameRecords, reach: Reached) {
     this.#records = records;
     this.#reach = reach;
     records.loaded.then(() => {
-      const early = this.#early ?? [];
-      this.#early = undefined;
+      const early = this.#queued ?? [];
+      this.#queued = undefined;
       for (const hear of early) hear();
     });
   }
 
-  /** Sets who hears of bridges; once, before anything is told. */
+  /** Sets the listener; once, before any event. */
   listen(listener: BridgeListener): void {
     this.#listener = listener;
   }
 
-  /** Takes a new port; anything but a content script of ours in a tab is turned away. */
+  /** Accepts a new port of a content script of this extension in a tab; disconnects any other. */
   add(port: chrome.runtime.Port): void {
     const { sender } = port;
     const tabId = sender?.tab?.id;
     const { documentId, frameId } = sender ?? {};
     if (
       sender?.id !== chrome.runtime.id ||
-      !(isPage(sender.url) || (frameId !== 0 && isWritten(sender.url))) ||
+      !(isPage(sender.url) || (frameId !== 0 && isAddressless(sender.url))) ||
       tabId === undefined ||
       documentId === undefined ||
       frameId === undefined
@@ -170,7 +170,7 @@ export class Bridges {
       port.disconnect();
       return;
     }
-    // One that is heard stays the only one of its document: a second one is not ours.
+    // A document has one bridge: a second port is not one of ours.
     for (const other of this.#all) {
       if (other.ready && other.documentId === documentId) {
         port.disconnect();
@@ -178,19 +178,19 @@ export class Bridges {
       }
     }
     const bridge = new Bridge(port, tabId, documentId, frameId);
-    bridge.written = !isPage(sender.url);
+    bridge.addressless = !isPage(sender.url);
     this.#all.add(bridge);
     port.onMessage.addListener((raw: unknown) => {
       if (!isFromBridge(raw)) return;
-      if (this.#early === undefined) this.#hear(bridge, raw);
-      else this.#early.push(() => this.#hear(bridge, raw));
+      if (this.#queued === undefined) this.#handleMessage(bridge, raw);
+      else this.#queued.push(() => this.#handleMessage(bridge, raw));
     });
     whenDisconnected(port, chrome.runtime, () => this.#remove(bridge));
   }
 
-  /** Lets a document of a frame have a bridge, which is put into it next. */
-  admit(documentId: string): Promise<void> {
-    return this.#records.putInto(documentId);
+  /** Allows a document of a frame to have a bridge, which is injected next. */
+  allowFrame(documentId: string): Promise<void> {
+    return this.#records.recordFrame(documentId);
   }
 
   /** The bridge of a tab's top document, once it is ready. */
@@ -198,8 +198,8 @@ export class Bridges {
     return this.#top.get(tabId);
   }
 
-  /** Whether no page has one. */
-  get none(): boolean {
+  /** Whether no document has a bridge. */
+  get isEmpty(): boolean {
     return this.#all.size === 0;
   }
 
@@ -223,18 +223,18 @@ export class Bridges {
     });
   }
 
-  #hear(bridge: Bridge, message: FromBridge): void {
+  #handleMessage(bridge: Bridge, message: FromBridge): void {
     if (bridge.gone) return;
-    if (bridge.written && !this.#records.hasFrame(bridge.documentId)) {
+    if (bridge.addressless && !this.#records.hasFrame(bridge.documentId)) {
       bridge.close();
       this.#remove(bridge);
       return;
     }
-    // A page that says anything else runs.
+    // Any other message means that the page runs: its dialog is closed.
     bridge.dialog = message.type === 'dialog' && message.open ? (message.dialog ?? '') : undefined;
     if (message.type === 'hello') {
-      // A bridge from before a reload of the extension can get through while Chrome is still taking it down; its
-      // port would swallow what is sent to it.
+      // A bridge from before a reload of the extension can still connect while Chrome removes it; messages to its
+      // port would be lost.
       if (message.epoch !== '' && message.epoch !== this.#records.epoch) {
         bridge.close();
         this.#remove(bridge);
@@ -242,12 +242,12 @@ export class Bridges {
       }
       this.#answer(bridge, message.reached);
       bridge.late = message.late;
-      bridge.moved(message.url);
+      bridge.updateUrl(message.url);
       for (const { name, hash, main } of message.plugins) bridge.plugins.set(name, { hash, main });
       for (const id of message.running) bridge.running.add(id);
     } else if (message.type === 'here') {
-      // A document that loaded while the extension was being reloaded can have a bridge whose port leads here and
-      // which hears nothing: Chrome runs our scripts in another isolated world by now. That one never gets so far.
+      // A document that loaded while the extension was reloaded can have a bridge that can send but not receive,
+      // because Chrome runs our scripts in another isolated world by then. Such a bridge never sends this message.
       bridge.ready = true;
       if (bridge.frameId === 0) this.#top.set(bridge.tabId, bridge);
       this.#wake(bridge);
@@ -263,7 +263,7 @@ export class Bridges {
     if (message.type === 'registered' && bridge.ready) this.#wake(bridge);
   }
 
-  // The document itself keeps what was found out about its beginning: later that cannot be seen any more.
+  // The bridge keeps the result for later workers, which could not find it out any more.
   #answer(bridge: Bridge, known: boolean | undefined): void {
     const say = (reached: boolean) => bridge.send({ type: 'epoch', epoch: this.#records.epoch, reached });
     if (known !== undefined) say(known);
@@ -279,7 +279,7 @@ export class Bridges {
   }
 
   #remove(bridge: Bridge): void {
-    bridge.leave();
+    bridge.markGone();
     this.#all.delete(bridge);
     if (this.#top.get(bridge.tabId) === bridge) this.#top.delete(bridge.tabId);
     this.#listener?.gone(bridge);

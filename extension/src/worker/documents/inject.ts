@@ -1,4 +1,4 @@
-// Bringing code into a document that does not have it yet. A warm call never comes here.
+// Injects bridges, taps and adapters into documents that do not have them yet.
 
 import type { PluginInfo } from '../../protocol/frames.generated.ts';
 import type { RefusalCode } from '../../shared/order.ts';
@@ -14,12 +14,12 @@ export class Refused extends Error {
   }
 }
 
-/** Chrome may never answer for a page that hangs: nobody waits longer, and the next call tries anew. */
+/** Limit for an injection: Chrome may never answer for a page that hangs. The next call tries again. */
 const answerMs = 12_000;
 
 const againMs = 350; // right after a reload Chrome may still run a script in the old isolated world, in vain
 
-// Chrome explains itself in sentences only.
+// Chrome's errors have messages but no codes.
 function refusalOf(why: unknown): Refused {
   const text = why instanceof Error ? why.message : String(why);
   if (/no tab with id|tab was closed/i.test(text)) return new Refused('TAB_CLOSED', 'The tab was closed');
@@ -45,7 +45,7 @@ async function inject(details: chrome.scripting.ScriptInjection<[], unknown>): P
   }
 }
 
-async function answered<T>(work: Promise<T>): Promise<T> {
+async function withTimeout<T>(work: Promise<T>): Promise<T> {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const late = new Promise<never>((_, reject) => {
     const message = `The page did not let the extension in within ${answerMs / 1000} s`;
@@ -56,7 +56,7 @@ async function answered<T>(work: Promise<T>): Promise<T> {
 
 export class Injector {
   readonly #bridges: Bridges;
-  /** How long what was put into a document may take to say so. */
+  /** How long injected code may take to report itself. */
   patienceMs = 1000;
   readonly #bridging = new Map<number, Promise<Bridge>>(); // by tab
   readonly #tapped = new WeakSet<Bridge>();
@@ -67,29 +67,29 @@ export class Injector {
   }
 
   /** The bridge of a tab's top document, injected if the document is older than the extension. */
-  bridge(tabId: number): Promise<Bridge> {
+  ensureBridge(tabId: number): Promise<Bridge> {
     const resident = this.#bridges.top(tabId);
     if (resident !== undefined) return Promise.resolve(resident);
     const pending = this.#bridging.get(tabId);
     if (pending !== undefined) return pending;
-    const work = answered(this.#injectBridge(tabId)).finally(() => this.#bridging.delete(tabId));
+    const work = withTimeout(this.#injectBridge(tabId)).finally(() => this.#bridging.delete(tabId));
     this.#bridging.set(tabId, work);
     return work;
   }
 
-  /** Makes sure that a document has a plugin's adapter, of exactly this hash. */
-  adapter(bridge: Bridge, plugin: PluginInfo): Promise<void> {
+  /** Injects a plugin's adapter unless the document has it with exactly this hash. */
+  ensureAdapter(bridge: Bridge, plugin: PluginInfo): Promise<void> {
     if (bridge.has(plugin)) return Promise.resolve();
     const key = `${bridge.documentId} ${plugin.name} ${plugin.hash}`;
     const pending = this.#adapting.get(key);
     if (pending !== undefined) return pending;
-    const work = answered(this.#injectAdapter(bridge, plugin)).finally(() => this.#adapting.delete(key));
+    const work = withTimeout(this.#injectAdapter(bridge, plugin)).finally(() => this.#adapting.delete(key));
     this.#adapting.set(key, work);
     return work;
   }
 
-  /** Puts a plugin's adapter into a document that may have it: whatever the page did to it, it begins anew. */
-  again(bridge: Bridge, plugin: PluginInfo): Promise<void> {
+  /** Injects a plugin's adapter even if the document has it, so that it starts anew. */
+  reinjectAdapter(bridge: Bridge, plugin: PluginInfo): Promise<void> {
     return this.#injectAdapter(bridge, plugin);
   }
 
@@ -111,9 +111,9 @@ export class Injector {
     throw new Refused('INJECTION_FAILED', 'The bridge in the page did not connect');
   }
 
-  /** The bridge of a document in a frame, which has none; undefined when it does not come in time. */
+  /** Injects a bridge into the document of a frame; undefined: it did not connect in time. */
   async frameBridge(tabId: number, documentId: string, ms: number): Promise<Bridge | undefined> {
-    await this.#bridges.admit(documentId);
+    await this.#bridges.allowFrame(documentId);
     await inject({
       target: { tabId, documentIds: [documentId] },
       files: ['late.js', 'bridge.js'],
@@ -123,16 +123,16 @@ export class Injector {
     return this.#bridges.when((one) => one.documentId === documentId, ms);
   }
 
-  /** Has dialogs and windows of a document in a frame answered, before something is done there. */
-  async tap(bridge: Bridge): Promise<void> {
+  /** Injects the tap into the document of a frame, once, so that its dialogs and windows are handled during an act. */
+  async ensureTap(bridge: Bridge): Promise<void> {
     if (bridge.frameId === 0 || this.#tapped.has(bridge)) return;
     this.#tapped.add(bridge);
-    // Where no script of the page may run, there is nothing to answer, and Chrome keeps the tap waiting.
+    // Where the page may not run scripts, Chrome never runs the tap, and there are no dialogs: do not wait.
     const late = new Promise<void>((resolve) => setTimeout(resolve, againMs));
     await Promise.race([this.#injectTap(bridge).catch(() => undefined), late]);
   }
 
-  // The console of a document that is older than the extension: what the page does from here on can be seen.
+  // Injects the tap into a document that is older than the extension: it records the console from now on.
   async #injectTap(bridge: Bridge): Promise<void> {
     if (!bridge.late) return;
     await bridge.expectLate('');

@@ -18,13 +18,13 @@ export async function install(
   { tabs, bridges, injector, plugins }: Parts,
 ): Promise<void> {
   const replaced = plugins.replace(list);
-  for (const bridge of bridges.all()) plugins.retireIn(bridge);
+  for (const bridge of bridges.all()) plugins.unloadOutdatedIn(bridge);
   await replaced;
   await tabs.loaded;
   // Documents that were open before get their bridge now: it is what wakes this worker when it dies.
   for (const tab of tabs.all()) {
     const served = plugins.all().some((plugin) => urlAllowed(tab.url, awaitedIn(plugin), plugin.excludes));
     if (!served || tab.discarded || bridges.top(tab.id) !== undefined) continue;
-    injector.bridge(tab.id).catch(() => {}); // a call to that tab will say why
+    injector.ensureBridge(tab.id).catch(() => {}); // a call to that tab will say why
   }
 }

@@ -89,7 +89,7 @@ export class Plugins {
   }
 
   /** The same, once the relay's list has it: a call can be faster than the list. Undefined when it does not come. */
-  coming(name: string, hash: string): Promise<PluginInfo | undefined> {
+  awaitVersion(name: string, hash: string): Promise<PluginInfo | undefined> {
     return new Promise((resolve) => {
       const end = (plugin: PluginInfo | undefined) => {
         clearTimeout(timer);
@@ -106,14 +106,14 @@ export class Plugins {
   }
 
   /** Keeps an adapter that the extension itself brings: it is in no list of the relay. */
-  keep({ name, hash }: Pick<PluginInfo, 'name' | 'hash'>): void {
+  addBundled({ name, hash }: Pick<PluginInfo, 'name' | 'hash'>): void {
     this.#bundled.set(name, hash);
   }
 
   /** Ends in a document what is there of plugins that the relay's list has no more, or in another version. */
-  retireIn(bridge: Bridge): void {
+  unloadOutdatedIn(bridge: Bridge): void {
     if (!this.#listed) return;
-    bridge.retireOthers((name) => this.#bundled.get(name) ?? this.#plugins.get(name)?.hash);
+    bridge.unloadOutdated((name) => this.#bundled.get(name) ?? this.#plugins.get(name)?.hash);
   }
 
   all(): PluginInfo[] {

@@ -17,11 +17,11 @@ interface Began {
 
 interface KnownTab {
   tab: number;
-  group: number; // tabs that hang together have one
+  group: number; // tabs whose windows can reach each other have the same
   created: number;
   gone?: number | undefined;
-  shown: boolean; // it has had a page of the web: what comes next gets new globals
-  sure?: number | undefined; // since when its processes are known; not yet: it may be in any
+  shown: boolean; // it has shown a web page: later documents get new globals
+  sure?: number | undefined; // since which event its processes are known; undefined: it may be in any
   processes: number[];
   documents: Began[];
 }
@@ -48,7 +48,7 @@ const isState: Guard<State> = shape({
 });
 
 const key = 'reach';
-const anyGroup = 0; // of tabs that are older than what we know: they may hang together with every other
+const anyGroup = 0; // of tabs from before the extension ran: they may be connected with any other
 const maxDocuments = 16; // of a tab, for the back/forward cache
 
 export class Reach {
@@ -78,10 +78,10 @@ export class Reach {
     webNavigation.onCommitted.addListener((details) => this.#after(() => this.#committed(details)));
   }
 
-  /** Whether the document could have been prepared by another; asked once our scripts run in it. */
+  /** Whether another document could have scripted this one before our scripts ran in it. */
   async reached(tabId: number, frameId: number, documentId: string): Promise<boolean> {
     if (frameId !== 0) return true; // the documents around it can always reach a frame
-    // What Chrome has to tell of the time before is told before it answers this.
+    // Chrome delivers earlier navigation events before it answers this.
     await chrome.webNavigation.getFrame({ tabId, frameId }).catch(() => {});
     await this.#loaded;
     const own = this.#tabs.get(tabId);
@@ -98,7 +98,7 @@ export class Reach {
     );
   }
 
-  // Events are taken in the order in which they come, those that come before the state is read included.
+  // Handles events in order, including those that come before the stored state is read.
   #after(event: () => void): void {
     this.#loaded.then(() => {
       this.#count++;
@@ -142,7 +142,7 @@ export class Reach {
     const tab = this.#tab(details.tabId);
     this.#use(tab, details.processId);
     if (details.frameType !== 'outermost_frame' || details.documentId === undefined) return;
-    // One that comes back from the back/forward cache, or was prerendered, began when it began.
+    // A document from the back/forward cache, or a prerendered one, is known already.
     if (tab.documents.some(({ id }) => id === details.documentId)) return;
     this.#changed = true;
     tab.sure ??= this.#count;
@@ -155,7 +155,7 @@ export class Reach {
     if (/^https?:/.test(details.url)) tab.shown = true;
   }
 
-  // The same page under another id.
+  // Chrome has given a tab another id.
   #replaced(added: number, removed: number): void {
     this.#tabs.set(added, { ...this.#tab(removed), tab: added });
     this.#tabs.delete(removed);
@@ -188,7 +188,7 @@ export class Reach {
     await this.#save();
   }
 
-  // A tab that was there before: who opened it is not known, and where it is now can be asked.
+  // Adds a tab from before the extension ran: its opener is unknown, its processes can be asked for.
   async #find({ id, discarded }: chrome.tabs.Tab): Promise<void> {
     if (id === undefined) return;
     const tab = this.#tab(id);

@@ -1,6 +1,7 @@
-// Which references documents may give. In the page of a tab they are e1, e2, … and go on counting when the tab shows
-// another page; in a frame they begin with a number of its document. So none is ever given twice in a tab, also where a
-// javascript: address replaces a document, which keeps its id then. Kept where they outlive this worker.
+// Hands out the references (e1, f2e1, …) by which snapshots name elements. Those of a tab's page go on counting when
+// the tab shows another page; those of a frame have the number of its document as a prefix. So none is given twice in
+// a tab, even where a javascript: address replaces a document, which then keeps its id. The state outlives this
+// worker.
 
 import { type Guard, isNumber, isRecord, isText, shape } from '../../shared/guards.ts';
 import type { SessionStore } from '../util/store.ts';
@@ -39,7 +40,7 @@ export class References {
     this.#loaded = this.#load();
   }
 
-  /** What a document is told before it gives any; one that has given some goes on by itself. */
+  /** The prefix and the first number for a document that has not given references yet. */
   async about(
     { tabId, documentId, frameId }: Pick<Bridge, 'tabId' | 'documentId' | 'frameId'>,
     top?: Bridge,
@@ -63,7 +64,7 @@ export class References {
     return { prefix: `f${number}e`, first: given.nextIn[documentId] ?? 1 };
   }
 
-  /** A document has given references up to the one before next. */
+  /** Notes that a document has given all references before next. */
   given({ tabId, frameId, documentId }: Bridge, next: number): void {
     const given = this.#of(tabId);
     if (next <= (frameId === 0 ? given.next : (given.nextIn[documentId] ?? 1))) return;
@@ -72,7 +73,7 @@ export class References {
     this.#keep(tabId);
   }
 
-  /** The document of a reference in a frame; undefined for one that was never given. */
+  /** The document of a reference in a frame; undefined: it was never given. */
   async frame(tabId: number, ref: string): Promise<{ documentId: string; top: string } | undefined> {
     await this.#loaded;
     const number = Number(/^f(\d+)(?:e\d+)?$/.exec(ref)?.[1]);
@@ -81,7 +82,7 @@ export class References {
     return documentId === undefined ? undefined : { documentId, top: tops[documentId] ?? '' };
   }
 
-  /** A tab is closed. */
+  /** Forgets a tab that was closed. */
   forget(tabId: number): void {
     this.#tabs.delete(tabId);
     this.#store.remove([prefix + tabId]).catch(() => {});

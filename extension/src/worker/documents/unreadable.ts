@@ -1,6 +1,6 @@
-// Tabs that cannot be read, or do not answer in time.
+// Errors of reading a tab.
 
-/** Why a tab cannot be read, in words of the relay's table. */
+/** Why a tab cannot be read, with a code of the relay's fault table. */
 export class Unreadable extends Error {
   readonly code: 'TAB_NOT_FOUND' | 'TAB_UNRESPONSIVE' | 'TAB_CHANGED' | 'INJECTION_FAILED';
 
@@ -12,8 +12,8 @@ export class Unreadable extends Error {
 
 export const answerMs = 20_000; // sooner than the relay gives up; a page of 10 MB on a busy machine takes more than 8 s
 
-// Chrome explains itself in sentences only, and some of them hold the page's whole address.
-export function unreadable(why: unknown): Unreadable {
+// Chrome's errors have messages but no codes, and some of the messages contain the page's whole address.
+export function toUnreadable(why: unknown): Unreadable {
   if (why instanceof Unreadable) return why;
   const text = why instanceof Error ? why.message : String(why);
   if (/no tab with id|tab was closed/i.test(text))

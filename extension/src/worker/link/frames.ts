@@ -1,4 +1,5 @@
-// The border to the relay: frames as text, checked against the protocol's schemas before anyone sees them.
+// Encodes and decodes the frames of the connection to the relay. Frames of the relay are validated against the
+// schemas of the protocol.
 
 import type {
   FollowedFrame,
@@ -19,7 +20,9 @@ export type FrameOf<T extends FromRelay['type']> = Extract<FromRelay, { type: T 
 
 const guards = new Map<string, (value: unknown) => value is FromRelay>(Object.entries(fromRelay));
 
-/** Splits a frame into its header, checked, and the payload after the first line feed. */
+/**
+ * Returns a frame's validated header, and the payload after the first line feed; undefined: it is invalid or unknown.
+ */
 export function readFrame(text: string): { frame: FromRelay; payload: string } | undefined {
   const end = text.indexOf('\n');
   let header: unknown;
@@ -34,7 +37,7 @@ export function readFrame(text: string): { frame: FromRelay; payload: string } |
   return { frame: header, payload: end < 0 ? '' : text.slice(end + 1) };
 }
 
-/** A frame as text: the header, and the payload as it is. */
+/** Encodes a header, with the payload after it unchanged. */
 export function frameText(header: FromExtension, payload?: string): string {
   return payload === undefined ? JSON.stringify(header) : `${JSON.stringify(header)}\n${payload}`;
 }
@@ -72,7 +75,7 @@ const callId = /^[0-9a-f]{32}$/;
 const mostPlaces = 20;
 const mostCharacters = 4000;
 
-/** Undefined: the page has made it up. A frame that the relay cannot read would end the connection. */
+/** Undefined: the page has forged it. The relay would close the connection over an invalid frame. */
 export function followedFrame(said: Followed): FollowedFrame | undefined {
   const { type, id, plugin, kind } = said;
   if (!callId.test(id)) return undefined;
@@ -84,7 +87,7 @@ export function followedFrame(said: Followed): FollowedFrame | undefined {
   return frame;
 }
 
-/** An outcome as a frame: the header, and the value as the page encoded it. */
+/** Encodes an outcome, with the value as the page encoded it. */
 export function outcomeText(id: string, ending: Ending, place: Place, epoch: string): string {
   const { origin, frame, trust, consoleTail, durationMs } = place;
   const about = {
@@ -120,7 +123,8 @@ export function outcomeText(id: string, ending: Ending, place: Place, epoch: str
   }
 }
 
-// Which frame of the relay goes where. A frame that is not listed is not obeyed.
+// Frames that an open connection dispatches to handlers. Those of the handshake, ping and pong are handled in the
+// link.
 
 type Routed = Exclude<
   FromRelay['type'],
@@ -129,7 +133,7 @@ type Routed = Exclude<
 
 export type Routes = { [T in Routed]: (frame: FrameOf<T>, payload: string) => void };
 
-/** Sends each frame of an open connection to its function. */
+/** Dispatches each frame to the handler of its type. */
 export function router(routes: Routes): (frame: FromRelay, payload: string) => void {
   return (frame, payload) => {
     switch (frame.type) {

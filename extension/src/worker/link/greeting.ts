@@ -1,4 +1,4 @@
-// The greeting of one connection: hello, the relay's hello and proof, our proof, welcome.
+// The handshake of one connection: hello, the relay's hello and proof, our proof, welcome.
 import { randomHex } from '../util/random.ts';
 import { type FrameOf, frameText, readFrame } from './frames.ts';
 import { type Pairing, type ProofParts, prove, unseal, verify } from './handshake.ts';
@@ -18,14 +18,14 @@ const speaks = { min: 1, max: 3 } as const;
 
 type Step =
   | { type: 'going' }
-  | { type: 'refused'; message: string } // the relay closes next
-  | { type: 'failed'; message: string } // we do not talk to this relay
+  | { type: 'refused'; message: string } // by the relay, which closes next
+  | { type: 'failed'; message: string } // the relay could not prove itself, or speaks another protocol
   | { type: 'paired'; secret: string } // in exchange for a one-time string
   | { type: 'welcome'; frame: FrameOf<'welcome'>; relay: string; protocol: number };
 
 export interface Greeting {
   hello(): void;
-  hear(text: string): Promise<Step>;
+  handleText(text: string): Promise<Step>;
 }
 
 const going: Step = { type: 'going' };
@@ -58,7 +58,7 @@ export function startGreeting(
 
   return {
     hello: () => send(hello),
-    async hear(text) {
+    async handleText(text) {
       const frame = readFrame(text)?.frame;
       if (frame === undefined) return going;
       if (frame.type === 'refuse') return { type: 'refused', message: frame.message };

@@ -1,5 +1,5 @@
-// The one WebSocket to the relay: dial, greet, stay, and dial again for ever. A newer dial makes every event of an
-// older socket void (generation).
+// The one WebSocket to the relay: dials, does the handshake, and dials again whenever the connection is lost. Events
+// of an older socket are ignored after a newer dial (generation).
 import type { FromExtension, FromRelay } from '../../protocol/frames.generated.ts';
 import { elapsedMs } from '../util/clock.ts';
 import { type FrameOf, frameText, readFrame } from './frames.ts';
@@ -13,7 +13,7 @@ export interface LinkState {
   since: number;
 }
 
-/** What is asked for at every dial: who this is, and with what it may dial. */
+/** Provides what each dial needs: the identity of this browser, and its pairing. */
 export interface LinkSource {
   identity(): Promise<Identity>;
   pairing(): Promise<Pairing | undefined>;
@@ -145,7 +145,7 @@ export class Link {
         if (!current()) return;
         this.#heard = elapsedMs();
         if (this.#open) return this.#read(text);
-        // Proofs take time; what arrives meanwhile keeps its place.
+        // Proofs are computed asynchronously; later messages are handled after them, in order.
         inSequence = inSequence.then(() => {
           if (current()) return this.#open ? this.#read(text) : this.#greet(greeting, text, pairing);
         });
@@ -160,7 +160,7 @@ export class Link {
   }
 
   async #greet(greeting: Greeting, text: string, pairing: Pairing): Promise<void> {
-    const step = await greeting.hear(text);
+    const step = await greeting.handleText(text);
     if (step.type === 'refused') this.#refusal = step.message;
     if (step.type === 'failed') {
       this.#drop(step.message);
@@ -196,7 +196,7 @@ export class Link {
     }, pingMs);
   }
 
-  // Gives a connection up from this side. Its close event may take minutes on a dead network, so it is not awaited.
+  // Closes the connection without waiting for its close event, which may take minutes on a dead network.
   #drop(why: string): void {
     const socket = this.#socket;
     this.#generation++;

@@ -90,7 +90,7 @@ export function exchange(
       message: (text) => {
         inSequence = inSequence.then(async () => {
           if (over) return;
-          const step = await greeting.hear(text);
+          const step = await greeting.handleText(text);
           if (step.type === 'refused') refusal = step.message;
           if (step.type === 'failed') end(step.message);
           if (step.type === 'paired') end({ address, secret: step.secret });
@@ -126,7 +126,7 @@ export class Pairer {
   }
 
   /** The person pasted something. One attempt at a time; a string is not tried twice. */
-  async take(text: string): Promise<void> {
+  async pairWith(text: string): Promise<void> {
     if (this.state.phase === 'trying') return;
     const pasted = parsePairingString(text);
     if (pasted === undefined) return this.#become('failed', noString);

@@ -65,7 +65,7 @@ export class Requests {
   }
 
   /** Takes the relay's answer. */
-  hear({ id, status }: FrameOf<'response'>, payload: string): void {
+  handleResponse({ id, status }: FrameOf<'response'>, payload: string): void {
     if (this.#open.has(id)) this.#end(id, { status, body: parsed(payload) });
   }
 

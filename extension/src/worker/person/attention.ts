@@ -1,5 +1,5 @@
-// What the toolbar icon tells while no panel is in view: how many questions wait, or that agents are paused. And the
-// keyboard shortcut that stops everything. The one that opens the panel is Chrome's own: it does what a click does.
+// The toolbar icon's badge while no panel is open: how many questions wait, or that agents are paused. And the
+// keyboard shortcut that stops all agents. The shortcut that opens the panel is Chrome's own.
 import { isFlag, shape } from '../../shared/guards.ts';
 import { type Answer, failureOf } from '../link/requests.ts';
 import { Notifications, waitingText } from './notifications.ts';

@@ -15,7 +15,7 @@ import type { PanelState } from '../../shared/panel-state.ts';
 import { whenDisconnected } from '../../shared/ports.ts';
 import type { Answer } from '../link/requests.ts';
 
-/** What a panel may have done. */
+/** What a panel can ask the worker to do. */
 export interface PanelOrders {
   state(): PanelState;
   dial(forced: boolean): void;
@@ -46,8 +46,8 @@ export class Panels {
   #due = false;
   #toShow: string | undefined; // the question that a panel is opened for, until one has asked about it
 
-  /** Sets who carries out what panels ask for; once, before one is open. */
-  obey(orders: PanelOrders): void {
+  /** Sets the handler of what panels ask for; once, before a panel opens. */
+  setOrders(orders: PanelOrders): void {
     this.#orders = orders;
   }
 
@@ -56,7 +56,7 @@ export class Panels {
     return this.#ports.size;
   }
 
-  /** Takes a panel's port; a port of anything but our own panel page is turned away. */
+  /** Accepts the port of our own panel page; disconnects any other. */
   add(port: chrome.runtime.Port): void {
     const orders = this.#orders;
     if (!isPanel(port.sender) || orders === undefined) {
@@ -96,8 +96,8 @@ export class Panels {
     });
   }
 
-  /** Tells every panel what the relay has news of. */
-  tell(topics: string[], waiting: number): void {
+  /** Sends the relay's news to every panel. */
+  sendNews(topics: string[], waiting: number): void {
     const news: PanelNews = { type: 'news', topics, waiting };
     for (const port of this.#ports) port.postMessage(news);
   }

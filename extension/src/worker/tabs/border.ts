@@ -1,5 +1,5 @@
-// Keeps a tab from loading a site that is off while a call leads the tab to a page: Chrome itself stops the request, and
-// the redirect that leads there, before anything is sent.
+// Blocks requests of a tab to sites that are off while a call navigates it, by rules of declarativeNetRequest: Chrome
+// stops the request, also after a redirect, before anything is sent.
 import type { Judge } from './leading.ts';
 import { originOf, type Sites } from './sites.ts';
 
@@ -75,7 +75,7 @@ function rulesFor(tabId: number, { sites, excludes }: Bounds): Rule[] {
   return rules;
 }
 
-/** The way of a tab while it is kept from what is off. */
+/** The navigation of a tab while sites that are off are blocked. */
 export interface Way {
   /** The origin that it was stopped at; undefined: it was not. */
   stopped(): string | undefined;
@@ -84,7 +84,7 @@ export interface Way {
   end(): Promise<void>;
 }
 
-/** Keeps a tab from loading what is off, until the end. */
+/** Blocks sites that are off for a tab, until end. */
 export async function keepOut(tabId: number, bounds: Bounds, judge: Judge): Promise<Way> {
   await forgetRules();
   let last: string | undefined; // address that is off

@@ -1,4 +1,4 @@
-// Where a call leads: what an agent is told of a page on whose site it is not allowed.
+// How much an agent is told of a page that a call navigated to, where it may not read that page's site.
 import { type Border, originOf, type SiteState } from './sites.ts';
 
 /** What holds for the page at an address. */
@@ -9,7 +9,7 @@ export const judgeOf =
   (url) =>
     border.ahead(url);
 
-/** An address as far as it may be told: whole, its origin and path, or its origin. */
+/** The part of an address that an agent may be told: all of it, origin and path, or only the origin. */
 export function toldAddress(judge: Judge, url: string): string {
   const state = judge(url);
   if (state === 'open') return url;

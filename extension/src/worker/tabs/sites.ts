@@ -1,6 +1,6 @@
-// Which documents a call may touch: the one place in the browser where the person's rules about sites are kept to. A
-// document is judged by its own origin and address; one without an origin of its own by what made it; and each by the
-// documents around it, where nothing may be off.
+// Decides which documents a call may touch, by the rules about sites in its frame; no other code in the browser does.
+// A document is judged by its origin and address; one without an origin of its own by the document that made it. No
+// document around it may be off.
 
 import type { CallFrame, PluginInfo } from '../../protocol/frames.generated.ts';
 import { exactly, type Guard, isRecord, isText, shape } from '../../shared/guards.ts';
@@ -86,7 +86,7 @@ export class Border {
   }
 }
 
-// A relay that says nothing of sites has decided about the origin of the call alone.
+// The sites of a call frame without any: an older relay has decided about the origin of the call only.
 export const only = (origin: string): Sites => ({ rest: 'ask', origins: { [origin]: 'open' } });
 
 /** How a look tells of a document that it leaves out. */

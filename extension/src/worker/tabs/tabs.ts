@@ -64,7 +64,7 @@ export class Tabs {
     this.loaded = this.#load();
   }
 
-  /** Sets who hears of tabs; once, before anything is told. */
+  /** Sets the listener; once, before any event. */
   listen(listener: TabListener): void {
     this.#listener = listener;
   }
@@ -103,12 +103,12 @@ export class Tabs {
     });
   }
 
-  /** The page of a tab has just spoken: it runs, though Chrome may still call it frozen. */
+  /** Notes that a tab's page has sent a message: it runs, though Chrome may still report it as frozen. */
   runs(tabId: number): void {
     this.#thaw(tabId);
   }
 
-  /** Asks Chrome how a tab is: it tells nobody of one that has crashed. */
+  /** Asks Chrome for the state of a tab: there is no event for a crash. */
   look(tabId: number): Promise<void> {
     return chrome.tabs.get(tabId).then(
       (tab) => this.#upsert(tab),

@@ -2,8 +2,8 @@ import type { Bridges } from '../documents/bridges.ts';
 import { Unreadable } from '../documents/unreadable.ts';
 import type { Tabs } from '../tabs/tabs.ts';
 
-/** What is known to keep a tab from running anything, however long one waits for it. */
-export function standstillOf(
+/** Why nothing can run in a tab until the person does something; undefined: nothing is known to block it. */
+export function whyBlocked(
   tabId: number,
   bridges: Pick<Bridges, 'of'>,
   tabs: Pick<Tabs, 'isFrozen'>,
@@ -16,11 +16,11 @@ export function standstillOf(
   return tabs.isFrozen(tabId) ? 'Chrome has frozen the tab until the person looks at it' : undefined;
 }
 
-/** Fails unless a tab has a web page that is awake. */
-export function needAwake(
+/** Throws unless a tab has a web page that is loaded and not blocked. */
+export function requireAwake(
   tabId: number,
   tabs: Pick<Tabs, 'get'>,
-  standstill: (tabId: number) => string | undefined,
+  blockedReason: (tabId: number) => string | undefined,
 ): void {
   const tab = tabs.get(tabId);
   if (tab === undefined) throw new Unreadable('TAB_NOT_FOUND', 'There is no such tab with a web page');
@@ -28,6 +28,6 @@ export function needAwake(
     const message = 'Chrome has put the tab to sleep; it must be opened first';
     throw new Unreadable('TAB_UNRESPONSIVE', message);
   }
-  const still = standstill(tabId);
+  const still = blockedReason(tabId);
   if (still !== undefined) throw new Unreadable('TAB_UNRESPONSIVE', still);
 }

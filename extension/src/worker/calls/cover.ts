@@ -1,5 +1,5 @@
-// Pictures of a tab show closed documents as black: by a style of Chrome's user, which no page can see or override, in
-// the documents themselves. So it holds wherever the page around them puts their frames.
+// Makes closed documents black in screenshots of a tab, by a style sheet of origin USER in the documents themselves:
+// no page can see or override it, and it holds wherever the page around them puts their frames.
 
 import { isRecord, isText, listOf } from '../../shared/guards.ts';
 import type { Documents } from './documents.ts';
@@ -9,12 +9,12 @@ const css = `:root { background: #000 !important; color: #000 !important; filter
 :root *, :root *::before, :root *::after, :root::before, :root::after, ::backdrop {
   visibility: hidden !important; transition: none !important; animation: none !important; }`;
 
-const key = 'hidden'; // in the session's store, so that a worker after this one can undo it
+const key = 'hidden'; // in chrome.storage.session, so that the next worker can remove what this one left
 const paintMs = 400;
 const tries = 3;
 
-/** The closed documents of a tab, while none of them is to be seen. */
-export class Hidden {
+/** Covers the closed documents of a tab. */
+export class DocumentCover {
   readonly #run: ToolRun;
   readonly #documents: Documents;
   readonly #black = new Set<string>(); // documents
@@ -24,16 +24,16 @@ export class Hidden {
     this.#documents = documents;
   }
 
-  /** Whether Chrome shows a document black by itself. */
+  /** Whether a document is covered. */
   has(documentId: string): boolean {
     return this.#black.has(documentId);
   }
 
   /**
-   * Takes something of the tab that shows no closed document, nor one that came meanwhile; undefined where the page
-   * never stays the same for so long.
+   * Calls take while all closed documents are covered, and again if one came meanwhile; undefined: the page changed
+   * each time.
    */
-  async during<T>(take: () => Promise<T>): Promise<T | undefined> {
+  async captureCovered<T>(take: () => Promise<T>): Promise<T | undefined> {
     for (let n = 0; n < tries; n++) {
       let came = false;
       const committed = ({ tabId, url }: { tabId: number; url: string }) => {
@@ -44,7 +44,7 @@ export class Hidden {
       try {
         await this.#hide();
         const taken = await take();
-        if (!came && !(await this.#more())) return taken;
+        if (!came && !(await this.#cameMeanwhile())) return taken;
       } finally {
         chrome.webNavigation.onCommitted.removeListener(committed);
       }
@@ -53,17 +53,18 @@ export class Hidden {
   }
 
   async #closed(): Promise<string[]> {
-    const spots = await this.#documents.everySpot(this.#run);
+    const spots = await this.#documents.allSpots(this.#run);
     return spots.flatMap(({ closed, documentId }) => (closed === undefined ? [] : [documentId]));
   }
 
-  // Whether there is one by now that was not when the picture was taken.
-  async #more(): Promise<boolean> {
+  // Whether a closed document came that was not covered.
+  async #cameMeanwhile(): Promise<boolean> {
     const left = (await this.#closed()).filter((documentId) => !this.#black.has(documentId));
     return (await Promise.all(left.map((documentId) => this.#canHide(documentId)))).includes(true);
   }
 
-  // Chrome's own documents, and some without an address, let nobody in: these are covered in the picture.
+  // Chrome's own documents, and some without an address, cannot be injected into: the screenshot is painted over
+  // there.
   async #canHide(documentId: string): Promise<boolean> {
     const target = { tabId: this.#run.tabId, documentIds: [documentId] };
     const func = () => true;
@@ -90,14 +91,14 @@ export class Hidden {
     await Promise.all(all.map(hide));
   }
 
-  /** Whether there is a closed document that Chrome shows as it is. */
-  async leaves(): Promise<boolean> {
+  /** Whether a closed document could not be covered. */
+  async hasUncovered(): Promise<boolean> {
     return (await this.#closed()).some((documentId) => !this.#black.has(documentId));
   }
 
-  /** Shows them again. */
-  async end(): Promise<void> {
-    await show(this.#run.tabId, Array.from(this.#black));
+  /** Removes the covers. */
+  async uncover(): Promise<void> {
+    await removeStyles(this.#run.tabId, Array.from(this.#black));
   }
 }
 
@@ -107,13 +108,13 @@ const styleOf = (tabId: number, documentId: string): chrome.scripting.CSSInjecti
   origin: 'USER',
 });
 
-async function show(tabId: number, documentIds: readonly string[]): Promise<void> {
+async function removeStyles(tabId: number, documentIds: readonly string[]): Promise<void> {
   const shown = documentIds.map((one) => chrome.scripting.removeCSS(styleOf(tabId, one)).catch(() => {}));
   await Promise.all(shown);
   await chrome.storage.session.remove(`${key}:${tabId}`);
 }
 
-// Until what was styled is on the screen.
+// Resolves once the style is on the screen.
 async function painted(tabId: number, documentId: string): Promise<void> {
   const func = (ms: number) =>
     new Promise<void>((resolve) => {
@@ -124,12 +125,12 @@ async function painted(tabId: number, documentId: string): Promise<void> {
   await chrome.scripting.executeScript({ target, func, args: [paintMs], injectImmediately: true });
 }
 
-/** Shows what a worker that ended in the middle of a picture has left black. */
-export async function showAgain(): Promise<void> {
+/** Removes the covers that an earlier worker left because it ended during a screenshot. */
+export async function uncoverLeftovers(): Promise<void> {
   const all: unknown = await chrome.storage.session.get(null);
   if (!isRecord(all)) return;
   for (const [name, documentIds] of Object.entries(all)) {
     const tabId = Number(name.slice(key.length + 1));
-    if (name.startsWith(`${key}:`) && listOf(isText)(documentIds)) await show(tabId, documentIds);
+    if (name.startsWith(`${key}:`) && listOf(isText)(documentIds)) await removeStyles(tabId, documentIds);
   }
 }
