@@ -133,10 +133,11 @@ go-race: generate node_modules/.package-lock.json | $(RESULTS)
 		node --import tsx e2e/report/go.ts $(RESULTS)/go.json
 
 # The sessions on the command line start a program for each line: with the race detector they take four times as long.
-# The second line is for tests that leave themselves out with it (go:build !race).
+# The lines after it are for tests that leave themselves out with it, or most of their cases (go:build !race).
 cli: generate node_modules/.package-lock.json | $(RESULTS)
 	@go test -vet=off -timeout 20m -json ./cmd/tabrelay | node --import tsx e2e/report/go.ts $(RESULTS)/cli.json
 	@go test -vet=off -run 'TestLoading|TestCachedTools|TestUnpackIsLimited' ./relay/plugin/build ./relay/plugin/install
+	@go test -vet=off -run '^(TestForgedRequests|TestForgedRequestsFromElsewhere|TestRefusalsTellNothing)$$' ./relay
 
 # Reporters of node's test runner: for people, and for the end of make test.
 report = --test-reporter=spec --test-reporter-destination=stdout --test-reporter=junit --test-reporter-destination=$(RESULTS)/$(1).xml
