@@ -136,7 +136,8 @@ go-race: generate node_modules/.package-lock.json | $(RESULTS)
 # The lines after it are for tests that leave themselves out with it, or most of their cases (go:build !race).
 cli: generate node_modules/.package-lock.json | $(RESULTS)
 	@go test -vet=off -timeout 20m -json ./cmd/tabrelay | node --import tsx e2e/report/go.ts $(RESULTS)/cli.json
-	@go test -vet=off -run 'TestLoading|TestCachedTools|TestUnpackIsLimited' ./relay/plugin/build ./relay/plugin/install
+	@go test -vet=off -run 'TestLoading|TestCachedTools|TestUnpackIsLimited|TestMemoryEndsAScript' \
+		./relay/plugin/build ./relay/plugin/install ./relay/capability/script
 	@go test -vet=off -run '^(TestForgedRequests|TestForgedRequestsFromElsewhere|TestRefusalsTellNothing)$$' ./relay
 
 # Reporters of node's test runner: for people, and for the end of make test.
