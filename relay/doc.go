@@ -70,8 +70,8 @@
 //   - agent: the program that calls tools. Client: the program it runs in, with a name and a token.
 //   - person: the human user.
 //   - era (of MCP): up to 2025-11-25 (legacy), or from 2026-07-28 on (modern).
-//   - session: one attachment of one client: the connection of its stdio proxy, or its session over HTTP. Tab affinity
-//     and ownership belong to it.
+//   - session: one attachment of one client: the connection of its stdio proxy, its session over HTTP, or the commands
+//     of one terminal or of one name in a shell. Tab affinity and ownership belong to it.
 //   - toolset: what a client asks to see of its tools. Gateway: three tools by which the others are found and called.
 //     Offer: the tools that are listed because of what is open in the browsers; that of a session only grows.
 //   - scope: what one client may see and call at the most. Rule: whether a tool is off, asked about, or runs.
