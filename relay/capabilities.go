@@ -93,15 +93,15 @@ func tables() (list []*store.Tables) {
 }
 
 // attachments are the capabilities of one relay.
-type attachments []capability.Running
+type attachments []capability.Attachment
 
 // attach makes the capabilities that are switched on. Of one that is not, nothing is made, and no other part knows it.
 // Clients and what is served are there before the first thing happens, and not yet.
 func (r *Relay) attach() error {
 	core := capability.Core{
-		Config: r.config, Home: r.Home, Version: Version, Address: r.Address, Log: r.part,
+		Config: r.config, Home: r.Home, Version: Version, Address: r.Address, Log: r.logFor,
 		Tools: toolsOfAgents{r}, Store: r.store, Ask: r.ask, Permit: r.permit, NoTab: r.hub.NoTab,
-		Browsers: r.hub, Reading: r.policy, Kept: builtin.Kept{Of: r.own.Letters}, Audit: r.audit.Record,
+		Browsers: r.hub, Reading: r.policy, Kept: builtin.Kept{Of: r.ownTools.Letters}, Audit: r.audit.Record,
 		LendTabs: r.hub.Lend,
 		OpenTab: func(ctx context.Context, s call.Session, n builtin.NewTab) (builtin.OpenedTab, *fault.Error) {
 			return builtin.TabsOf(r.hub).Open(ctx, call.Call{Session: s}, n)
@@ -109,27 +109,27 @@ func (r *Relay) attach() error {
 		Confirm: func(w http.ResponseWriter, req *http.Request, c *policy.Change) (string, *httpapi.Refusal) {
 			return r.api.Confirmed(w, req, c)
 		},
-		LendToken:   func(s call.Session) (string, func()) { return r.clients.Lend(s) },
-		SessionLeft: r.sessionLeft, Corrupt: r.meter.Corruption, Events: &r.events,
+		LendToken:      func(s call.Session) (string, func()) { return r.clients.Lend(s) },
+		ReleaseSession: r.releaseSession, Corrupt: r.meter.Corruption, Events: &r.events,
 		Changed: r.panels.Changed, ToolsChanged: r.listOwnTools, Notice: r.notice, OfferPageTools: r.tools.SetPageTools,
 	}
 	for _, one := range capabilities {
 		if !r.config.Has(one.Name) {
 			continue
 		}
-		r.switchedOn = append(r.switchedOn, one)
+		r.attachedAs = append(r.attachedAs, one)
 		made := one.New(core)
 		r.meter.Add(made.Meters...)
 		r.attached = append(r.attached, made)
 	}
-	return r.attached.checkSole(r.switchedOn)
+	return r.attached.checkUnique(r.attachedAs)
 }
 
-// checkSole fails where two capabilities bring what a relay can have one of.
-func (a attachments) checkSole(of []capability.Capability) error {
-	for what, brings := range map[string]func(capability.Running) bool{
-		"know the tools of pages": func(one capability.Running) bool { return one.PageTools != nil },
-		"have resources":          func(one capability.Running) bool { return one.Resources != nil },
+// checkUnique fails where two capabilities bring what a relay can have one of.
+func (a attachments) checkUnique(of []capability.Capability) error {
+	for what, brings := range map[string]func(capability.Attachment) bool{
+		"know the tools of pages": func(one capability.Attachment) bool { return one.PageTools != nil },
+		"have resources":          func(one capability.Attachment) bool { return one.Resources != nil },
 	} {
 		var names []string
 		for i, one := range a {
@@ -152,15 +152,15 @@ func (r *Relay) configure(c config.Config) {
 			one.Configured(c)
 		}
 	}
-	if !r.listed.Swap(true) {
+	if !r.toolsListed.Swap(true) {
 		r.listOwnTools()
 	}
 }
 
 // listOwnTools lists the relay's own tools, those of capabilities as they are now.
 func (r *Relay) listOwnTools() {
-	tools := r.own.List()
-	for i, one := range r.switchedOn {
+	tools := r.ownTools.List()
+	for i, one := range r.attachedAs {
 		if one.Group == "" {
 			continue
 		}
@@ -177,7 +177,7 @@ func (r *Relay) listOwnTools() {
 // instructions are what clients are told that ask for the tools of one group only.
 func (r *Relay) instructions() map[string]string {
 	by := map[string]string{}
-	for _, one := range r.switchedOn {
+	for _, one := range r.attachedAs {
 		if one.Group != "" {
 			by[one.Group] = one.Instructions
 		}
@@ -190,7 +190,7 @@ func (r *Relay) bounded() map[string]front.Bounded {
 	by := map[string]front.Bounded{}
 	for i, one := range r.attached {
 		if one.Bounded != nil {
-			by[r.switchedOn[i].Name] = one.Bounded
+			by[r.attachedAs[i].Name] = one.Bounded
 		}
 	}
 	return by
@@ -297,7 +297,7 @@ func (t toolsOfAgents) List(s call.Session) []*registry.Tool {
 
 // Offer says which tools are of use in what is open now.
 func (t toolsOfAgents) Offer() *registry.Offer {
-	return t.relay.tools.Snapshot().Offer(open{t.relay.hub}.Site, false)
+	return t.relay.tools.Snapshot().Offer(openPages{t.relay.hub}.Site, false)
 }
 
 // Find returns the tool of a name.

@@ -23,8 +23,8 @@ func TestTwoCapabilitiesBringTheSame(t *testing.T) {
 	t.Cleanup(func() { capabilities = all })
 	for _, name := range []string{"first", "second"} {
 		capabilities = append(slices.Clone(capabilities), capability.Capability{
-			Name: name, New: func(capability.Core) capability.Running {
-				return capability.Running{PageTools: pageToolsOfNobody{}}
+			Name: name, New: func(capability.Core) capability.Attachment {
+				return capability.Attachment{PageTools: pageToolsOfNobody{}}
 			},
 		})
 	}

@@ -13,7 +13,7 @@ var delegations sync.Map
 func init() {
 	for i, one := range capabilities {
 		if one.Name == delegation.Capability.Name {
-			capabilities[i].New = func(core capability.Core) capability.Running {
+			capabilities[i].New = func(core capability.Core) capability.Attachment {
 				d := delegation.New(core)
 				delegations.Store(core.Store, d)
 				return d.Running()

@@ -98,11 +98,11 @@ func (r *Relay) stopping() bool {
 // sessionEnded ends what a session of a client owns, also what capabilities do for it.
 func (r *Relay) sessionEnded(session string) {
 	r.attached.sessionEnded(session)
-	r.sessionLeft(session)
+	r.releaseSession(session)
 }
 
-// sessionLeft ends what a session owns in browsers, and what it was allowed for a session.
-func (r *Relay) sessionLeft(session string) {
+// releaseSession ends what a session owns in browsers, and what it was allowed for a session.
+func (r *Relay) releaseSession(session string) {
 	for _, of := range r.hub.SessionLeft(session) {
 		if !r.stopping() { // the next relay takes it over
 			r.store.ForgetLastTabs(of)
@@ -142,14 +142,14 @@ func (r *Relay) configRefused(f *fault.Error, public *catalog.Refusal) {
 	r.front.Log("error", "tabrelay", map[string]any{"code": f.Code, "message": public.Reason, "hint": f.Hint})
 }
 
-// open is what is open in the browsers, as lists of tools adapt to it.
-type open struct{ hub *hub.Hub }
+// openPages is what is openPages in the browsers, as lists of tools adapt to it.
+type openPages struct{ hub *hub.Hub }
 
 // Site reports whether a page of a site is open.
-func (o open) Site(s *registry.Site) bool { return o.hub.HasTab(s.Matches, s.Excludes) }
+func (o openPages) Site(s *registry.Site) bool { return o.hub.HasTab(s.Matches, s.Excludes) }
 
 // Profiles counts those that are connected.
-func (o open) Profiles() (n int) {
+func (o openPages) Profiles() (n int) {
 	for _, b := range o.hub.Browsers() {
 		if b.Connected {
 			n++
@@ -159,7 +159,7 @@ func (o open) Profiles() (n int) {
 }
 
 // OnChange calls changed when a tab shows another page, and when a browser comes or goes.
-func (o open) OnChange(changed func()) (stop func()) {
+func (o openPages) OnChange(changed func()) (stop func()) {
 	return o.hub.OnTabs(func(n hub.TabNews) {
 		if n.Page || n.TabID == 0 {
 			changed()

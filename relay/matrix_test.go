@@ -138,7 +138,7 @@ func (m *matrix) send(f forgery) *httptest.ResponseRecorder {
 	req := httptest.NewRequestWithContext(gone, f.method, "http://127.0.0.1"+f.path, strings.NewReader("{}"))
 	req.Host = f.host
 	if m.remote != nil {
-		req = req.WithContext(httpapi.FromElsewhere(gone, m.remote))
+		req = req.WithContext(httpapi.FromRemote(gone, m.remote))
 	}
 	for name, value := range map[string]string{"Origin": f.origin, "Sec-Fetch-Site": f.site, "Authorization": f.token,
 		"Content-Type": "application/json"} {
@@ -158,7 +158,7 @@ func newMatrixElsewhere(t *testing.T) *matrix {
 		cfg.Remote = config.Remote{Listen: "127.0.0.1:0", Certificate: c.File, Key: c.Key}
 		cfg.Metrics.Open = true // which is for programs of this machine
 	})
-	m.remote = m.relay.proof
+	m.remote = m.relay.certificate
 	m.hosts = []string{"relay.test:7719", "relay.test", "RELAY.test:7719", "one.wide.test", "192.0.2.1:7719"}
 	m.foreign = slices.Concat(foreignHosts, ownHosts, []string{"relay.test.example", "a.relay.test", "*.wide.test",
 		"a.b.wide.test", "wide.test", "192.0.2.2:7719", "relay.test:7719:7719", "me@relay.test"})

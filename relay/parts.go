@@ -29,12 +29,12 @@ import (
 // openPolicy reads the rules, and bounds the configuration by what a person took back.
 func (r *Relay) openPolicy(ctx context.Context) (err error) {
 	r.policy, err = policy.New(ctx, policy.Options{
-		Version: Version, Store: r.store, Config: r.config, Log: r.part("policy"),
+		Version: Version, Store: r.store, Config: r.config, Log: r.logFor("policy"),
 		Audit: r.audit.Record, Events: r.tellApproval,
 		Clients: r.secrets.Known(), Lost: cmp.Or(r.store.Lost(), r.audit.Gone()), Used: r.store.Used(),
 		Tools: func() []call.Access { return policy.Accesses(r.tools.Snapshot().Tools) },
 		Known: func(name string) (exists bool, suggestion string) {
-			return catalog.Target(r.Home, r.tools.Snapshot().Tools, name)
+			return catalog.RuleTarget(r.Home, r.tools.Snapshot().Tools, name)
 		},
 		Reconfigured: func(undone bool) { r.catalog.Reconfigure(undone) },
 		TabGone:      func(profileID string, tabID int) bool { return r.hub.TabGone(profileID, tabID) },
@@ -68,7 +68,7 @@ func (r *Relay) makeParts(ctx context.Context) error {
 		Known: known, BrowserEnded: func(profile string) bool { return launch.Ended(r.Home.Browser(), profile) },
 		ReconnectWait: c.ReconnectWait, PingEvery: c.PingEvery, StartTime: c.StartTimeout, FrameBytes: c.FrameBytes,
 		Handshakes: min(r.limiter.Most()/4, 64),
-		Log:        r.part("hub"), Journal: r.store, Meter: r.meter,
+		Log:        r.logFor("hub"), Journal: r.store, Meter: r.meter,
 		Ownership: c.Tabs.Ownership, OwnedBy: c.Tabs.OwnedBy, OwnershipIdle: c.Tabs.OwnershipIdle,
 		Groups: c.Tabs.Groups, OwnersChanged: func() { r.panels.Changed(event.TopicTabs) },
 		LastTabs: tabs, LastTabChanged: r.store.KeepLastTab,
@@ -79,13 +79,13 @@ func (r *Relay) makeParts(ctx context.Context) error {
 	letters := &builtin.DeadLetters{Store: r.store, Meter: r.meter, Events: &r.events, Audit: r.audit, Log: r.Log}
 	r.store.OnLateOutcome(letters.Settled)
 	r.store.OnRecovered(letters.Recovered)
-	r.own = &builtin.Sources{
+	r.ownTools = &builtin.Sources{
 		Version: Version, Began: r.began, Hub: r.hub, Store: r.store, Meter: r.meter, Notices: &r.notices,
 		Policy: r.policy, Letters: letters, Agents: func() builtin.AgentHealth { return r.attached.health() },
 		Findings:   func(ctx context.Context) []doctor.Finding { return r.api.Diagnose(ctx) },
 		Unwritable: r.audit.Failing, MaxBytes: c.MaxBytes, ResultBytes: c.ResultBytes,
 	}
-	r.tools = registry.New(r.own.List())
+	r.tools = registry.New(r.ownTools.List())
 	if err := r.newCatalog(ctx); err != nil {
 		return err
 	}
@@ -95,7 +95,7 @@ func (r *Relay) makeParts(ctx context.Context) error {
 			r.calls.EndRefused()
 		}
 	})
-	r.own.Tools, r.own.Calls, r.own.Catalog = r.tools, r.calls, r.catalog
+	r.ownTools.Tools, r.ownTools.Calls, r.ownTools.Catalog = r.tools, r.calls, r.catalog
 	letters.Tools, letters.Calls = r.tools, r.calls
 	if err := r.attach(); err != nil {
 		return err
@@ -110,13 +110,13 @@ func (r *Relay) newCatalog(ctx context.Context) (err error) {
 		Home: r.Home, Config: r.config, Plugins: r.Plugins, Bundle: extension.FlavourOf(r.config.TrustedInput).Files,
 		Store: r.store, Tools: r.tools,
 		Policy: r.policy,
-		Log:    r.part("catalog"), Browsers: r.hub, Place: func(list []plugin.Plugin) { r.demo.Place(list) },
+		Log:    r.logFor("catalog"), Browsers: r.hub, PointDemo: func(list []plugin.Plugin) { r.demo.Place(list) },
 		Changed:   r.panels.Changed,
 		SignedOut: func(p, profileID string) bool { return r.calls.SignedOut(p, profileID) },
 		Mode:      r.policy.ToolMode,
 		Applied:   r.configure,
-		Audit:     r.audit.Record, Notice: r.notice, Problem: r.pluginProblem, Refused: r.configRefused,
-		Accepted: func(message string) { r.front.Log("notice", "tabrelay", message) },
+		Audit:     r.audit.Record, Notice: r.notice, Problem: r.pluginProblem, ReloadRefused: r.configRefused,
+		ReloadAccepted: func(message string) { r.front.Log("notice", "tabrelay", message) },
 	})
 	return err
 }
@@ -125,7 +125,7 @@ func (r *Relay) newCatalog(ctx context.Context) (err error) {
 func (r *Relay) dispatcher() *dispatch.Dispatcher {
 	c := r.config
 	return dispatch.New(dispatch.Options{
-		Tools: r.tools, Policy: r.policy, Browser: r.hub, Meter: r.meter, Log: r.part("dispatch"),
+		Tools: r.tools, Policy: r.policy, Browser: r.hub, Meter: r.meter, Log: r.logFor("dispatch"),
 		Events: r.events.Publish, Calls: &r.trail, Audit: r.audit, Scopes: r.policy,
 		TopicsChanged: r.panels.Changed,
 		Timeout:       c.Timeout, MaxTimeout: c.MaxTimeout, ProgressExtends: c.ProgressExtendsTimeout,
@@ -143,7 +143,7 @@ func (r *Relay) dispatcher() *dispatch.Dispatcher {
 		Recovery: recovery(c.Recovery), Trace: c.Errors.Trace, StackTraces: c.Logging.IncludeStackTraces,
 		TransientPatterns: c.Errors.Transient.Patterns, FatalPatterns: c.Errors.Fatal.Patterns,
 		MaxInputBytes: c.FrameBytes - frameRoom, MaxResultBytes: c.ResultBytes, MaxBytes: c.MaxBytes,
-		ConsoleTailBytes: consoleTail(c), Results: r.store, DeadLetters: r.own.Letters,
+		ConsoleTailBytes: consoleTail(c), Results: r.store, DeadLetters: r.ownTools.Letters,
 	})
 }
 
@@ -187,13 +187,13 @@ func (r *Relay) makeFront(context.Context) error {
 	r.front = front.New(front.Options{
 		GroupInstructions: r.instructions(),
 		Prompts:           prompts, Resources: resources, Views: r.policy, Audit: r.audit, Completer: completer,
-		Missing: r.catalog.Missing, Open: open{r.hub}, Tasks: r.store,
+		Missing: r.catalog.UnknownName, Open: openPages{r.hub}, Tasks: r.store,
 		Name: "tabrelay", Version: Version, Caller: r.calls, Bounded: r.bounded(), Tools: r.tools,
 		MaxBody:          int64(c.BodyBytes),
 		AllowedOrigins:   c.AllowedOrigins,
 		ListChangedDelay: c.MCP.ListChangedDelay, PageSize: c.MCP.ToolsPageSize,
 		ListTokens: c.MCP.ListTokens, SessionEnded: r.sessionEnded,
-		Log: r.part("front"),
+		Log: r.logFor("front"),
 	})
 	r.clients = client.New(client.Options{
 		Version: Version, Secrets: r.secrets, Seen: r.seen, Front: r.front, Calls: r.calls, Policy: r.policy,

@@ -82,22 +82,22 @@ type Relay struct {
 	audit    *audit.Recorder
 	hub      *hub.Hub
 	tools    *registry.Registry
-	own      *builtin.Sources // of the relay's own tools
+	ownTools *builtin.Sources // of the relay's own tools
 	policy   *policy.Policy
 	calls    *dispatch.Dispatcher
 	front    *front.Front
 	catalog  *catalog.Catalog
 	attached attachments
-	// switchedOn are what they are of, in the same order.
-	switchedOn []capability.Capability
-	listed     atomic.Bool   // the tools of capabilities are there
-	demo       *httpapi.Demo // nil when switched off
+	// attachedAs are what they are of, in the same order.
+	attachedAs  []capability.Capability
+	toolsListed atomic.Bool   // the tools of capabilities are there
+	demo        *httpapi.Demo // nil when switched off
 
-	listener net.Listener
-	remote   net.Listener // for other machines; nil: there is none
-	proof    *httpapi.Certificate
-	socket   *join.Listener
-	server   *http.Server
+	listener    net.Listener
+	remote      net.Listener // for other machines; nil: there is none
+	certificate *httpapi.Certificate
+	socket      *join.Listener
+	server      *http.Server
 
 	base     context.Context // of every request; ends when the relay stops
 	stopBase context.CancelFunc
@@ -153,7 +153,7 @@ func (r *Relay) openHome(ctx context.Context) (err error) {
 	if r.secrets, err = config.OpenSecrets(r.Home); err != nil {
 		return err
 	}
-	if r.store, err = store.Open(ctx, r.Home.Database(), store.LimitsOf(r.config), r.part("store"),
+	if r.store, err = store.Open(ctx, r.Home.Database(), store.LimitsOf(r.config), r.logFor("store"),
 		tables()...); err != nil {
 		return err
 	}
@@ -164,7 +164,7 @@ func (r *Relay) openHome(ctx context.Context) (err error) {
 		return err
 	}
 	wrote := func() { r.panels.Changed(event.TopicAudit) }
-	r.audit, err = audit.NewRecorder(ctx, r.store, r.Home.AuditPosition(), r.part("audit"), wrote)
+	r.audit, err = audit.NewRecorder(ctx, r.store, r.Home.AuditPosition(), r.logFor("audit"), wrote)
 	if err != nil {
 		return err
 	}
@@ -174,8 +174,8 @@ func (r *Relay) openHome(ctx context.Context) (err error) {
 	return nil
 }
 
-// part is the log of one part of the relay.
-func (r *Relay) part(name string) zerolog.Logger { return r.Log.With().Str("part", name).Logger() }
+// logFor is the log of one logFor of the relay.
+func (r *Relay) logFor(name string) zerolog.Logger { return r.Log.With().Str("part", name).Logger() }
 
 // listen takes the port, and opens the demo site.
 func (r *Relay) listen(ctx context.Context) (err error) {
@@ -183,10 +183,10 @@ func (r *Relay) listen(ctx context.Context) (err error) {
 		return err
 	}
 	if r.config.Remote.Listen != "" {
-		if r.proof, err = httpapi.OpenCertificate(r.config.Remote, r.part("http")); err != nil {
+		if r.certificate, err = httpapi.OpenCertificate(r.config.Remote, r.logFor("http")); err != nil {
 			return err
 		}
-		r.remote, err = httpapi.ListenElsewhere(ctx, r.config.Remote.Listen, r.proof, r.limiter)
+		r.remote, err = httpapi.ListenRemote(ctx, r.config.Remote.Listen, r.certificate, r.limiter)
 		if err != nil {
 			r.remote = nil
 			return err
@@ -195,7 +195,7 @@ func (r *Relay) listen(ctx context.Context) (err error) {
 	if r.config.Demo.Listen == "" {
 		return nil
 	}
-	if r.demo, err = httpapi.OpenDemo(r.config.Demo.Listen, r.limiter, r.part("demo")); err != nil {
+	if r.demo, err = httpapi.OpenDemo(r.config.Demo.Listen, r.limiter, r.logFor("demo")); err != nil {
 		r.demo = nil
 		r.Log.Warn().Err(err).Msg("the demo site is off")
 	}
@@ -215,17 +215,17 @@ func (r *Relay) serveAll(context.Context) (err error) {
 	}
 	r.api = httpapi.New(httpapi.Options{
 		Config: r.config, Home: r.Home, Version: Version, Began: r.began, Address: r.Address(), Tokens: r.clients,
-		Limiter: r.limiter, Log: r.part("http"), Secrets: r.secrets, Clients: r.clients, Policy: r.policy,
+		Limiter: r.limiter, Log: r.logFor("http"), Secrets: r.secrets, Clients: r.clients, Policy: r.policy,
 		Shells:  client.NewShells(r.sessionEnded),
 		Catalog: r.catalog, Routes: r.attached.routes(), Lacks: r.attached.lacks, Paused: r.attached.paused,
-		Tools: r.tools, Calls: r.calls, Letters: r.own.Letters, Hub: r.hub, Front: r.front, Store: r.store,
+		Tools: r.tools, Calls: r.calls, Letters: r.ownTools.Letters, Hub: r.hub, Front: r.front, Store: r.store,
 		Audit: r.audit,
 		Meter: r.meter, Events: &r.events, Trail: &r.trail, Notices: &r.notices, Pairings: &r.pairings, Demo: r.demo,
 		Changed: r.panels.Changed, Repair: r.Repair,
 		Base: r.base, Stopping: r.stop, Stop: r.Stop, Keep: r.keep,
 	})
 	r.hub.ServePanels(r.api.Panel())
-	r.server = httpapi.NewServer(r.api.Handler(), r.limiter, r.baseFor, r.part("http"))
+	r.server = httpapi.NewServer(r.api.Handler(), r.limiter, r.baseContext, r.logFor("http"))
 	go r.serve(r.listener)
 	go r.serve(r.socket.HTTP())
 	if r.remote != nil {
@@ -252,13 +252,13 @@ func (r *Relay) keep() {
 	}
 }
 
-// baseFor is the context of the requests that come over a listener.
-func (r *Relay) baseFor(l net.Listener) context.Context {
+// baseContext is the context of the requests that come over a listener.
+func (r *Relay) baseContext(l net.Listener) context.Context {
 	switch l {
 	case r.listener:
 		return r.base
 	case r.remote:
-		return httpapi.FromElsewhere(r.base, r.proof)
+		return httpapi.FromRemote(r.base, r.certificate)
 	}
 	return httpapi.OverSocket(r.base)
 }

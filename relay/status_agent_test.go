@@ -83,7 +83,7 @@ func TestEventsForAgents(t *testing.T) {
 		end := begin(t, r, s, "shop__pay", `{"sum":7}`, nil)
 		w.answers(t, asked().ID, `{"answer":"allow"}`, http.StatusOK)
 		lost := <-end // which makes a dead letter
-		r.own.Letters.Settled(call.DeadLetter{ID: call.ID(lost.CorrelationID), Session: s, Tool: "shop__pay",
+		r.ownTools.Letters.Settled(call.DeadLetter{ID: call.ID(lost.CorrelationID), Session: s, Tool: "shop__pay",
 			LateOutcome: call.Executed})
 		w.person(t, http.MethodDelete, "/api/v1/tabs/"+b.ProfileID()+"/7/owner", "")
 	}

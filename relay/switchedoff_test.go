@@ -12,11 +12,11 @@ import (
 )
 
 // attachmentOf is a capability in a relay that has all of them.
-func (r *Relay) attachmentOf(name string) capability.Running {
-	return r.attached[slices.IndexFunc(r.switchedOn, func(on capability.Capability) bool { return on.Name == name })]
+func (r *Relay) attachmentOf(name string) capability.Attachment {
+	return r.attached[slices.IndexFunc(r.attachedAs, func(on capability.Capability) bool { return on.Name == name })]
 }
 
-func toolNames(one capability.Running) (names []string) {
+func toolNames(one capability.Attachment) (names []string) {
 	if one.Tools == nil {
 		return nil
 	}

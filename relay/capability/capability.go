@@ -46,11 +46,11 @@ type Capability struct {
 	Commands   []Command
 
 	// New makes it in a relay, before its configuration is known.
-	New func(Core) Running
+	New func(Core) Attachment
 }
 
-// Running is a capability in one relay. Functions may be nil.
-type Running struct {
+// Attachment is a capability in one relay. Functions may be nil.
+type Attachment struct {
 	Routes  []httpapi.Route
 	Bounded front.Bounded          // runs the calls of agents that act for a client
 	Meters  []prometheus.Collector // what Prometheus reads
@@ -111,8 +111,8 @@ type Core struct {
 	LendTabs func(s call.Session) (back func())
 	// LendToken makes a token with which a program reaches the tools of a bounded session, until it is revoked.
 	LendToken func(s call.Session) (token string, revoke func())
-	// SessionLeft ends what a bounded session owns in browsers, and what it was allowed.
-	SessionLeft func(session string)
+	// ReleaseSession ends what a bounded session owns in browsers, and what it was allowed.
+	ReleaseSession func(session string)
 	// Corrupt counts a message of a peer that could not be used.
 	Corrupt func(peer string)
 

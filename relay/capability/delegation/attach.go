@@ -24,7 +24,7 @@ var Capability = capability.Capability{
 	Instructions: Instructions, Beside: []string{"bridge_health"},
 	Codes: codes.Group, Situations: codes.Situations, Findings: findings, Tables: tables,
 	Commands: []capability.Command{agentsCommand},
-	New:      func(c capability.Core) capability.Running { return New(c).Running() },
+	New:      func(c capability.Core) capability.Attachment { return New(c).Running() },
 }
 
 // New makes delegation in a relay, without agents: they come with the configuration. It pays nothing until there are
@@ -36,7 +36,7 @@ func New(core capability.Core) *Delegation {
 	}
 	d.Sessions = NewSessions(Options{
 		Tools: core.Tools, Log: core.Log("agent"), MaxTimeout: core.Config.MaxTimeout, Events: core.Events.Publish,
-		Meter: d.meters, Left: core.SessionLeft, Transcripts: Records{core.Store}, TabGone: core.NoTab,
+		Meter: d.meters, Left: core.ReleaseSession, Transcripts: Records{core.Store}, TabGone: core.NoTab,
 		Lend:    core.LendTabs,
 		Changed: d.changed,
 	})
@@ -46,8 +46,8 @@ func New(core capability.Core) *Delegation {
 func (d *Delegation) changed() { d.core.Changed(event.TopicAgents) }
 
 // Running is what it brings to its relay.
-func (d *Delegation) Running() capability.Running {
-	return capability.Running{
+func (d *Delegation) Running() capability.Attachment {
+	return capability.Attachment{
 		Routes: d.routes(), Bounded: d.visits, Meters: d.meters.collectors(), Tools: d.OwnTools,
 		Configured: d.configured, SessionEnded: d.SessionEnded, Lacks: d.Lacks, Health: d.Health, Close: d.Close,
 	}

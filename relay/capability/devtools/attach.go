@@ -11,7 +11,7 @@ import (
 
 // Capability is the tools for developers, as a program attaches them.
 var Capability = capability.Capability{
-	Name: "devtools", New: func(capability.Core) capability.Running { return capability.Running{} },
+	Name: "devtools", New: func(capability.Core) capability.Attachment { return capability.Attachment{} },
 	Settings: &config.Section[struct{}]{
 		Capability: "devtools", Plugin: plugin.OptIn,
 		About: "Whether there are tools for developers, which plugins." + plugin.OptIn + ".enabled switches on.",

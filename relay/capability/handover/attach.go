@@ -51,15 +51,15 @@ type desk struct {
 	open     requests
 }
 
-func attach(core capability.Core) capability.Running {
+func attach(core capability.Core) capability.Attachment {
 	d := &desk{Core: core}
 	d.configure(core.Config)
 	return d.running()
 }
 
 // running is what it brings to its relay.
-func (d *desk) running() capability.Running {
-	return capability.Running{
+func (d *desk) running() capability.Attachment {
+	return capability.Attachment{
 		Tools: d.tools, Configured: d.configure, Waiting: d.open.count,
 		Routes: []httpapi.Route{
 			{Pattern: "GET /api/v1/handovers", Access: httpapi.Person, Handler: httpapi.Answers(d.show)},

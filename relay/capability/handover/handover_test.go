@@ -69,7 +69,7 @@ func (b *browser) Do(ctx context.Context, c call.Call) (*call.Result, *fault.Err
 type fixture struct {
 	*desk
 	browser *browser
-	running capability.Running
+	running capability.Attachment
 	audit   []call.Entry
 	changed int
 }

@@ -28,9 +28,9 @@ type recorder struct {
 	stopOnce sync.Once
 }
 
-func attach(core capability.Core) capability.Running {
+func attach(core capability.Core) capability.Attachment {
 	r := &recorder{Core: core, stopping: make(chan struct{})}
-	return capability.Running{
+	return capability.Attachment{
 		Routes: []httpapi.Route{
 			{Pattern: "GET /api/v1/recordings", Access: httpapi.Person, Handler: httpapi.Answers(r.show)},
 			{Pattern: "POST /api/v1/recordings", Access: httpapi.Person, Handler: httpapi.Streams(r.record)},

@@ -16,7 +16,7 @@ import (
 var Capability = capability.Capability{Name: "resources", Settings: section, New: attach}
 
 // attach makes the set of a relay.
-func attach(core capability.Core) capability.Running {
+func attach(core capability.Core) capability.Attachment {
 	c, log := section.Of(core.Config), core.Log("resource")
 	set := New(Options{
 		Browser: core.Browsers, Policy: core.Reading, Readable: core.Reading.Readable, PageChars: core.Config.MaxBytes,
@@ -26,7 +26,7 @@ func attach(core capability.Core) capability.Running {
 	for _, problem := range set.Problems() {
 		log.Warn().Msg(problem)
 	}
-	return capability.Running{Resources: set}
+	return capability.Attachment{Resources: set}
 }
 
 // Options are what there is to read. Whatever is nil or empty has no resources, or is refused with the reason.

@@ -18,9 +18,9 @@ var Capability = capability.Capability{
 	Name: name, Settings: section, Group: Group, Instructions: instructions,
 	Commands: []capability.Command{runCommand},
 	Codes:    codes, Situations: situations, Tables: tables,
-	New: func(core capability.Core) capability.Running {
+	New: func(core capability.Core) capability.Attachment {
 		s := New(core)
-		return capability.Running{
+		return capability.Attachment{
 			Tools: s.Tools, Configured: func(c config.Config) { s.configure(section.Of(c)) }, Close: s.Close,
 		}
 	},

@@ -33,7 +33,7 @@ var section = &config.Section[settings]{
 }
 
 // attach makes the book of a relay.
-func attach(core capability.Core) capability.Running {
+func attach(core capability.Core) capability.Attachment {
 	c, log := section.Of(core.Config), core.Log("pages")
 	b := New(Options{
 		ToolsPerSite: c.ToolsPerSite, DescriptionBytes: c.DescriptionBytes, SchemaBytes: c.SchemaBytes,
@@ -42,5 +42,5 @@ func attach(core capability.Core) capability.Running {
 			log.Warn().Str("origin", origin).Msg("tools of a page: " + reason)
 		},
 	})
-	return capability.Running{PageTools: b, TabGone: b.Gone, Close: b.Close}
+	return capability.Attachment{PageTools: b, TabGone: b.Gone, Close: b.Close}
 }

@@ -120,18 +120,18 @@ func (c *Catalog) add(ctx context.Context, a *adding, source install.Source) {
 		", and nothing was added"))
 	defer end()
 	if err := c.options.Home.Create(); err != nil {
-		c.added(ctx, a, nil, nil, err)
+		c.finishAdding(ctx, a, nil, nil, err)
 		return
 	}
 	p, found, err := install.Add(ctx, c.options.Home.Plugins(), source, func(what string) func() {
-		c.change(a, func() { a.Step = review.Legible(what) })
+		c.updateAddition(a, func() { a.Step = review.Legible(what) })
 		return func() {}
 	})
-	c.added(ctx, a, p, found, err)
+	c.finishAdding(ctx, a, p, found, err)
 }
 
-// added says how it ended. What was added is read first, so that its review is there when the person is told.
-func (c *Catalog) added(ctx context.Context, a *adding, p *plugin.Plugin, found []build.Diagnostic, err error) {
+// finishAdding says how it ended. What was finishAdding is read first, so that its review is there when the person is told.
+func (c *Catalog) finishAdding(ctx context.Context, a *adding, p *plugin.Plugin, found []build.Diagnostic, err error) {
 	var failure *fault.Error
 	if err == nil {
 		_, failure = c.Reload()
@@ -149,7 +149,7 @@ func (c *Catalog) added(ctx context.Context, a *adding, p *plugin.Plugin, found 
 			state = list[i].State
 		}
 	}
-	c.change(a, func() {
+	c.updateAddition(a, func() {
 		a.Step, a.Notes = "", notes
 		switch {
 		case err != nil && ctx.Err() != nil:
@@ -166,7 +166,7 @@ func (c *Catalog) added(ctx context.Context, a *adding, p *plugin.Plugin, found 
 	})
 }
 
-func (c *Catalog) change(a *adding, change func()) {
+func (c *Catalog) updateAddition(a *adding, change func()) {
 	c.addingLock.Lock()
 	change()
 	c.addingLock.Unlock()

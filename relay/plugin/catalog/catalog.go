@@ -48,15 +48,15 @@ type Options struct {
 	Browsers Browsers
 	// SignedOut reports whether the last call of a plugin was told to sign in; an empty profile means any.
 	SignedOut func(plugin, profileID string) bool
-	Place     func([]plugin.Plugin)                             // says where the demo site is; may be nil
+	PointDemo func([]plugin.Plugin)                             // says where the demo site is; may be nil
 	Mode      func(*registry.Tool) (mode call.Mode, why string) // of a tool, for a client that no rule names
 	Changed   func(topics ...string)                            // of the side panel
 	Audit     func(call.Entry)
 
-	Problem  func(registry.Problem)                      // something is wrong with a plugin, as agents may read it
-	Refused  func(failure *fault.Error, public *Refusal) // a configuration, or a set of plugins, was not taken over
-	Accepted func(message string)                        // the next one was
-	Notice   func(message string)                        // something for the person to read
+	Problem        func(registry.Problem)                      // something is wrong with a plugin, as agents may read it
+	ReloadRefused  func(failure *fault.Error, public *Refusal) // a configuration, or a set of plugins, was not taken over
+	ReloadAccepted func(message string)                        // the next one was
+	Notice         func(message string)                        // something for the person to read
 
 	Applied func(config.Config) // what is in effect now; it may be called again with the same; may be nil
 }
@@ -79,7 +79,7 @@ type Browsers interface {
 // Catalog is the plugins of a relay. Its methods may be called concurrently.
 type Catalog struct {
 	options Options
-	now     atomic.Pointer[state]
+	current atomic.Pointer[state]
 
 	changes *async.Queue
 
@@ -88,25 +88,25 @@ type Catalog struct {
 	addingClosed bool
 
 	// Of changes alone.
-	folder     *folder
-	reviews    reviews
-	hints      []store.Hint              // of all plugins, the later ones of one after the earlier ones
-	told       []registry.Problem        // what clients may have heard of
-	good       map[string]*plugin.Plugin // by folder: the last content that could be read
-	listed     bool                      // the person's plugins came from a list, which is not to vanish
-	configured bool                      // the configuration came from a file, which is not to vanish
+	extension    *extensionFolder
+	reviews      reviews
+	hints        []store.Hint              // of all plugins, the later ones of one after the earlier ones
+	toldProblems []registry.Problem        // what clients may have heard of
+	lastGood     map[string]*plugin.Plugin // by folder: the last content that could be read
+	hadList      bool                      // the person's plugins came from a list, which is not to vanish
+	hadConfig    bool                      // the configuration came from a file, which is not to vanish
 }
 
 // state is the plugins at one moment, and what is wrong with them. It never changes: a change makes another one.
 type state struct {
-	config   config.Config      // in effect
-	all      []plugin.Plugin    // that may run, whether or not they are switched on and set up
-	problems []registry.Problem // of plugins that could not be read
-	folders  []pluginFolder     // of the plugins a person added, those within others first
-	found    map[string]*found  // by name: what lies in the folders
-	required bool               // a review is needed
-	refused  *Refusal           // what was not taken over; nil: nothing
-	restart  []string           // keys whose new values wait for a restart
+	config   config.Config             // in effect
+	all      []plugin.Plugin           // that may run, whether or not they are switched on and set up
+	problems []registry.Problem        // of plugins that could not be read
+	folders  []pluginFolder            // of the plugins a person added, those within others first
+	onDisk   map[string]*folderContent // by name: what lies in the folders
+	required bool                      // a review is needed
+	refused  *Refusal                  // what was not taken over; nil: nothing
+	restart  []string                  // keys whose new values wait for a restart
 }
 
 // pluginFolder is where a plugin is.
@@ -118,11 +118,11 @@ type pluginFolder struct {
 // New reads what was reviewed. Nothing is offered before [Catalog.Load].
 func New(ctx context.Context, o Options) (*Catalog, error) {
 	c := &Catalog{
-		options: o, folder: newFolder(o.Home, o.Config, o.Bundle), good: map[string]*plugin.Plugin{},
+		options: o, extension: newExtensionFolder(o.Home, o.Config, o.Bundle), lastGood: map[string]*plugin.Plugin{},
 	}
 	_, missing := os.Stat(o.Home.Config())
-	c.configured = missing == nil
-	c.now.Store(&state{config: o.Config, required: o.Config.Review.Required})
+	c.hadConfig = missing == nil
+	c.current.Store(&state{config: o.Config, required: o.Config.Review.Required})
 	if err := c.reviews.read(ctx, o.Store, o.Log); err != nil {
 		return nil, err
 	}
@@ -142,9 +142,9 @@ func (c *Catalog) Close() {
 
 // update puts another state in the place of the one there is. Only changes call it.
 func (c *Catalog) update(change func(*state)) {
-	next := *c.now.Load()
+	next := *c.current.Load()
 	change(&next)
-	c.now.Store(&next)
+	c.current.Store(&next)
 }
 
 // Load reads plugins and their settings for the first time.
@@ -153,30 +153,30 @@ func (c *Catalog) Load() (err error) {
 		if left := install.RemoveUnfinished(c.options.Home.Plugins()); left != nil {
 			c.options.Log.Warn().Err(left).Msg("what an unfinished installation left behind was not removed")
 		}
-		if err = c.folder.write(); err != nil {
+		if err = c.extension.write(); err != nil {
 			return
 		}
 		if err = c.publish(c.options.Config); err != nil {
 			return
 		}
 		c.checkRules()
-		files, _ := c.folder.adapters(c.options.Tools.Snapshot(), c.reviews.developed)
-		err = c.folder.pruneAdapters(files)
+		files, _ := c.extension.adapters(c.options.Tools.Snapshot(), c.reviews.developed)
+		err = c.extension.pruneAdapters(files)
 	})
 	return cmp.Or(err, closed)
 }
 
 // Pair tells the extension where the relay is, and the secret with which both prove that they belong together.
 func (c *Catalog) Pair(address, secret string) (err error) {
-	closed := c.changes.Do(func() { err = c.folder.pair(address, secret) })
+	closed := c.changes.Do(func() { err = c.extension.pair(address, secret) })
 	return cmp.Or(err, closed)
 }
 
 // TrustedInput reports whether that extension has Chrome's debugger.
 func (c *Catalog) TrustedInput() bool { return c.options.Config.TrustedInput }
 
-// Folder is where browsers load the extension from.
-func (c *Catalog) Folder() string { return c.folder.dir }
+// ExtensionFolder is where browsers load the extension from.
+func (c *Catalog) ExtensionFolder() string { return c.extension.dir }
 
 // Reconfigure takes over the configuration that is in effect after a person said so. undone says that they went back to
 // an earlier one.
@@ -196,26 +196,26 @@ func (c *Catalog) Reconfigure(undone bool) {
 // publish gives agents and browsers the plugins that exist now, with these settings: it puts their files where browsers
 // can load them, publishes the tools, and then tells the browsers. Only changes call it.
 func (c *Catalog) publish(cfg config.Config) error {
-	next := *c.now.Load()
-	plugins, withheld, err := c.installed(&next)
+	next := *c.current.Load()
+	plugins, withheld, err := c.readPlugins(&next)
 	if err != nil {
 		return err
 	}
-	c.annotated(plugins)
-	if c.options.Place != nil {
-		c.options.Place(plugins)
+	c.applyHints(plugins)
+	if c.options.PointDemo != nil {
+		c.options.PointDemo(plugins)
 	}
 	candidate, err := c.options.Tools.Prepare(plugins, configured(plugins, cfg, withheld))
 	if err != nil {
 		return err
 	}
-	files, list := c.folder.adapters(candidate.Snapshot, c.reviews.developed)
-	if err := c.folder.putAdapters(files); err != nil {
+	files, list := c.extension.adapters(candidate.Snapshot, c.reviews.developed)
+	if err := c.extension.putAdapters(files); err != nil {
 		return err
 	}
-	news := !sameReviews(c.now.Load().found, next.found)
+	news := !sameReviews(c.current.Load().onDisk, next.onDisk)
 	next.config, next.all = cfg, plugins
-	c.now.Store(&next)
+	c.current.Store(&next)
 	c.options.Tools.Publish(candidate)
 	c.options.Browsers.SetPlugins(list)
 	if news {
@@ -249,36 +249,36 @@ func configured(plugins []plugin.Plugin, cfg config.Config,
 			// It works on the pages that agents may read, and no others.
 			one, tabs := all[m.Name], cfg.Tabs
 			// none means none; nil would mean all
-			one.Pages, one.Excludes = listed(tabs.URLPatterns), tabs.ExcludePatterns
+			one.Pages, one.Excludes = nonNil(tabs.URLPatterns), tabs.ExcludePatterns
 			all[m.Name] = one
 		}
 	}
 	return all
 }
 
-// installed lists the plugins of this person that may run, and those shipped in the binary; withheld is what waits for
+// readPlugins lists the plugins of this person that may run, and those shipped in the binary; withheld is what waits for
 // a review. A list that cannot be used is an error: taken for an empty one it would take the person's plugins away, and
 // put shipped ones in the place of those they replace.
-func (c *Catalog) installed(next *state) (plugins []plugin.Plugin, withheld map[string]*registry.Withheld, err error) {
+func (c *Catalog) readPlugins(next *state) (plugins []plugin.Plugin, withheld map[string]*registry.Withheld, err error) {
 	if c.options.Plugins != nil {
 		return slices.Clone(c.options.Plugins), nil, nil
 	}
 	added, err := build.List(c.options.Home.Plugins())
 	_, missing := os.Stat(c.options.Home.PluginList())
-	if err == nil && c.listed && len(added) == 0 && errors.Is(missing, fs.ErrNotExist) {
+	if err == nil && c.hadList && len(added) == 0 && errors.Is(missing, fs.ErrNotExist) {
 		err = &build.ListError{File: c.options.Home.PluginList(), Err: errors.New("it is gone")}
 	}
 	if err != nil {
 		return nil, nil, err
 	}
-	c.listed = len(added) > 0
+	c.hadList = len(added) > 0
 	next.folders, next.problems = nil, nil
 	for i := range added {
 		e := &added[i]
 		next.folders = append(next.folders, pluginFolder{e.Dir, e.Name, e.Pin != nil})
 		if e.Plugin != nil {
-			c.good[e.Dir] = e.Plugin
-		} else if e.Plugin = c.good[e.Dir]; e.Plugin != nil { // a build that went wrong takes no tools away
+			c.lastGood[e.Dir] = e.Plugin
+		} else if e.Plugin = c.lastGood[e.Dir]; e.Plugin != nil { // a build that went wrong takes no tools away
 			e.Problem += "; the tools of its last good build stay"
 		}
 		if e.Problem != "" || e.Plugin == nil {
@@ -286,7 +286,7 @@ func (c *Catalog) installed(next *state) (plugins []plugin.Plugin, withheld map[
 		}
 	}
 	slices.SortFunc(next.folders, func(a, b pluginFolder) int { return cmp.Compare(len(b.dir), len(a.dir)) })
-	next.found, withheld = c.reviews.admit(added, next)
+	next.onDisk, withheld = c.reviews.admit(added, next)
 	shipped, err := Shipped(c.options.Config)
 	if err != nil {
 		next.problems = append(next.problems, registry.Problem{Reason: err.Error()})
@@ -306,7 +306,7 @@ func Shipped(cfg config.Config) ([]plugin.Plugin, error) {
 
 // Problems are what is wrong with plugins, as the person may read it.
 func (c *Catalog) Problems() []registry.Problem {
-	return append(listed(c.now.Load().problems), c.options.Tools.Snapshot().Problems...)
+	return append(nonNil(c.current.Load().problems), c.options.Tools.Snapshot().Problems...)
 }
 
 // PublicProblems are what is wrong with plugins, as agents may read it: without folders of this machine.
@@ -322,12 +322,12 @@ func (c *Catalog) PublicProblems() []registry.Problem {
 func (c *Catalog) tellProblems(now []registry.Problem) {
 	for _, p := range now {
 		c.options.Log.Warn().Str("plugin", p.Plugin).Msg(p.Reason)
-		if !slices.Contains(c.told, p) {
+		if !slices.Contains(c.toldProblems, p) {
 			c.options.Problem(registry.Problem{Plugin: p.Plugin, Reason: c.Public(p.Reason)})
 		}
 	}
-	c.told = now
+	c.toldProblems = now
 }
 
-// listed is never null in JSON.
-func listed[T any](list []T) []T { return append([]T{}, list...) }
+// nonNil is never null in JSON.
+func nonNil[T any](list []T) []T { return append([]T{}, list...) }

@@ -78,8 +78,8 @@ func (w *world) open() *Catalog {
 		Home: w.home, Config: p.Config(), Store: w.store, Tools: w.tools, Policy: p, Log: zerolog.Nop(),
 		Browsers: w.browsers, Mode: p.ToolMode, Changed: func(...string) {}, Audit: func(call.Entry) {},
 		Problem: func(registry.Problem) {}, Notice: func(string) {},
-		Refused:  func(_ *fault.Error, public *Refusal) { w.refused = append(w.refused, public) },
-		Accepted: func(message string) { w.accepted = append(w.accepted, message) },
+		ReloadRefused:  func(_ *fault.Error, public *Refusal) { w.refused = append(w.refused, public) },
+		ReloadAccepted: func(message string) { w.accepted = append(w.accepted, message) },
 	})
 	if err != nil {
 		w.t.Fatal(err)
@@ -286,11 +286,11 @@ func TestNamesThatExist(t *testing.T) {
 		{"browser", true, true, "", ""}, {policy.ReadTab, true, false, "", ""}, {"gateway", false, true, "", ""},
 		{"tea__raed", false, false, "tea__read", ""}, {"browsr", false, false, "browser", "browser"},
 	} {
-		exists, meant := Target(w.home, tools, test.name)
+		exists, meant := RuleTarget(w.home, tools, test.name)
 		if exists != test.target || !exists && test.meantTarget != "" && meant != test.meantTarget {
 			t.Errorf("a rule about %s: %t, %q", test.name, exists, meant)
 		}
-		missing, meant := c.Missing(test.name)
+		missing, meant := c.UnknownName(test.name)
 		if missing == test.plugin || missing && test.meantName != "" && meant != test.meantName {
 			t.Errorf("a scope with %s: missing %t, %q", test.name, missing, meant)
 		}

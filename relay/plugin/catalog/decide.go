@@ -37,7 +37,7 @@ func stopping() *fault.Error {
 
 // Sheet is what a person should see of a plugin now.
 func (c *Catalog) Sheet(name string) (review.Sheet, *fault.Error) {
-	f := c.now.Load().found[name]
+	f := c.current.Load().onDisk[name]
 	if f == nil {
 		return review.Sheet{}, noPlugin(name)
 	}
@@ -110,7 +110,7 @@ func (c *Catalog) DecideAll(chosen []Content, verdict store.Verdict, by string, 
 
 // isCurrent fails when a content is not the one in its plugin's folder.
 func (c *Catalog) isCurrent(one Content) *fault.Error {
-	f := c.now.Load().found[one.Plugin]
+	f := c.current.Load().onDisk[one.Plugin]
 	switch {
 	case f == nil:
 		return noPlugin(one.Plugin)
@@ -121,7 +121,7 @@ func (c *Catalog) isCurrent(one Content) *fault.Error {
 }
 
 func (c *Catalog) decide(name, hash string, verdict store.Verdict, by string) *fault.Error {
-	f := c.now.Load().found[name]
+	f := c.current.Load().onDisk[name]
 	v := &c.reviews
 	one := store.Review{Plugin: name, Hash: hash, Created: time.Now(), By: by, Verdict: verdict}
 	var packed []byte
@@ -147,7 +147,7 @@ func (c *Catalog) decide(name, hash string, verdict store.Verdict, by string) *f
 
 // publishAgain publishes the plugins that exist now, with the settings that are in effect. Only changes call it.
 func (c *Catalog) publishAgain() *fault.Error {
-	if err := c.publish(c.now.Load().config); err != nil {
+	if err := c.publish(c.current.Load().config); err != nil {
 		return c.refuse(fault.RegistryError, err)
 	}
 	return nil
@@ -156,10 +156,10 @@ func (c *Catalog) publishAgain() *fault.Error {
 // Develop lets one content of a plugin run while its author works on it, until end is called; run names their run of
 // `plugin dev`.
 func (c *Catalog) Develop(name, hash, run, by string, session call.Session) (end func(), failure *fault.Error) {
-	s := &developing{content: content{name, hash}, run: run}
+	s := &devRun{content: content{name, hash}, run: run}
 	v := &c.reviews
 	err := c.changes.Do(func() {
-		v.sessions = append(v.sessions, s)
+		v.devRuns = append(v.devRuns, s)
 		c.recordReview(session, name, hash, "accepted while plugin dev runs", by)
 	})
 	if err != nil {
@@ -167,7 +167,7 @@ func (c *Catalog) Develop(name, hash, run, by string, session call.Session) (end
 	}
 	return func() {
 		_ = c.changes.Do(func() { // a relay that stops knows nothing of it when it starts
-			v.sessions = slices.DeleteFunc(v.sessions, func(other *developing) bool { return other == s })
+			v.devRuns = slices.DeleteFunc(v.devRuns, func(other *devRun) bool { return other == s })
 			_ = c.publishAgain() // which tells what is wrong itself
 		})
 	}, nil
@@ -176,7 +176,7 @@ func (c *Catalog) Develop(name, hash, run, by string, session call.Session) (end
 // Develops reports whether a run of `plugin dev` is one that was confirmed for a plugin, and is not over.
 func (c *Catalog) Develops(name, run string) (does bool) {
 	_ = c.changes.Do(func() { // a relay that stops serves nothing any more
-		does = slices.ContainsFunc(c.reviews.sessions, func(s *developing) bool {
+		does = slices.ContainsFunc(c.reviews.devRuns, func(s *devRun) bool {
 			return s.content.plugin == name &&
 				s.run == run
 		})

@@ -31,26 +31,26 @@ const adaptersDir = "adapters"
 // whenever the extension connects.
 const pairingFile = "pairing.json"
 
-// folder is where Chrome loads the extension from. Files are replaced whole, because Chrome may read them at any
+// extensionFolder is where Chrome loads the extension from. Files are replaced whole, because Chrome may read them at any
 // moment, and only when they differ, so that nothing is written at most starts.
-type folder struct {
+type extensionFolder struct {
 	dir    string
 	bundle fs.FS // nil in a binary that was built without the extension
 }
 
-func newFolder(home config.Home, cfg config.Config, bundle fs.FS) *folder {
+func newExtensionFolder(home config.Home, cfg config.Config, bundle fs.FS) *extensionFolder {
 	if cfg.ExtensionDir != "" {
-		return &folder{cfg.ExtensionDir, bundle}
+		return &extensionFolder{cfg.ExtensionDir, bundle}
 	}
-	return &folder{home.Extension(), bundle}
+	return &extensionFolder{home.Extension(), bundle}
 }
 
 // write brings the extension's own files up to date, and removes those of an earlier version.
-func (f *folder) write() error {
+func (f *extensionFolder) write() error {
 	if f.bundle == nil {
 		return nil
 	}
-	if err := f.ours(); err != nil {
+	if err := f.checkOwner(); err != nil {
 		return err
 	}
 	if _, err := os.Stat(filepath.Join(f.dir, pairingFile)); errors.Is(err, fs.ErrNotExist) {
@@ -76,8 +76,8 @@ func (f *folder) write() error {
 	return f.prune(func(name string) bool { return own[name] || strings.HasPrefix(name, adaptersDir+"/") })
 }
 
-// ours refuses a folder with other people's files in it: what is not part of the extension is removed.
-func (f *folder) ours() error {
+// checkOwner refuses a folder with other people's files in it: what is not part of the extension is removed.
+func (f *extensionFolder) checkOwner() error {
 	entries, err := os.ReadDir(f.dir)
 	if errors.Is(err, fs.ErrNotExist) || err == nil && len(entries) == 0 {
 		return nil
@@ -95,7 +95,7 @@ func (f *folder) ours() error {
 }
 
 // pair tells the extension where the relay is.
-func (f *folder) pair(address, secret string) error {
+func (f *extensionFolder) pair(address, secret string) error {
 	text, err := json.Marshal(map[string]string{"address": address, "secret": secret})
 	if err == nil {
 		err = f.put(pairingFile, append(text, '\n'), 0o600)
@@ -108,7 +108,7 @@ func (f *folder) pair(address, secret string) error {
 
 // putAdapters puts the files of the plugins that are offered in place. Those that are gone stay until the next start: a
 // call may be on its way that needs one.
-func (f *folder) putAdapters(files map[string][]byte) error {
+func (f *extensionFolder) putAdapters(files map[string][]byte) error {
 	for name, data := range files {
 		if err := f.put(name, data, 0o644); err != nil {
 			return fmt.Errorf("cannot write an adapter: %w", err)
@@ -118,7 +118,7 @@ func (f *folder) putAdapters(files map[string][]byte) error {
 }
 
 // pruneAdapters removes the files of plugins that are not offered.
-func (f *folder) pruneAdapters(files map[string][]byte) error {
+func (f *extensionFolder) pruneAdapters(files map[string][]byte) error {
 	return f.prune(func(name string) bool {
 		_, wanted := files[name]
 		return wanted || !strings.HasPrefix(name, adaptersDir+"/")
@@ -126,7 +126,7 @@ func (f *folder) pruneAdapters(files map[string][]byte) error {
 }
 
 // put writes one file unless it is there already.
-func (f *folder) put(name string, data []byte, mode fs.FileMode) error {
+func (f *extensionFolder) put(name string, data []byte, mode fs.FileMode) error {
 	file := filepath.Join(f.dir, filepath.FromSlash(name))
 	if have, err := os.ReadFile(file); err == nil && bytes.Equal(have, data) {
 		return nil
@@ -139,7 +139,7 @@ func (f *folder) put(name string, data []byte, mode fs.FileMode) error {
 }
 
 // prune removes the files that are not kept, and the folders that are empty then.
-func (f *folder) prune(keep func(name string) bool) error {
+func (f *extensionFolder) prune(keep func(name string) bool) error {
 	var folders []string
 	err := fs.WalkDir(os.DirFS(f.dir), ".", func(name string, entry fs.DirEntry, err error) error {
 		switch {
@@ -166,7 +166,7 @@ func (f *folder) prune(keep func(name string) bool) error {
 
 // adapters are the files of the plugins that are offered, by their name in the extension's folder, and what browsers
 // are told of these plugins.
-func (f *folder) adapters(s *registry.Snapshot, developed func(*plugin.Plugin) bool) (files map[string][]byte,
+func (f *extensionFolder) adapters(s *registry.Snapshot, developed func(*plugin.Plugin) bool) (files map[string][]byte,
 	list []wire.Plugin) {
 	files, list = make(map[string][]byte, len(s.Sites)), make([]wire.Plugin, 0, len(s.Sites))
 	runtime := f.runtime()
@@ -196,7 +196,7 @@ func compose(site *registry.Site, runtime []byte, developed bool) []byte {
 }
 
 // runtime is the extension's part of a main-world adapter.
-func (f *folder) runtime() []byte {
+func (f *extensionFolder) runtime() []byte {
 	if f.bundle == nil {
 		return nil
 	}

@@ -43,8 +43,8 @@ func (c *Catalog) hintsOf(name string) (hints []plugin.Hint) {
 	return hints
 }
 
-// annotated gives plugins the hints of the person. Those in the binary say everything themselves.
-func (c *Catalog) annotated(plugins []plugin.Plugin) {
+// applyHints gives plugins the hints of the person. Those in the binary say everything themselves.
+func (c *Catalog) applyHints(plugins []plugin.Plugin) {
 	for i := range plugins {
 		if !plugins[i].Shipped {
 			plugins[i] = plugins[i].Annotate(c.hintsOf(plugins[i].Manifest.Name))
@@ -54,7 +54,7 @@ func (c *Catalog) annotated(plugins []plugin.Plugin) {
 
 // Hints is what is said of the tools of a plugin that a person added.
 func (c *Catalog) Hints(name string) (view HintsView, failure *fault.Error) {
-	f := c.now.Load().found[name]
+	f := c.current.Load().onDisk[name]
 	if f == nil {
 		return view, noPlugin(name)
 	}

@@ -57,7 +57,7 @@ type ToolView struct {
 
 // List lists the plugins, by name, as they are in a profile; an empty one means any.
 func (c *Catalog) List(profileID string) []View {
-	now, snapshot := c.now.Load(), c.options.Tools.Snapshot()
+	now, snapshot := c.current.Load(), c.options.Tools.Snapshot()
 	problems := map[string][]string{}
 	for _, p := range c.Problems() {
 		if p.Plugin != "" {
@@ -68,10 +68,10 @@ func (c *Catalog) List(profileID string) []View {
 	for i := range now.all {
 		p := &now.all[i]
 		if _, published := views[p.Manifest.Name]; !published {
-			views[p.Manifest.Name] = c.idle(p, Off, now.whyIdle(p.Manifest.Name))
+			views[p.Manifest.Name] = c.unpublished(p, Off, now.whyUnpublished(p.Manifest.Name))
 		}
 	}
-	for name, f := range now.found {
+	for name, f := range now.onDisk {
 		if f.serving == f.plugin.Hash {
 			continue
 		}
@@ -79,7 +79,7 @@ func (c *Catalog) List(profileID string) []View {
 		if published {
 			v.Reason = "a new version of it waits for your review; until then the accepted one runs"
 		} else {
-			v = c.idle(f.plugin, Unreviewed, f.withheld().Why)
+			v = c.unpublished(f.plugin, Unreviewed, f.withholding().Why)
 		}
 		views[name] = v
 	}
@@ -89,10 +89,10 @@ func (c *Catalog) List(profileID string) []View {
 			v.State, v.Reason = Broken, strings.Join(reasons, "; ")
 		}
 		delete(problems, name)
-		list = append(list, now.mine(v))
+		list = append(list, now.withPersonsPart(v))
 	}
 	for name, reasons := range problems { // those of which nothing could be read
-		list = append(list, now.mine(View{
+		list = append(list, now.withPersonsPart(View{
 			Name: name, Title: name, State: Broken, Reason: strings.Join(reasons, "; "), Patterns: []string{},
 			Tools: []ToolView{},
 		}))
@@ -101,16 +101,16 @@ func (c *Catalog) List(profileID string) []View {
 	return list
 }
 
-// mine says what the person did about a plugin, and can do.
-func (s *state) mine(v View) View {
+// withPersonsPart says what the person did about a plugin, and can do.
+func (s *state) withPersonsPart(v View) View {
 	if i := slices.IndexFunc(s.folders, func(f pluginFolder) bool { return f.plugin == v.Name }); i >= 0 {
 		v.Added = true
 		if !s.folders[i].installed {
 			v.Folder = review.Legible(s.folders[i].dir)
 		}
 	}
-	if p, failure := s.running(v.Name); failure == nil {
-		v.Settings = len(fieldsOf(p))
+	if p, failure := s.runnable(v.Name); failure == nil {
+		v.Settings = len(settingNames(p))
 		v.Unset = v.Settings > 0 && s.lacksSettings(p)
 	}
 	return v
@@ -126,7 +126,7 @@ func (c *Catalog) published(snapshot *registry.Snapshot, profileID string) map[s
 	tabs := c.options.Browsers.Tabs()
 	for _, site := range snapshot.Sites {
 		v := viewOf(site.Plugin)
-		v.Homepage, v.Patterns = site.Homepage, listed(site.Matches)
+		v.Homepage, v.Patterns = site.Homepage, nonNil(site.Matches)
 		for _, t := range tools[v.Name] {
 			v.Tools = append(v.Tools, c.toolView(t))
 		}
@@ -141,7 +141,7 @@ func viewOf(p *plugin.Plugin) View {
 	return View{
 		Name: m.Name, Title: review.Legible(cmp.Or(m.DisplayName, m.Name)), Version: review.Legible(m.Version),
 		Description: review.Legible(m.Description), Shipped: p.Shipped, Hash: p.Hash,
-		Homepage: m.Homepage, Patterns: listed(m.URLPatterns), Tools: []ToolView{},
+		Homepage: m.Homepage, Patterns: nonNil(m.URLPatterns), Tools: []ToolView{},
 	}
 }
 
@@ -155,8 +155,8 @@ func (c *Catalog) toolView(t *registry.Tool) ToolView {
 	return v
 }
 
-// idle is a plugin that is not offered.
-func (c *Catalog) idle(p *plugin.Plugin, state State, why string) View {
+// unpublished is a plugin that is not offered.
+func (c *Catalog) unpublished(p *plugin.Plugin, state State, why string) View {
 	v := viewOf(p)
 	v.State, v.Reason = state, why
 	for _, spec := range p.Manifest.Tools {
@@ -168,8 +168,8 @@ func (c *Catalog) idle(p *plugin.Plugin, state State, why string) View {
 	return v
 }
 
-// whyIdle says why a plugin that may run is not offered.
-func (s *state) whyIdle(name string) string {
+// whyUnpublished says why a plugin that may run is not offered.
+func (s *state) whyUnpublished(name string) string {
 	switch _, said := s.config.Plugins[name]; {
 	case !said && !s.config.Plugin(name).Enabled:
 		return "off until you switch it on: tabrelay config set plugins." + name + ".enabled true"

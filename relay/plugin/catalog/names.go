@@ -23,9 +23,9 @@ func PluginNames(home config.Home) []string {
 	return slices.DeleteFunc(names, func(name string) bool { return strings.Contains(name, "__") })
 }
 
-// Missing reports whether there is no plugin of a name, in whatever state, nor a group of the relay's own tools, and
+// UnknownName reports whether there is no plugin of a name, in whatever state, nor a group of the relay's own tools, and
 // which one was probably meant.
-func (c *Catalog) Missing(name string) (missing bool, meant string) {
+func (c *Catalog) UnknownName(name string) (missing bool, meant string) {
 	for _, t := range c.options.Tools.Snapshot().Tools {
 		if t.Group == name {
 			return false, ""
@@ -40,9 +40,9 @@ func (c *Catalog) Missing(name string) (missing bool, meant string) {
 	return !slices.Contains(known, name), suggest.Nearest(name, known)
 }
 
-// Target reports whether rules can be about a name, and which one was probably meant: a tool or a plugin of a home
+// RuleTarget reports whether rules can be about a name, and which one was probably meant: a tool or a plugin of a home
 // folder, be it off or not reviewed, or one of tools, which are those of a relay that runs, or its own.
-func Target(home config.Home, tools []*registry.Tool, name string) (exists bool, suggestion string) {
+func RuleTarget(home config.Home, tools []*registry.Tool, name string) (exists bool, suggestion string) {
 	names := ownNames()
 	for _, t := range tools {
 		names = append(names, t.Name, t.Group)

@@ -24,10 +24,10 @@ type Refusal struct {
 }
 
 // Refused is what was not taken over at the last reading; nil: nothing.
-func (c *Catalog) Refused() *Refusal { return c.now.Load().refused }
+func (c *Catalog) Refused() *Refusal { return c.current.Load().refused }
 
 // Restart lists the keys of the configuration whose new values wait for a restart.
-func (c *Catalog) Restart() []string { return c.now.Load().restart }
+func (c *Catalog) Restart() []string { return c.current.Load().restart }
 
 // Reload reads plugins and settings again. What cannot be used is refused as a whole: the last good configuration and
 // set of tools stay, and clients, events, status and health say why. restart lists the keys that changed and that only
@@ -41,7 +41,7 @@ func (c *Catalog) Reload() (restart []string, failure *fault.Error) {
 
 func (c *Catalog) reload() (restart []string, failure *fault.Error) {
 	read := config.Load
-	if c.configured {
+	if c.hadConfig {
 		read = config.Reload
 	}
 	next, err := read(c.options.Home)
@@ -51,7 +51,7 @@ func (c *Catalog) reload() (restart []string, failure *fault.Error) {
 	if err := c.publish(c.options.Policy.Bounded(next)); err != nil {
 		return nil, c.refuse(fault.RegistryError, err)
 	}
-	c.configured = next.Found()
+	c.hadConfig = next.Found()
 	otherRules, err := c.options.Policy.Configure(context.Background(), next)
 	if err != nil {
 		return nil, c.refuse(fault.ConfigError, err)
@@ -59,11 +59,11 @@ func (c *Catalog) reload() (restart []string, failure *fault.Error) {
 	if otherRules {
 		c.checkRules()
 	}
-	if c.now.Load().refused != nil {
+	if c.current.Load().refused != nil {
 		c.update(func(s *state) { s.refused = nil })
 		const message = "The configuration was read again and is in effect"
 		c.options.Log.Info().Msg(message)
-		c.options.Accepted(message)
+		c.options.ReloadAccepted(message)
 	}
 	return c.tellRestart(c.options.Policy.Config()), nil
 }
@@ -79,7 +79,7 @@ func (c *Catalog) checkRules() {
 // tellRestart tells which settings that may be in effect wait for a restart.
 func (c *Catalog) tellRestart(next config.Config) (restart []string) {
 	restart = slices.DeleteFunc(config.Changed(c.options.Config, next), config.Live)
-	news := !slices.Equal(restart, c.now.Load().restart)
+	news := !slices.Equal(restart, c.current.Load().restart)
 	c.update(func(s *state) { s.restart = restart })
 	if news && len(restart) > 0 {
 		message := "Changed in the configuration, but in effect only after a restart (tabrelay down, tabrelay up): " +
@@ -102,20 +102,20 @@ func (c *Catalog) refuse(code fault.Code, err error) *fault.Error {
 	}
 	next := &Refusal{Time: time.Now().UTC(), Code: string(code), Reason: c.Public(failure.Message),
 		Next: c.Public(failure.Hint)}
-	before := c.now.Load().refused
+	before := c.current.Load().refused
 	c.update(func(s *state) { s.refused = next })
 	if before != nil && before.Reason == next.Reason {
 		return failure
 	}
 	c.options.Log.Error().Err(err).Str("code", next.Code).Str("class", string(failure.Class)).
 		Str("source", string(failure.Source)).Msg("the last good configuration and tools stay")
-	c.options.Refused(failure, next)
+	c.options.ReloadRefused(failure, next)
 	return failure
 }
 
 // Public leaves the folders of this machine out of what a client reads. A plugin's folder is named by the plugin.
 func (c *Catalog) Public(text string) string {
-	for _, f := range c.now.Load().folders {
+	for _, f := range c.current.Load().folders {
 		text = strings.ReplaceAll(text, f.dir, f.plugin)
 	}
 	home := string(c.options.Home)

@@ -15,11 +15,11 @@ import (
 
 // Removable fails for a plugin that the person did not add.
 func (c *Catalog) Removable(name string) *fault.Error {
-	now := c.now.Load()
+	now := c.current.Load()
 	if slices.ContainsFunc(now.folders, func(f pluginFolder) bool { return f.plugin == name }) {
 		return nil
 	}
-	if p, failure := now.running(name); failure == nil && p.Shipped {
+	if p, failure := now.runnable(name); failure == nil && p.Shipped {
 		return fault.New(fault.ResourceNotFound, "The plugin "+name+" is part of tabrelay, and cannot be removed",
 			fault.WithHint("Switch it off: tabrelay permit set "+name+" off"))
 	}
@@ -56,13 +56,13 @@ func (c *Catalog) dropHints(name, by string) *fault.Error {
 	}
 	c.hints = slices.DeleteFunc(slices.Clone(c.hints), func(h store.Hint) bool { return h.Plugin == name })
 	if len(dropped) > 0 {
-		c.options.Audit(Forgotten(name, dropped, by))
+		c.options.Audit(hintsDropped(name, dropped, by))
 	}
 	return nil
 }
 
-// Forgotten is what the person said of the tools of a plugin that was removed, as the audit log has it.
-func Forgotten(plugin string, hints []store.Hint, by string) call.Entry {
+// hintsDropped is what the person said of the tools of a plugin that was removed, as the audit log has it.
+func hintsDropped(plugin string, hints []store.Hint, by string) call.Entry {
 	said := make([]string, len(hints))
 	for i, h := range hints {
 		said[i] = h.Pattern + " " + h.Effect
@@ -76,10 +76,10 @@ func Forgotten(plugin string, hints []store.Hint, by string) call.Entry {
 
 // DropSettings deletes what the person set for a plugin that is gone, secrets among that.
 func (c *Catalog) DropSettings(name string) *fault.Error {
-	if _, there := c.now.Load().running(name); there == nil {
+	if _, there := c.current.Load().runnable(name); there == nil {
 		return nil // the one that comes with tabrelay goes by the same settings
 	}
-	if _, set := c.now.Load().config.Plugins[name]; !set {
+	if _, set := c.current.Load().config.Plugins[name]; !set {
 		return nil
 	}
 	var failure *fault.Error

@@ -34,18 +34,18 @@ type Store interface {
 // reviews decides which content of a person's plugins may run. It goes by the hash of what is in memory, which is what
 // runs then: no file is read a second time. Plugins of the binary are not asked about here.
 type reviews struct {
-	store    Store
-	log      zerolog.Logger
-	decided  map[content]store.Review
-	kept     map[string]string // by name: hash of the accepted content that served last, which the store has
-	sessions []*developing     // `plugin dev`, the latest last
+	store   Store
+	log     zerolog.Logger
+	decided map[content]store.Review
+	kept    map[string]string // by name: hash of the accepted content that served last, which the store has
+	devRuns []*devRun         // `plugin dev`, the latest last
 }
 
 // content is one state of one plugin.
 type content struct{ plugin, hash string }
 
-// found is what lies in a plugin's folder. It does not change.
-type found struct {
+// folderContent is what lies in a plugin's folder. It does not change.
+type folderContent struct {
 	plugin  *plugin.Plugin
 	source  string
 	since   time.Time // when this content was first seen
@@ -53,8 +53,8 @@ type found struct {
 	serving string // hash of what is offered of the plugin; empty: nothing, or what the binary has
 }
 
-// developing is a `plugin dev` at a terminal: its author saw each build come about.
-type developing struct {
+// devRun is a `plugin dev` at a terminal: its author saw each build come about.
+type devRun struct {
 	content
 	plugin *plugin.Plugin // once it was offered
 	run    string         // names the run of plugin dev
@@ -76,27 +76,27 @@ func (v *reviews) read(ctx context.Context, s Store, log zerolog.Logger) error {
 
 // admit takes out of added what no person accepted, and puts the content that they accepted last in its place if it is
 // still to be had. withheld says of each plugin what that keeps from agents. before is what was there until now.
-func (v *reviews) admit(added []build.Entry, before *state) (all map[string]*found,
+func (v *reviews) admit(added []build.Entry, before *state) (all map[string]*folderContent,
 	withheld map[string]*registry.Withheld) {
 	v.dropRemoved(added)
-	all, withheld = map[string]*found{}, map[string]*registry.Withheld{}
+	all, withheld = map[string]*folderContent{}, map[string]*registry.Withheld{}
 	for i := range added {
 		e := &added[i]
 		if e.Plugin == nil {
 			continue // broken: nothing runs, and there is nothing to look at
 		}
-		f := &found{plugin: e.Plugin, source: sourceOf(e), since: time.Now().UTC(), state: review.NotRequired}
+		f := &folderContent{plugin: e.Plugin, source: sourceOf(e), since: time.Now().UTC(), state: review.NotRequired}
 		if before.required {
 			f.state = v.state(e.Plugin)
 		}
-		if was := before.found[e.Name]; was != nil && was.plugin.Hash == f.plugin.Hash {
+		if was := before.onDisk[e.Name]; was != nil && was.plugin.Hash == f.plugin.Hash {
 			f.since = was.since
 		}
 		if e.Plugin = v.serve(f); e.Plugin != nil {
 			f.serving = e.Plugin.Hash
 		}
 		if f.serving != f.plugin.Hash {
-			withheld[e.Name] = f.withheld()
+			withheld[e.Name] = f.withholding()
 		}
 		all[e.Name] = f
 	}
@@ -104,8 +104,8 @@ func (v *reviews) admit(added []build.Entry, before *state) (all map[string]*fou
 }
 
 // sameReviews reports whether there is nothing new to look at.
-func sameReviews(before, after map[string]*found) bool {
-	return maps.EqualFunc(before, after, func(a, b *found) bool {
+func sameReviews(before, after map[string]*folderContent) bool {
+	return maps.EqualFunc(before, after, func(a, b *folderContent) bool {
 		return a.plugin.Hash == b.plugin.Hash && a.state == b.state && a.serving == b.serving
 	})
 }
@@ -131,7 +131,7 @@ func (v *reviews) state(p *plugin.Plugin) review.State {
 }
 
 // serve is what is offered of a plugin; nil when nothing may be.
-func (v *reviews) serve(f *found) *plugin.Plugin {
+func (v *reviews) serve(f *folderContent) *plugin.Plugin {
 	name := f.plugin.Manifest.Name
 	switch f.state {
 	case review.NotRequired:
@@ -141,13 +141,13 @@ func (v *reviews) serve(f *found) *plugin.Plugin {
 		return f.plugin
 	case review.Refused: // also what its author saw come about
 	default:
-		for _, s := range slices.Backward(v.sessions) {
+		for _, s := range slices.Backward(v.devRuns) {
 			if s.content == (content{name, f.plugin.Hash}) {
 				s.plugin = f.plugin
 				return f.plugin
 			}
 		}
-		for _, s := range slices.Backward(v.sessions) {
+		for _, s := range slices.Backward(v.devRuns) {
 			if s.content.plugin == name && s.plugin != nil {
 				return s.plugin
 			}
@@ -164,7 +164,7 @@ func (v *reviews) serve(f *found) *plugin.Plugin {
 
 // developed reports whether somebody works on this content of a plugin with `plugin dev`.
 func (v *reviews) developed(p *plugin.Plugin) bool {
-	return slices.ContainsFunc(v.sessions, func(s *developing) bool {
+	return slices.ContainsFunc(v.devRuns, func(s *devRun) bool {
 		return s.content == content{p.Manifest.Name, p.Hash}
 	})
 }
@@ -225,8 +225,8 @@ func (v *reviews) dropRemoved(added []build.Entry) {
 	}
 }
 
-// withheld says what is kept from agents.
-func (f *found) withheld() *registry.Withheld {
+// withholding says what is kept from agents.
+func (f *folderContent) withholding() *registry.Withheld {
 	name := f.plugin.Manifest.Name
 	w := &registry.Withheld{Tools: []string{}}
 	for _, t := range f.plugin.Manifest.Tools {
@@ -270,10 +270,10 @@ type ReviewStatus struct {
 
 // Reviews tells of the plugins in a person's folders, sorted by name, and whether a review is required.
 func (c *Catalog) Reviews() (list []ReviewStatus, required bool) {
-	now := c.now.Load()
+	now := c.current.Load()
 	list = []ReviewStatus{}
-	for _, name := range slices.Sorted(maps.Keys(now.found)) {
-		f := now.found[name]
+	for _, name := range slices.Sorted(maps.Keys(now.onDisk)) {
+		f := now.onDisk[name]
 		one := ReviewStatus{
 			Plugin: name, Title: review.Legible(f.plugin.Manifest.DisplayName), Hash: f.plugin.Hash, State: f.state,
 			New: f.serving == "", Since: f.since, Serving: f.serving,

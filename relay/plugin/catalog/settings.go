@@ -53,20 +53,20 @@ func (p *SettingsPlan) Adds() []string {
 
 // Settings says what a person can set for a plugin. One that waits for a review has nothing to say to them yet.
 func (c *Catalog) Settings(name string) (SettingsView, *fault.Error) {
-	now := c.now.Load()
-	p, failure := now.running(name)
+	now := c.current.Load()
+	p, failure := now.runnable(name)
 	if failure != nil {
 		return SettingsView{}, failure
 	}
 	given := now.config.Plugin(name)
-	view := SettingsView{Plugin: name, Settings: []SettingView{}, Patterns: listed(reach(p, given))}
+	view := SettingsView{Plugin: name, Settings: []SettingView{}, Patterns: nonNil(patternsFor(p, given))}
 	declared, err := plugin.Settings(p.Manifest.ConfigSchema)
 	if err != nil {
 		view.Problem = "The plugin declares its settings in a form that tabrelay does not know"
 		return view, nil
 	}
 	values, _ := rawjson.Members(given.Settings)
-	for _, member := range fieldsOf(p) {
+	for _, member := range settingNames(p) {
 		s := declared[member]
 		one := SettingView{
 			Name: member, Type: review.Legible(s.Type), Label: review.Legible(s.Label),
@@ -89,8 +89,8 @@ func (c *Catalog) Settings(name string) (SettingsView, *fault.Error) {
 // named stays as it is.
 func (c *Catalog) PlanSettings(name string, given map[string]json.RawMessage) (plan SettingsPlan,
 	failure *fault.Error) {
-	now := c.now.Load()
-	p, failure := now.running(name)
+	now := c.current.Load()
+	p, failure := now.runnable(name)
 	if failure != nil {
 		return plan, failure
 	}
@@ -126,7 +126,7 @@ func (c *Catalog) PlanSettings(name string, given map[string]json.RawMessage) (p
 		}
 	}
 	after.Settings = rawjson.Join(values)
-	plan.Before, plan.After = reach(p, before), reach(p, after)
+	plan.Before, plan.After = patternsFor(p, before), patternsFor(p, after)
 	return plan, nil
 }
 
@@ -143,13 +143,13 @@ func (c *Catalog) SetSettings(plan SettingsPlan) *fault.Error {
 	return failure
 }
 
-// running is the plugin of that name that may run.
-func (s *state) running(name string) (*plugin.Plugin, *fault.Error) {
+// runnable is the plugin of that name that may run.
+func (s *state) runnable(name string) (*plugin.Plugin, *fault.Error) {
 	i := slices.IndexFunc(s.all, func(p plugin.Plugin) bool { return p.Manifest.Name == name })
 	if i >= 0 {
 		return &s.all[i], nil
 	}
-	if s.found[name] != nil {
+	if s.onDisk[name] != nil {
 		return nil, fault.New(fault.PluginNotReviewed, "The plugin "+name+" has no settings until it is reviewed",
 			fault.WithHint("Review it first."))
 	}
@@ -167,15 +167,15 @@ func (s *state) lacksSettings(p *plugin.Plugin) bool {
 			return true
 		}
 	}
-	return len(reach(p, given)) == 0
+	return len(patternsFor(p, given)) == 0
 }
 
-func reach(p *plugin.Plugin, given config.Plugin) []string {
+func patternsFor(p *plugin.Plugin, given config.Plugin) []string {
 	return registry.Reach(p, registry.Configured{URLPatterns: given.URLPatterns, Settings: given.Settings})
 }
 
-// fieldsOf names the settings of a plugin in the order in which its author wrote them.
-func fieldsOf(p *plugin.Plugin) (names []string) {
+// settingNames names the settings of a plugin in the order in which its author wrote them.
+func settingNames(p *plugin.Plugin) (names []string) {
 	declared, _ := rawjson.WithoutPrototypes(p.Manifest.ConfigSchema)
 	for m := range rawjson.EachMember(declared) {
 		if !slices.Contains(names, m.Name) {

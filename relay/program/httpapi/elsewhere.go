@@ -65,8 +65,8 @@ func (c *Certificate) names(host string) bool {
 	return !strings.ContainsAny(host, "*") && c.current().Leaf.VerifyHostname(host) == nil
 }
 
-// ListenElsewhere takes the address at which other machines reach the relay, always over TLS.
-func ListenElsewhere(ctx context.Context, address string, c *Certificate, limiter *Limiter) (net.Listener, error) {
+// ListenRemote takes the address at which other machines reach the relay, always over TLS.
+func ListenRemote(ctx context.Context, address string, c *Certificate, limiter *Limiter) (net.Listener, error) {
 	wide := net.ListenConfig{KeepAliveConfig: join.KeepAlive}
 	listener, err := wide.Listen(ctx, "tcp", address)
 	if err != nil {
@@ -82,8 +82,8 @@ func ListenElsewhere(ctx context.Context, address string, c *Certificate, limite
 
 type elsewhereKey struct{}
 
-// FromElsewhere marks what other machines send. c has the names by which they know the relay.
-func FromElsewhere(ctx context.Context, c *Certificate) context.Context {
+// FromRemote marks what other machines send. c has the names by which they know the relay.
+func FromRemote(ctx context.Context, c *Certificate) context.Context {
 	return context.WithValue(ctx, elsewhereKey{}, c)
 }
 

@@ -112,6 +112,6 @@ func (a *API) rotatePairing(w http.ResponseWriter, req *http.Request) {
 	a.Events.Publish(event.OfPerson(), event.Session, "The pairing secret was replaced; browsers connect again with "+
 		"the new one", nil)
 	a.Log.Info().Str("by", by).Msg("the pairing secret was replaced")
-	Reply(w, http.StatusOK, Rotated{a.Catalog.Folder()})
+	Reply(w, http.StatusOK, Rotated{a.Catalog.ExtensionFolder()})
 	a.Hub.Redial()
 }

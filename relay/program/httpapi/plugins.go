@@ -98,8 +98,8 @@ func (a *API) reloadNow(_ http.ResponseWriter, req *http.Request) (any, *Refusal
 		RestartNeeded: len(restart) > 0, Restart: restart}, nil
 }
 
-// panelSheet is how much of a plugin a side panel is given to read, in bytes of text. JSON makes more of some of them.
-const panelSheet = 1 << 20
+// maxPanelSheet is how much of a plugin a side panel is given to read, in bytes of text. JSON makes more of some of them.
+const maxPanelSheet = 1 << 20
 
 // Reviews is the answer of GET /api/v1/reviews: what waits for a person.
 type Reviews struct {
@@ -118,7 +118,7 @@ func (a *API) showReview(_ http.ResponseWriter, req *http.Request) (any, *Refusa
 	if failure != nil {
 		return nil, NewRefusal(reviewStatus(failure), failure)
 	}
-	if session := Sender(req.Context()); session.Via == call.ViaPanel && sheet.Size() > panelSheet {
+	if session := Sender(req.Context()); session.Via == call.ViaPanel && sheet.Size() > maxPanelSheet {
 		return nil, NewRefusal(http.StatusRequestEntityTooLarge, fault.New(fault.OutputTooLarge,
 			"The plugin "+sheet.Plugin+
 				" is too large to be read here, so it stays as it is",
@@ -146,7 +146,7 @@ func (a *API) decideReview(w http.ResponseWriter, req *http.Request) (any, *Refu
 			fault.WithHint(`Send {"hash": "…", "verdict": "accept"}.`)))
 	}
 	name := req.PathValue("plugin")
-	change, failure := a.accepting(name, d.Hash, verdict)
+	change, failure := a.acceptance(name, d.Hash, verdict)
 	if failure != nil {
 		return nil, NewRefusal(reviewStatus(failure), failure)
 	}
@@ -187,13 +187,13 @@ func (a *API) decideReviews(w http.ResponseWriter, req *http.Request) (any, *Ref
 	}
 	var changes []*policy.Change
 	for _, one := range d.Plugins {
-		change, failure := a.accepting(one.Plugin, one.Hash, verdict)
+		change, failure := a.acceptance(one.Plugin, one.Hash, verdict)
 		if failure != nil {
 			return nil, NewRefusal(reviewStatus(failure), failure)
 		}
 		changes = append(changes, change)
 	}
-	by, denied := a.Confirmed(w, req, together(changes))
+	by, denied := a.Confirmed(w, req, combined(changes))
 	if denied != nil {
 		return nil, denied
 	}
@@ -208,9 +208,9 @@ func (a *API) decideReviews(w http.ResponseWriter, req *http.Request) (any, *Ref
 	return Decided{answer}, nil
 }
 
-// together makes one change of those of several plugins, with what a person should read of each below its name; nil
+// combined makes one change of those of several plugins, with what a person should read of each below its name; nil
 // when there is none.
-func together(changes []*policy.Change) *policy.Change {
+func combined(changes []*policy.Change) *policy.Change {
 	changes = slices.DeleteFunc(changes, func(c *policy.Change) bool { return c == nil })
 	if len(changes) <= 1 {
 		return slices.Concat(changes, []*policy.Change{nil})[0]
@@ -264,9 +264,9 @@ func reviewStatus(f *fault.Error) int {
 	return http.StatusInternalServerError
 }
 
-// accepting is what accepting a plugin allows; nil: nothing, because that is accepted already, or the verdict is
+// acceptance is what acceptance a plugin allows; nil: nothing, because that is accepted already, or the verdict is
 // another.
-func (a *API) accepting(name, hash string, verdict store.Verdict) (c *policy.Change, failure *fault.Error) {
+func (a *API) acceptance(name, hash string, verdict store.Verdict) (c *policy.Change, failure *fault.Error) {
 	if verdict != store.Accepted {
 		return nil, nil
 	}
@@ -279,11 +279,11 @@ func (a *API) accepting(name, hash string, verdict store.Verdict) (c *policy.Cha
 	case sheet.State == review.Accepted:
 		return nil, nil
 	}
-	return running(sheet, "reviewed, and runs", "tabrelay plugin review "+name), nil
+	return runChange(sheet, "reviewed, and runs", "tabrelay plugin review "+name), nil
 }
 
-// running is what letting a content of a plugin run changes.
-func running(s review.Sheet, after, command string) *policy.Change {
+// runChange is what letting a content of a plugin run changes.
+func runChange(s review.Sheet, after, command string) *policy.Change {
 	before := map[bool]string{true: "off", false: "the content that was reviewed before runs"}[s.Serving == ""]
 	if s.Serving == s.Hash {
 		before = "runs while plugin dev does"

@@ -142,7 +142,7 @@ func (a *API) Status(ctx context.Context) Status {
 		Running: true, State: builtin.State(a.Hub), Refused: a.Catalog.Refused(), Restart: a.Catalog.Restart(),
 		Trouble: a.Hub.Trouble(), Corruption: a.Meter.Corruptions(), Version: a.Version, PID: os.Getpid(),
 		Address: a.Address, Home: string(a.Home), Uptime: time.Since(a.Began).Milliseconds(),
-		Extension: ExtensionStatus{Folder: a.Catalog.Folder(), ID: extension.ID,
+		Extension: ExtensionStatus{Folder: a.Catalog.ExtensionFolder(), ID: extension.ID,
 			Bundle:       extension.FlavourOf(a.Catalog.TrustedInput()).Hash,
 			TrustedInput: a.Catalog.TrustedInput()},
 		Browsers: listed(a.Hub.Browsers()), Tabs: listed(a.Hub.Tabs()), Clients: a.Clients.Attached(),
