@@ -110,7 +110,7 @@ func (r *Relay) newCatalog(ctx context.Context) (err error) {
 		Home: r.Home, Config: r.config, Plugins: r.Plugins, Bundle: extension.FlavourOf(r.config.TrustedInput).Files,
 		Store: r.store, Tools: r.tools,
 		Policy: r.policy,
-		Log:    r.logFor("catalog"), Browsers: r.hub, PointDemo: func(list []plugin.Plugin) { r.demo.Place(list) },
+		Log:    r.logFor("catalog"), Browsers: r.hub, PointDemo: func(list []plugin.Plugin) { r.demo.Point(list) },
 		Changed:   r.panels.Changed,
 		SignedOut: func(p, profileID string) bool { return r.calls.SignedOut(p, profileID) },
 		Mode:      r.policy.ToolMode,

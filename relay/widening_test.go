@@ -202,7 +202,7 @@ func TestReviewsOfSeveral(t *testing.T) {
 	v := w.reviewer(t)
 	tea, coffee := w.put("tea", "1", nil), w.put("coffee", "1", nil)
 	v.again()
-	both := []httpapi.Reviewed{{Plugin: "tea", Hash: tea.Hash}, {Plugin: "coffee", Hash: coffee.Hash}}
+	both := []catalog.ContentID{{Plugin: "tea", Hash: tea.Hash}, {Plugin: "coffee", Hash: coffee.Hash}}
 	body, err := json.Marshal(httpapi.Decisions{Plugins: both, Verdict: "accept"})
 	if err != nil {
 		t.Fatal(err)
@@ -214,7 +214,7 @@ func TestReviewsOfSeveral(t *testing.T) {
 			t.Errorf("the person is asked %s, without %q", asked, words)
 		}
 	}
-	other := append(slices.Clone(both), httpapi.Reviewed{Plugin: "coffee", Hash: tea.Hash})
+	other := append(slices.Clone(both), catalog.ContentID{Plugin: "coffee", Hash: tea.Hash})
 	for _, verdict := range []string{"accept", "refuse"} {
 		wrong := httpapi.Decisions{Plugins: other, Verdict: verdict}
 		if status, answer := v.ask("POST", "reviews", wrong); status != http.StatusConflict {

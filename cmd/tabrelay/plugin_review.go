@@ -155,7 +155,7 @@ func (a *app) sheets(ctx context.Context, names []string) (sheets []review.Sheet
 func (a *app) decide(ctx context.Context, sheets []review.Sheet, verdict string) error {
 	decisions := httpapi.Decisions{Verdict: verdict}
 	for _, s := range sheets {
-		decisions.Plugins = append(decisions.Plugins, httpapi.Reviewed{Plugin: s.Plugin, Hash: s.Hash})
+		decisions.Plugins = append(decisions.Plugins, catalog.ContentID{Plugin: s.Plugin, Hash: s.Hash})
 	}
 	var answer httpapi.Decided
 	if err := a.post(ctx, "/api/v1/reviews", decisions, &answer); err != nil {

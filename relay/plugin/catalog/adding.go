@@ -23,13 +23,13 @@ const AddTime = 5 * time.Minute
 // maxSource bounds what a person writes to say where a plugin is.
 const maxSource = 1000
 
-// Addition is a plugin that is being added, or how that ended.
+// Addition is the progress of adding a plugin, or its result.
 type Addition struct {
 	From    string       `json:"from"`
 	Began   time.Time    `json:"began"`
-	Step    string       `json:"step,omitempty"`   // what goes on; empty: it is over
-	Plugin  string       `json:"plugin,omitempty"` // its name, once it is there
-	State   review.State `json:"state,omitempty"`  // how far its review is
+	Step    string       `json:"step,omitempty"`   // the current step; empty once it has ended
+	Plugin  string       `json:"plugin,omitempty"` // its name, once it was added
+	State   review.State `json:"state,omitempty"`  // of its review
 	Notes   []string     `json:"notes"`            // warnings of its build
 	Problem string       `json:"problem,omitempty"`
 	Hint    string       `json:"hint,omitempty"`
@@ -47,7 +47,7 @@ var (
 	errClosing = errors.New("the relay stops, and nothing was added")
 )
 
-// Adding is the plugin that is being added, or how the last one ended; nil: none, or the person has seen it.
+// Adding returns the plugin that is being added, or the last result; nil when there is none or the person dismissed it.
 func (c *Catalog) Adding() *Addition {
 	c.addingLock.Lock()
 	defer c.addingLock.Unlock()
@@ -58,7 +58,8 @@ func (c *Catalog) Adding() *Addition {
 	return &a
 }
 
-// Add starts to add the plugin of a source. Its code does not run before the person has reviewed it.
+// Add starts adding a plugin in the background: from is a folder, a tarball or the name of a package. Its code does not
+// run before the person has reviewed it.
 func (c *Catalog) Add(from string) *fault.Error {
 	source, failure := sourceFor(from, string(c.options.Home))
 	if failure != nil {
@@ -83,7 +84,7 @@ func (c *Catalog) Add(from string) *fault.Error {
 	return nil
 }
 
-// StopAdding stops what is being added, or forgets how the last one ended.
+// StopAdding cancels the addition that runs and waits for its end, or dismisses the result of the last one.
 func (c *Catalog) StopAdding() {
 	c.addingLock.Lock()
 	a := c.adding
@@ -101,7 +102,7 @@ func (c *Catalog) StopAdding() {
 	c.options.Changed(event.TopicAddition)
 }
 
-// closeAdding ends what is being added, and takes nothing more.
+// closeAdding cancels the addition that runs and refuses others.
 func (c *Catalog) closeAdding() {
 	c.addingLock.Lock()
 	c.addingClosed = true
@@ -130,7 +131,7 @@ func (c *Catalog) add(ctx context.Context, a *adding, source install.Source) {
 	c.finishAdding(ctx, a, p, found, err)
 }
 
-// finishAdding says how it ended. What was finishAdding is read first, so that its review is there when the person is told.
+// finishAdding stores the result of an addition. It reads the plugin first, so that its review can be shown with it.
 func (c *Catalog) finishAdding(ctx context.Context, a *adding, p *plugin.Plugin, found []build.Diagnostic, err error) {
 	var failure *fault.Error
 	if err == nil {
@@ -173,7 +174,8 @@ func (c *Catalog) updateAddition(a *adding, change func()) {
 	c.options.Changed(event.TopicAddition)
 }
 
-// sourceFor reads what a person wrote. The relay's own folder is nothing that they mean.
+// sourceFor checks the source that a person typed in the panel. A relative path is refused: the relay's working
+// directory is not one that they know.
 func sourceFor(from, home string) (s install.Source, failure *fault.Error) {
 	refuse := func(message, hint string) (install.Source, *fault.Error) {
 		return s, fault.New(fault.InvalidRequest, message, fault.WithHint(hint))

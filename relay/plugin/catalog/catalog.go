@@ -34,12 +34,12 @@ import (
 	"tabrelay/relay/state/store"
 )
 
-// Options is what a Catalog needs. Functions that may be nil say so.
+// Options of a Catalog. Functions must not be nil, unless their comment says so.
 type Options struct {
 	Home    config.Home
 	Config  config.Config   // in effect at the start
 	Plugins []plugin.Plugin // offered in place of those shipped and installed; nil: those
-	Bundle  fs.FS           // the extension in this binary; nil when it was built without
+	Bundle  fs.FS           // files of the extension; nil in a binary that was built without them
 	Store   Store
 	Tools   *registry.Registry
 	Policy  Policy
@@ -48,20 +48,20 @@ type Options struct {
 	Browsers Browsers
 	// SignedOut reports whether the last call of a plugin was told to sign in; an empty profile means any.
 	SignedOut func(plugin, profileID string) bool
-	PointDemo func([]plugin.Plugin)                             // says where the demo site is; may be nil
+	PointDemo func([]plugin.Plugin)                             // sets the address of the demo plugin; may be nil
 	Mode      func(*registry.Tool) (mode call.Mode, why string) // of a tool, for a client that no rule names
-	Changed   func(topics ...string)                            // of the side panel
+	Changed   func(topics ...string)                            // what the side panel shows about these changed
 	Audit     func(call.Entry)
 
 	Problem        func(registry.Problem)                      // something is wrong with a plugin, as agents may read it
-	ReloadRefused  func(failure *fault.Error, public *Refusal) // a configuration, or a set of plugins, was not taken over
-	ReloadAccepted func(message string)                        // the next one was
+	ReloadRefused  func(failure *fault.Error, public *Refusal) // a configuration or set of plugins cannot be used
+	ReloadAccepted func(message string)                        // a reload succeeded after one that was refused
 	Notice         func(message string)                        // something for the person to read
 
-	Applied func(config.Config) // what is in effect now; it may be called again with the same; may be nil
+	Applied func(config.Config) // gets the configuration in effect after each reload, changed or not; may be nil
 }
 
-// Policy bounds what a configuration that was read again may put into effect.
+// Policy is what the catalog needs of permissions: what of a changed configuration may take effect without the person.
 type Policy interface {
 	Bounded(next config.Config) config.Config
 	DropPlugin(name string) error
@@ -70,13 +70,13 @@ type Policy interface {
 	Misspelt() (problems []string)
 }
 
-// Browsers are told which plugins there are, and know which pages are open.
+// Browsers is what the catalog needs of the hub.
 type Browsers interface {
 	SetPlugins([]wire.Plugin)
 	Tabs() []hub.Tab
 }
 
-// Catalog is the plugins of a relay. Its methods may be called concurrently.
+// Catalog holds the plugins of a relay. Its methods may be called concurrently.
 type Catalog struct {
 	options Options
 	current atomic.Pointer[state]
@@ -87,35 +87,35 @@ type Catalog struct {
 	adding       *adding // nil: none
 	addingClosed bool
 
-	// Of changes alone.
+	// Only functions in changes use the fields below.
 	extension    *extensionFolder
 	reviews      reviews
-	hints        []store.Hint              // of all plugins, the later ones of one after the earlier ones
-	toldProblems []registry.Problem        // what clients may have heard of
+	hints        []store.Hint              // of all plugins, oldest first
+	toldProblems []registry.Problem        // reported to clients at the last publication
 	lastGood     map[string]*plugin.Plugin // by folder: the last content that could be read
-	hadList      bool                      // the person's plugins came from a list, which is not to vanish
-	hadConfig    bool                      // the configuration came from a file, which is not to vanish
+	hadList      bool                      // there was a list of plugins: that it is missing now is an error
+	hadConfig    bool                      // there was a config.json: that it is missing now is an error
 }
 
-// state is the plugins at one moment, and what is wrong with them. It never changes: a change makes another one.
+// state is an immutable snapshot of the catalog. See [Catalog.update].
 type state struct {
 	config   config.Config             // in effect
-	all      []plugin.Plugin           // that may run, whether or not they are switched on and set up
+	all      []plugin.Plugin           // accepted or shipped, also those that are off or lack settings
 	problems []registry.Problem        // of plugins that could not be read
-	folders  []pluginFolder            // of the plugins a person added, those within others first
-	onDisk   map[string]*folderContent // by name: what lies in the folders
-	required bool                      // a review is needed
-	refused  *Refusal                  // what was not taken over; nil: nothing
-	restart  []string                  // keys whose new values wait for a restart
+	folders  []pluginFolder            // of the plugins a person added, longest path first
+	onDisk   map[string]*folderContent // by name: the content of the folders, accepted or not
+	required bool                      // plugins need a review
+	refused  *Refusal                  // why the last reload failed; nil: it did not
+	restart  []string                  // changed keys that only a restart applies
 }
 
-// pluginFolder is where a plugin is.
+// pluginFolder is the folder of a plugin that a person added.
 type pluginFolder struct {
 	dir, plugin string
-	installed   bool // from a package, into the home folder
+	installed   bool // unpacked into the home folder, from a package
 }
 
-// New reads what was reviewed. Nothing is offered before [Catalog.Load].
+// New makes a catalog and reads reviews and hints from the store. It publishes nothing before [Catalog.Load].
 func New(ctx context.Context, o Options) (*Catalog, error) {
 	c := &Catalog{
 		options: o, extension: newExtensionFolder(o.Home, o.Config, o.Bundle), lastGood: map[string]*plugin.Plugin{},
@@ -134,20 +134,20 @@ func New(ctx context.Context, o Options) (*Catalog, error) {
 	return c, nil
 }
 
-// Close returns once no change is made any more. It may be called more than once.
+// Close waits for the change that runs and refuses others. It may be called more than once.
 func (c *Catalog) Close() {
 	c.closeAdding()
 	c.changes.Close()
 }
 
-// update puts another state in the place of the one there is. Only changes call it.
+// update replaces the state with a changed copy. Only functions in changes call it.
 func (c *Catalog) update(change func(*state)) {
 	next := *c.current.Load()
 	change(&next)
 	c.current.Store(&next)
 }
 
-// Load reads plugins and their settings for the first time.
+// Load writes the extension's folder and publishes the plugins for the first time.
 func (c *Catalog) Load() (err error) {
 	closed := c.changes.Do(func() {
 		if left := install.RemoveUnfinished(c.options.Home.Plugins()); left != nil {
@@ -166,20 +166,20 @@ func (c *Catalog) Load() (err error) {
 	return cmp.Or(err, closed)
 }
 
-// Pair tells the extension where the relay is, and the secret with which both prove that they belong together.
+// Pair writes the relay's address and the pairing secret into the extension's folder.
 func (c *Catalog) Pair(address, secret string) (err error) {
 	closed := c.changes.Do(func() { err = c.extension.pair(address, secret) })
 	return cmp.Or(err, closed)
 }
 
-// TrustedInput reports whether that extension has Chrome's debugger.
+// TrustedInput reports whether the extension may use Chrome's debugger.
 func (c *Catalog) TrustedInput() bool { return c.options.Config.TrustedInput }
 
-// ExtensionFolder is where browsers load the extension from.
+// ExtensionFolder returns the folder from which browsers load the extension.
 func (c *Catalog) ExtensionFolder() string { return c.extension.dir }
 
-// Reconfigure takes over the configuration that is in effect after a person said so. undone says that they went back to
-// an earlier one.
+// Reconfigure publishes the plugins again after a person allowed a change of the configuration, or undid one. After an
+// undo a review is required again at once, if the earlier configuration says so.
 func (c *Catalog) Reconfigure(undone bool) {
 	_ = c.changes.Do(func() { // a relay that stops reads it again when it starts
 		next := c.options.Policy.Config()
@@ -187,14 +187,14 @@ func (c *Catalog) Reconfigure(undone bool) {
 			c.update(func(s *state) { s.required = true })
 		}
 		if err := c.publish(next); err != nil {
-			_ = c.refuse(fault.RegistryError, err) // which tells it
+			_ = c.refuse(fault.RegistryError, err) // reports the error
 		}
 		c.tellRestart(next)
 	})
 }
 
-// publish gives agents and browsers the plugins that exist now, with these settings: it puts their files where browsers
-// can load them, publishes the tools, and then tells the browsers. Only changes call it.
+// publish reads the plugins and offers them with these settings: it writes their files into the extension's folder,
+// publishes their tools to agents, and then sends browsers the list. Only functions in changes call it.
 func (c *Catalog) publish(cfg config.Config) error {
 	next := *c.current.Load()
 	plugins, withheld, err := c.readPlugins(&next)
@@ -229,7 +229,7 @@ func (c *Catalog) publish(cfg config.Config) error {
 	return nil
 }
 
-// configured is what the configuration says about each plugin.
+// configured returns what the configuration says about each plugin, and what of it is withheld.
 func configured(plugins []plugin.Plugin, cfg config.Config,
 	withheld map[string]*registry.Withheld) map[string]registry.Configured {
 	all := map[string]registry.Configured{}
@@ -256,10 +256,11 @@ func configured(plugins []plugin.Plugin, cfg config.Config,
 	return all
 }
 
-// readPlugins lists the plugins of this person that may run, and those shipped in the binary; withheld is what waits for
-// a review. A list that cannot be used is an error: taken for an empty one it would take the person's plugins away, and
-// put shipped ones in the place of those they replace.
-func (c *Catalog) readPlugins(next *state) (plugins []plugin.Plugin, withheld map[string]*registry.Withheld, err error) {
+// readPlugins reads the plugins that may run, shipped and added, and notes folders, problems and contents in next;
+// withheld has the tools that wait for a review. A list of plugins that cannot be read is an error: taken for an empty
+// one it would remove the person's plugins, and put shipped ones in the place of those that replaced them.
+func (c *Catalog) readPlugins(next *state) (plugins []plugin.Plugin, withheld map[string]*registry.Withheld,
+	err error) {
 	if c.options.Plugins != nil {
 		return slices.Clone(c.options.Plugins), nil, nil
 	}
@@ -285,6 +286,7 @@ func (c *Catalog) readPlugins(next *state) (plugins []plugin.Plugin, withheld ma
 			next.problems = append(next.problems, registry.Problem{Plugin: e.Name, Reason: e.Problem})
 		}
 	}
+	// Longest first: Public replaces a folder before the one that contains it.
 	slices.SortFunc(next.folders, func(a, b pluginFolder) int { return cmp.Compare(len(b.dir), len(a.dir)) })
 	next.onDisk, withheld = c.reviews.admit(added, next)
 	shipped, err := Shipped(c.options.Config)
@@ -294,7 +296,7 @@ func (c *Catalog) readPlugins(next *state) (plugins []plugin.Plugin, withheld ma
 	return build.Offered(shipped, added), withheld, nil
 }
 
-// Shipped are the plugins that come with the program, without that of a capability which it does not have.
+// Shipped returns the plugins in the binary, without those of capabilities that are switched off.
 func Shipped(cfg config.Config) ([]plugin.Plugin, error) {
 	files, err := adapters.Files()
 	if err != nil {
@@ -304,12 +306,12 @@ func Shipped(cfg config.Config) ([]plugin.Plugin, error) {
 	return slices.DeleteFunc(all, func(p plugin.Plugin) bool { return !cfg.HasPlugin(p.Manifest.Name) }), err
 }
 
-// Problems are what is wrong with plugins, as the person may read it.
+// Problems returns what is wrong with plugins, with paths of this machine.
 func (c *Catalog) Problems() []registry.Problem {
 	return append(nonNil(c.current.Load().problems), c.options.Tools.Snapshot().Problems...)
 }
 
-// PublicProblems are what is wrong with plugins, as agents may read it: without folders of this machine.
+// PublicProblems is Problems for agents: without paths of this machine.
 func (c *Catalog) PublicProblems() []registry.Problem {
 	list := c.Problems()
 	for i := range list {
@@ -318,7 +320,7 @@ func (c *Catalog) PublicProblems() []registry.Problem {
 	return list
 }
 
-// tellProblems logs what of the plugins cannot be used, and tells clients what they have not heard.
+// tellProblems logs all problems and tells clients the new ones.
 func (c *Catalog) tellProblems(now []registry.Problem) {
 	for _, p := range now {
 		c.options.Log.Warn().Str("plugin", p.Plugin).Msg(p.Reason)
@@ -329,5 +331,5 @@ func (c *Catalog) tellProblems(now []registry.Problem) {
 	c.toldProblems = now
 }
 
-// nonNil is never null in JSON.
+// nonNil copies a list, so that an empty one is [] in JSON and not null.
 func nonNil[T any](list []T) []T { return append([]T{}, list...) }

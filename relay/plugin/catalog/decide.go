@@ -14,7 +14,7 @@ import (
 	"tabrelay/relay/state/store"
 )
 
-// ErrStale is the cause of a failure to decide about a content that is another one by now.
+// ErrStale is the cause of the failure when a plugin's content is not the one that the person decided about.
 var ErrStale = errors.New("the plugin has changed")
 
 func noPlugin(name string) *fault.Error {
@@ -24,7 +24,7 @@ func noPlugin(name string) *fault.Error {
 			"that are broken cannot be reviewed."))
 }
 
-// Stale says that a plugin has changed since a person looked at it.
+// Stale returns the failure that ErrStale is the cause of.
 func Stale(name string) *fault.Error {
 	return fault.New(fault.InvalidRequest, "The plugin "+name+" has changed since you looked at it, so nothing was "+
 		"decided",
@@ -35,7 +35,7 @@ func stopping() *fault.Error {
 	return fault.New(fault.ShuttingDown, "The relay is stopping, so nothing was changed")
 }
 
-// Sheet is what a person should see of a plugin now.
+// Sheet returns the review sheet of an added plugin.
 func (c *Catalog) Sheet(name string) (review.Sheet, *fault.Error) {
 	f := c.current.Load().onDisk[name]
 	if f == nil {
@@ -45,7 +45,7 @@ func (c *Catalog) Sheet(name string) (review.Sheet, *fault.Error) {
 	var reviewed *review.Reviewed
 	err := c.changes.Do(func() {
 		if before = c.reviews.lastAccepted(name); before != nil {
-			one := c.reviews.decided[content{name, before.Plugin.Hash}]
+			one := c.reviews.decided[ContentID{name, before.Plugin.Hash}]
 			reviewed = &review.Reviewed{Hash: one.Hash, At: one.Created.UTC(), By: one.By}
 		}
 	})
@@ -57,32 +57,35 @@ func (c *Catalog) Sheet(name string) (review.Sheet, *fault.Error) {
 	return s, nil
 }
 
-// Content is one state of one plugin, by the hash of it.
-type Content struct{ Plugin, Hash string }
+// ContentID identifies one content of a plugin.
+type ContentID struct {
+	Plugin string `json:"plugin"`
+	Hash   string `json:"hash"`
+}
 
 // Decide is DecideAll for one plugin.
 func (c *Catalog) Decide(name, hash string, verdict store.Verdict, by string, s call.Session) (ReviewStatus,
 	*fault.Error) {
-	answer, failure := c.DecideAll([]Content{{name, hash}}, verdict, by, s)
+	answer, failure := c.DecideAll([]ContentID{{name, hash}}, verdict, by, s)
 	if failure != nil {
 		return ReviewStatus{}, failure
 	}
 	return answer[0], nil
 }
 
-// DecideAll writes down what a person decided about the contents that lie in the folders of plugins, offers what may
-// run then, and says how far each plugin is. When one of the contents is not the one they looked at, nothing changes.
-func (c *Catalog) DecideAll(chosen []Content, verdict store.Verdict, by string, s call.Session) (answer []ReviewStatus,
+// DecideAll records a person's verdict about contents, publishes what may run now, and returns the state of each
+// plugin. When one of the contents is no longer that of its folder, nothing changes.
+func (c *Catalog) DecideAll(chosen []ContentID, verdict store.Verdict, by string, s call.Session) (answer []ReviewStatus,
 	failure *fault.Error) {
 	err := c.changes.Do(func() {
 		for _, one := range chosen {
-			if failure = c.isCurrent(one); failure != nil {
+			if failure = c.checkCurrent(one); failure != nil {
 				return
 			}
 		}
 		for _, one := range chosen {
 			if failure = c.decide(one.Plugin, one.Hash, verdict, by); failure != nil {
-				break // what was written down before stays so
+				break // what was recorded before it stays
 			}
 			c.recordReview(s, one.Plugin, one.Hash, string(verdict), by)
 		}
@@ -99,7 +102,7 @@ func (c *Catalog) DecideAll(chosen []Content, verdict store.Verdict, by string, 
 	c.options.Changed(event.TopicReviews)
 	list, _ := c.Reviews()
 	for _, one := range chosen {
-		status := ReviewStatus{Plugin: one.Plugin, Hash: one.Hash} // if it went meanwhile
+		status := ReviewStatus{Plugin: one.Plugin, Hash: one.Hash} // if it was removed meanwhile
 		if i := slices.IndexFunc(list, func(r ReviewStatus) bool { return r.Plugin == one.Plugin }); i >= 0 {
 			status = list[i]
 		}
@@ -108,8 +111,8 @@ func (c *Catalog) DecideAll(chosen []Content, verdict store.Verdict, by string, 
 	return answer, nil
 }
 
-// isCurrent fails when a content is not the one in its plugin's folder.
-func (c *Catalog) isCurrent(one Content) *fault.Error {
+// checkCurrent fails when a content is not the one in its plugin's folder.
+func (c *Catalog) checkCurrent(one ContentID) *fault.Error {
 	f := c.current.Load().onDisk[one.Plugin]
 	switch {
 	case f == nil:
@@ -136,7 +139,7 @@ func (c *Catalog) decide(name, hash string, verdict store.Verdict, by string) *f
 		return fault.New(fault.InternalError, "The review could not be saved: "+err.Error(),
 			fault.WithHint("`tabrelay doctor` looks at the disk and the database."))
 	}
-	v.decided[content{name, hash}] = one
+	v.decided[ContentID{name, hash}] = one
 	if verdict == store.Accepted {
 		v.kept[name] = hash
 	} else if v.kept[name] == hash {
@@ -145,7 +148,7 @@ func (c *Catalog) decide(name, hash string, verdict store.Verdict, by string) *f
 	return nil
 }
 
-// publishAgain publishes the plugins that exist now, with the settings that are in effect. Only changes call it.
+// publishAgain publishes with the settings in effect. Only functions in changes call it.
 func (c *Catalog) publishAgain() *fault.Error {
 	if err := c.publish(c.current.Load().config); err != nil {
 		return c.refuse(fault.RegistryError, err)
@@ -153,10 +156,10 @@ func (c *Catalog) publishAgain() *fault.Error {
 	return nil
 }
 
-// Develop lets one content of a plugin run while its author works on it, until end is called; run names their run of
-// `plugin dev`.
+// Develop lets one build of a plugin run without a review, until end is called; run is the id of the run of `plugin
+// dev`.
 func (c *Catalog) Develop(name, hash, run, by string, session call.Session) (end func(), failure *fault.Error) {
-	s := &devRun{content: content{name, hash}, run: run}
+	s := &devRun{content: ContentID{name, hash}, run: run}
 	v := &c.reviews
 	err := c.changes.Do(func() {
 		v.devRuns = append(v.devRuns, s)
@@ -166,25 +169,24 @@ func (c *Catalog) Develop(name, hash, run, by string, session call.Session) (end
 		return nil, stopping()
 	}
 	return func() {
-		_ = c.changes.Do(func() { // a relay that stops knows nothing of it when it starts
+		_ = c.changes.Do(func() { // fails only when the relay stops, and devRuns are not stored
 			v.devRuns = slices.DeleteFunc(v.devRuns, func(other *devRun) bool { return other == s })
-			_ = c.publishAgain() // which tells what is wrong itself
+			_ = c.publishAgain() // reports its error
 		})
 	}, nil
 }
 
-// Develops reports whether a run of `plugin dev` is one that was confirmed for a plugin, and is not over.
+// Develops reports whether a run of `plugin dev` was confirmed for a plugin and still goes on.
 func (c *Catalog) Develops(name, run string) (does bool) {
-	_ = c.changes.Do(func() { // a relay that stops serves nothing any more
+	_ = c.changes.Do(func() { // when the relay stops, nothing is developed any more
 		does = slices.ContainsFunc(c.reviews.devRuns, func(s *devRun) bool {
-			return s.content.plugin == name &&
-				s.run == run
+			return s.content.Plugin == name && s.run == run
 		})
 	})
 	return does
 }
 
-// recordReview writes what a person decided about a plugin into the audit log.
+// recordReview writes a verdict into the audit log.
 func (c *Catalog) recordReview(s call.Session, plugin, hash, decision, by string) {
 	c.options.Audit(call.Entry{
 		At: time.Now(), Kind: call.EntryReview, Session: s, Plugin: plugin, Decision: decision, DecidedBy: by,

@@ -19,7 +19,7 @@ import (
 	"tabrelay/relay/state/store"
 )
 
-// Store keeps what a person decided about plugins, and what they say of tools.
+// Store keeps reviews of plugins, and hints about their tools.
 type Store interface {
 	Hints(ctx context.Context) ([]store.Hint, error)
 	SetHints(ctx context.Context, hints []store.Hint) error
@@ -31,42 +31,39 @@ type Store interface {
 	ReviewedContent(ctx context.Context, plugin string) (hash string, content []byte, err error)
 }
 
-// reviews decides which content of a person's plugins may run. It goes by the hash of what is in memory, which is what
-// runs then: no file is read a second time. Plugins of the binary are not asked about here.
+// reviews decides which content of an added plugin may run. It checks the hash of the content in memory, which is also
+// what then runs: reading the file again could give another one. Shipped plugins need no review.
 type reviews struct {
 	store   Store
 	log     zerolog.Logger
-	decided map[content]store.Review
-	kept    map[string]string // by name: hash of the accepted content that served last, which the store has
+	decided map[ContentID]store.Review
+	kept    map[string]string // by plugin: hash of the last accepted content, which the store has
 	devRuns []*devRun         // `plugin dev`, the latest last
 }
 
-// content is one state of one plugin.
-type content struct{ plugin, hash string }
-
-// folderContent is what lies in a plugin's folder. It does not change.
+// folderContent is the content of a plugin's folder when it was last read, accepted or not.
 type folderContent struct {
 	plugin  *plugin.Plugin
 	source  string
 	since   time.Time // when this content was first seen
 	state   review.State
-	serving string // hash of what is offered of the plugin; empty: nothing, or what the binary has
+	serving string // hash of the content that is offered; empty: none of this folder
 }
 
-// devRun is a `plugin dev` at a terminal: its author saw each build come about.
+// devRun is one build of a running `plugin dev`. It needs no review: its author makes each build.
 type devRun struct {
-	content
-	plugin *plugin.Plugin // once it was offered
-	run    string         // names the run of plugin dev
+	content ContentID
+	offered *plugin.Plugin // nil until it is offered
+	run     string         // id of the run of plugin dev
 }
 
-// read reads what was decided.
+// read loads the reviews from the store.
 func (v *reviews) read(ctx context.Context, s Store, log zerolog.Logger) error {
 	v.store, v.log = s, log
-	v.decided, v.kept = map[content]store.Review{}, map[string]string{}
+	v.decided, v.kept = map[ContentID]store.Review{}, map[string]string{}
 	list, err := s.Reviews(ctx)
 	for _, one := range list {
-		v.decided[content{one.Plugin, one.Hash}] = one
+		v.decided[ContentID{one.Plugin, one.Hash}] = one
 		if one.Kept {
 			v.kept[one.Plugin] = one.Hash
 		}
@@ -74,8 +71,8 @@ func (v *reviews) read(ctx context.Context, s Store, log zerolog.Logger) error {
 	return err
 }
 
-// admit takes out of added what no person accepted, and puts the content that they accepted last in its place if it is
-// still to be had. withheld says of each plugin what that keeps from agents. before is what was there until now.
+// admit replaces each plugin in added that is not accepted with its last accepted content, or with nil if none is kept.
+// withheld has, by plugin, the tools that agents do not get because of that. before is the previous state.
 func (v *reviews) admit(added []build.Entry, before *state) (all map[string]*folderContent,
 	withheld map[string]*registry.Withheld) {
 	v.dropRemoved(added)
@@ -83,7 +80,7 @@ func (v *reviews) admit(added []build.Entry, before *state) (all map[string]*fol
 	for i := range added {
 		e := &added[i]
 		if e.Plugin == nil {
-			continue // broken: nothing runs, and there is nothing to look at
+			continue // broken: there is nothing to run or to review
 		}
 		f := &folderContent{plugin: e.Plugin, source: sourceOf(e), since: time.Now().UTC(), state: review.NotRequired}
 		if before.required {
@@ -103,14 +100,14 @@ func (v *reviews) admit(added []build.Entry, before *state) (all map[string]*fol
 	return all, withheld
 }
 
-// sameReviews reports whether there is nothing new to look at.
+// sameReviews reports whether contents and states of reviews are the same in both.
 func sameReviews(before, after map[string]*folderContent) bool {
 	return maps.EqualFunc(before, after, func(a, b *folderContent) bool {
 		return a.plugin.Hash == b.plugin.Hash && a.state == b.state && a.serving == b.serving
 	})
 }
 
-// tellReviews tells that there is something new to look at.
+// tellReviews logs the plugins that wait for a review, and has panels show them.
 func (c *Catalog) tellReviews() {
 	c.options.Changed(event.TopicReviews)
 	for _, one := range c.Waiting() {
@@ -119,9 +116,9 @@ func (c *Catalog) tellReviews() {
 	}
 }
 
-// state says how far a content is with its review.
+// state returns the state of the review of a content.
 func (v *reviews) state(p *plugin.Plugin) review.State {
-	switch v.decided[content{p.Manifest.Name, p.Hash}].Verdict {
+	switch v.decided[ContentID{p.Manifest.Name, p.Hash}].Verdict {
 	case store.Accepted:
 		return review.Accepted
 	case store.Refused:
@@ -130,7 +127,7 @@ func (v *reviews) state(p *plugin.Plugin) review.State {
 	return review.Waiting
 }
 
-// serve is what is offered of a plugin; nil when nothing may be.
+// serve returns the content of a plugin to offer; nil when there is none.
 func (v *reviews) serve(f *folderContent) *plugin.Plugin {
 	name := f.plugin.Manifest.Name
 	switch f.state {
@@ -139,17 +136,17 @@ func (v *reviews) serve(f *folderContent) *plugin.Plugin {
 	case review.Accepted:
 		v.keep(f.plugin)
 		return f.plugin
-	case review.Refused: // also what its author saw come about
+	case review.Refused: // a refused content is off in plugin dev, too
 	default:
 		for _, s := range slices.Backward(v.devRuns) {
-			if s.content == (content{name, f.plugin.Hash}) {
-				s.plugin = f.plugin
+			if s.content == (ContentID{name, f.plugin.Hash}) {
+				s.offered = f.plugin
 				return f.plugin
 			}
 		}
 		for _, s := range slices.Backward(v.devRuns) {
-			if s.content.plugin == name && s.plugin != nil {
-				return s.plugin
+			if s.content.Plugin == name && s.offered != nil {
+				return s.offered
 			}
 		}
 	}
@@ -158,19 +155,19 @@ func (v *reviews) serve(f *folderContent) *plugin.Plugin {
 		return nil
 	}
 	standIn := *kept.Plugin
-	standIn.Dir = f.plugin.Dir // for people: its files are not there any more
+	standIn.Dir = f.plugin.Dir // only shown: the files in it are of the newer content
 	return &standIn
 }
 
-// developed reports whether somebody works on this content of a plugin with `plugin dev`.
+// developed reports whether a content is the build of a running `plugin dev`.
 func (v *reviews) developed(p *plugin.Plugin) bool {
 	return slices.ContainsFunc(v.devRuns, func(s *devRun) bool {
-		return s.content == content{p.Manifest.Name, p.Hash}
+		return s.content == ContentID{p.Manifest.Name, p.Hash}
 	})
 }
 
-// lastAccepted unpacks the accepted content of a plugin that served last; nil when there is none. Nothing is trusted
-// for lying in the database: its hash is computed anew, and has to be one that was accepted.
+// lastAccepted unpacks the last accepted content of a plugin; nil when there is none. The database is not trusted: the
+// hash is computed from the content, and has to be an accepted one.
 func (v *reviews) lastAccepted(name string) *review.Content {
 	if v.kept[name] == "" {
 		return nil
@@ -184,7 +181,7 @@ func (v *reviews) lastAccepted(name string) *review.Content {
 		unpacked, err = review.Unpack(packed)
 	}
 	if p := unpacked.Plugin; err == nil &&
-		(p.Manifest.Name != name || p.Hash != hash || v.decided[content{name, hash}].Verdict != store.Accepted) {
+		(p.Manifest.Name != name || p.Hash != hash || v.decided[ContentID{name, hash}].Verdict != store.Accepted) {
 		err = errors.New("what is kept of it is not what was accepted")
 	}
 	if err != nil {
@@ -194,7 +191,7 @@ func (v *reviews) lastAccepted(name string) *review.Content {
 	return &unpacked
 }
 
-// keep makes an accepted content the one that stands in for a later one.
+// keep stores an accepted content, which is offered when a later one waits for its review.
 func (v *reviews) keep(p *plugin.Plugin) {
 	name := p.Manifest.Name
 	if v.kept[name] == p.Hash {
@@ -212,7 +209,8 @@ func (v *reviews) keep(p *plugin.Plugin) {
 	v.kept[name] = p.Hash
 }
 
-// dropRemoved lets nothing stand in for plugins that were removed: another one of the name, added later, is a new one.
+// dropRemoved deletes the kept contents of plugins that were removed: a plugin that is added later under the same name
+// must not inherit them.
 func (v *reviews) dropRemoved(added []build.Entry) {
 	for name := range v.kept {
 		if slices.ContainsFunc(added, func(e build.Entry) bool { return e.Name == name }) {
@@ -225,7 +223,7 @@ func (v *reviews) dropRemoved(added []build.Entry) {
 	}
 }
 
-// withholding says what is kept from agents.
+// withholding returns the tools that agents do not get, and why.
 func (f *folderContent) withholding() *registry.Withheld {
 	name := f.plugin.Manifest.Name
 	w := &registry.Withheld{Tools: []string{}}
@@ -257,18 +255,18 @@ func sourceOf(e *build.Entry) string {
 	return "the file " + strings.TrimPrefix(e.Pin.From, "file:")
 }
 
-// ReviewStatus is how far one of a person's plugins is with its review.
+// ReviewStatus is the state of the review of one added plugin.
 type ReviewStatus struct {
 	Plugin  string       `json:"plugin"`
 	Title   string       `json:"title"`
 	Hash    string       `json:"hash"`
 	State   review.State `json:"state"`
-	New     bool         `json:"new"` // no content of it serves
+	New     bool         `json:"new"` // no content of it is offered
 	Since   time.Time    `json:"since"`
-	Serving string       `json:"serving,omitempty"` // hash of what is offered of it
+	Serving string       `json:"serving,omitempty"` // hash of the content that is offered
 }
 
-// Reviews tells of the plugins in a person's folders, sorted by name, and whether a review is required.
+// Reviews returns the state of all added plugins, sorted by name, and whether reviews are required.
 func (c *Catalog) Reviews() (list []ReviewStatus, required bool) {
 	now := c.current.Load()
 	list = []ReviewStatus{}
@@ -286,7 +284,7 @@ func (c *Catalog) Reviews() (list []ReviewStatus, required bool) {
 	return list, now.required
 }
 
-// Waiting are those that a person should look at.
+// Waiting returns the plugins that wait for a review.
 func (c *Catalog) Waiting() []ReviewStatus {
 	list, _ := c.Reviews()
 	return slices.DeleteFunc(list, func(s ReviewStatus) bool { return s.State != review.Waiting })

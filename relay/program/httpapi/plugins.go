@@ -162,16 +162,10 @@ func (a *API) decideReview(w http.ResponseWriter, req *http.Request) (any, *Refu
 	return answer, nil
 }
 
-// Reviewed is one content that a person looked at.
-type Reviewed struct {
-	Plugin string `json:"plugin"`
-	Hash   string `json:"hash"`
-}
-
 // Decisions is the body of POST /api/v1/reviews: one verdict about some plugins.
 type Decisions struct {
-	Plugins []Reviewed `json:"plugins"`
-	Verdict string     `json:"verdict"` // accept or refuse
+	Plugins []catalog.ContentID `json:"plugins"`
+	Verdict string              `json:"verdict"` // accept or refuse
 }
 
 // Decided is the answer: how far each of the plugins is then.
@@ -197,11 +191,7 @@ func (a *API) decideReviews(w http.ResponseWriter, req *http.Request) (any, *Ref
 	if denied != nil {
 		return nil, denied
 	}
-	chosen := make([]catalog.Content, len(d.Plugins))
-	for i, one := range d.Plugins {
-		chosen[i] = catalog.Content{Plugin: one.Plugin, Hash: one.Hash}
-	}
-	answer, failure := a.Catalog.DecideAll(chosen, verdict, by, Sender(req.Context()))
+	answer, failure := a.Catalog.DecideAll(d.Plugins, verdict, by, Sender(req.Context()))
 	if failure != nil {
 		return nil, NewRefusal(reviewStatus(failure), failure)
 	}
@@ -238,7 +228,7 @@ func decisions(w http.ResponseWriter, req *http.Request) (d Decisions, verdict s
 		err = json.Unmarshal(text, &d)
 	}
 	verdict, known := map[string]store.Verdict{"accept": store.Accepted, "refuse": store.Refused}[d.Verdict]
-	wrong := func(one Reviewed) bool { return !hashForm.MatchString(one.Hash) }
+	wrong := func(one catalog.ContentID) bool { return !hashForm.MatchString(one.Hash) }
 	if err != nil || !known || len(d.Plugins) == 0 || len(d.Plugins) > maxDecisions ||
 		slices.ContainsFunc(d.Plugins, wrong) {
 		bad = NewRefusal(http.StatusBadRequest, fault.New(fault.InvalidRequest,

@@ -141,8 +141,8 @@ func (d *Demo) Close() error {
 	return d.server.Close() // slow answers are part of the site
 }
 
-// Place points the demo plugin, of those that come with the binary, at the address that the site really has.
-func (d *Demo) Place(plugins []plugin.Plugin) {
+// Point points the demo plugin, of those that come with the binary, at the address that the site really has.
+func (d *Demo) Point(plugins []plugin.Plugin) {
 	if d == nil {
 		return
 	}
