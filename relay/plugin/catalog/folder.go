@@ -24,15 +24,15 @@ import (
 	"tabrelay/relay/state/config"
 )
 
-// adaptersDir is the folder of the extension that adapters are in.
+// adaptersDir is the subfolder of the extension for adapters.
 const adaptersDir = "adapters"
 
 // pairingFile tells the extension where the relay is and lets both prove that they belong together. It is read anew
 // whenever the extension connects.
 const pairingFile = "pairing.json"
 
-// extensionFolder is where Chrome loads the extension from. Files are replaced whole, because Chrome may read them at any
-// moment, and only when they differ, so that nothing is written at most starts.
+// extensionFolder is the folder from which Chrome loads the extension. Files are replaced atomically, because Chrome may
+// read them at any moment, and only when they differ, so that most starts write nothing.
 type extensionFolder struct {
 	dir    string
 	bundle fs.FS // nil in a binary that was built without the extension
@@ -54,7 +54,8 @@ func (f *extensionFolder) write() error {
 		return err
 	}
 	if _, err := os.Stat(filepath.Join(f.dir, pairingFile)); errors.Is(err, fs.ErrNotExist) {
-		if err := f.put(pairingFile, []byte("{}\n"), 0o600); err != nil { // it is ours, also when this start ends here
+		// it marks the folder as the extension's, even if this start fails later
+		if err := f.put(pairingFile, []byte("{}\n"), 0o600); err != nil {
 			return fmt.Errorf("cannot write the extension: %w", err)
 		}
 	}
@@ -76,7 +77,7 @@ func (f *extensionFolder) write() error {
 	return f.prune(func(name string) bool { return own[name] || strings.HasPrefix(name, adaptersDir+"/") })
 }
 
-// checkOwner refuses a folder with other people's files in it: what is not part of the extension is removed.
+// checkOwner refuses a folder with files that are not the extension's, because prune would delete them.
 func (f *extensionFolder) checkOwner() error {
 	entries, err := os.ReadDir(f.dir)
 	if errors.Is(err, fs.ErrNotExist) || err == nil && len(entries) == 0 {
@@ -94,7 +95,7 @@ func (f *extensionFolder) checkOwner() error {
 		f.dir)
 }
 
-// pair tells the extension where the relay is.
+// pair writes the file from which the extension reads the relay's address and the secret.
 func (f *extensionFolder) pair(address, secret string) error {
 	text, err := json.Marshal(map[string]string{"address": address, "secret": secret})
 	if err == nil {
@@ -106,8 +107,8 @@ func (f *extensionFolder) pair(address, secret string) error {
 	return nil
 }
 
-// putAdapters puts the files of the plugins that are offered in place. Those that are gone stay until the next start: a
-// call may be on its way that needs one.
+// putAdapters writes the files of the plugins that are offered. Files of others stay until the next start: a call in
+// flight may need one.
 func (f *extensionFolder) putAdapters(files map[string][]byte) error {
 	for name, data := range files {
 		if err := f.put(name, data, 0o644); err != nil {
@@ -125,7 +126,7 @@ func (f *extensionFolder) pruneAdapters(files map[string][]byte) error {
 	})
 }
 
-// put writes one file unless it is there already.
+// put writes one file unless it has that content already.
 func (f *extensionFolder) put(name string, data []byte, mode fs.FileMode) error {
 	file := filepath.Join(f.dir, filepath.FromSlash(name))
 	if have, err := os.ReadFile(file); err == nil && bytes.Equal(have, data) {
@@ -138,7 +139,7 @@ func (f *extensionFolder) put(name string, data []byte, mode fs.FileMode) error 
 	return maybe.WriteFile(file, data, mode)
 }
 
-// prune removes the files that are not kept, and the folders that are empty then.
+// prune removes the files that keep rejects, and then the empty folders.
 func (f *extensionFolder) prune(keep func(name string) bool) error {
 	var folders []string
 	err := fs.WalkDir(os.DirFS(f.dir), ".", func(name string, entry fs.DirEntry, err error) error {
@@ -164,8 +165,8 @@ func (f *extensionFolder) prune(keep func(name string) bool) error {
 	return nil
 }
 
-// adapters are the files of the plugins that are offered, by their name in the extension's folder, and what browsers
-// are told of these plugins.
+// adapters returns the files of the plugins that are offered, by name in the extension's folder, and the list of these
+// plugins for browsers.
 func (f *extensionFolder) adapters(s *registry.Snapshot, developed func(*plugin.Plugin) bool) (files map[string][]byte,
 	list []wire.Plugin) {
 	files, list = make(map[string][]byte, len(s.Sites)), make([]wire.Plugin, 0, len(s.Sites))
@@ -188,7 +189,7 @@ func (f *extensionFolder) adapters(s *registry.Snapshot, developed func(*plugin.
 	return files, list
 }
 
-// compose makes the file that is injected for a plugin: it knows the pages that a person added.
+// compose makes the file that is injected for a plugin, with the match patterns of the pages that a person added.
 func compose(site *registry.Site, runtime []byte, developed bool) []byte {
 	p := *site.Plugin
 	p.Manifest.URLPatterns, p.Manifest.ExcludePatterns = site.Matches, site.Excludes
@@ -202,12 +203,12 @@ func (f *extensionFolder) runtime() []byte {
 	}
 	code, err := fs.ReadFile(f.bundle, "page-main.js")
 	if err != nil {
-		return nil // a bundle that lacks it is refused by its own generator
+		return nil // the build of the extension fails when it is missing
 	}
 	return code
 }
 
-// fileName names a file by its content: a browser never runs an old file under a new plugin's name.
+// fileName returns a name with a hash of the content, so that a browser never runs an outdated file.
 func fileName(plugin string, content []byte) string {
 	sum := sha256.Sum256(content)
 	return fmt.Sprintf("%s/%s-%s.js", adaptersDir, plugin, hex.EncodeToString(sum[:6]))

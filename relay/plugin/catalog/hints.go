@@ -15,17 +15,17 @@ import (
 	"tabrelay/relay/state/store"
 )
 
-// Hints are what a person says of tools whose authors said nothing. They stay when a plugin is updated, removed or
-// added again.
+// Hints are what a person declares about tools whose authors declared nothing. They stay when a plugin is updated, and
+// are deleted when it is removed.
 
-// ToolHint is one tool, as its author describes it and as the person does.
+// ToolHint is the effect of one tool, as its author and as the person declare it.
 type ToolHint struct {
 	Tool   string        `json:"tool"`
 	Says   string        `json:"says"`             // what its author says it does: read, write, destroy, or nothing
 	Hinted plugin.Effect `json:"hinted,omitempty"` // what the person says
 }
 
-// HintsView is what is said of the tools of one plugin.
+// HintsView has the hints about the tools of one plugin.
 type HintsView struct {
 	Plugin    string       `json:"plugin"`
 	Hints     []store.Hint `json:"hints"`
@@ -33,7 +33,7 @@ type HintsView struct {
 	Suggested []string     `json:"suggested"` // patterns of tools that seem to read, and have no hint
 }
 
-// hintsOf are those of one plugin.
+// hintsOf returns the hints about the tools of a plugin.
 func (c *Catalog) hintsOf(name string) (hints []plugin.Hint) {
 	for _, h := range c.hints {
 		if h.Plugin == name {
@@ -43,7 +43,7 @@ func (c *Catalog) hintsOf(name string) (hints []plugin.Hint) {
 	return hints
 }
 
-// applyHints gives plugins the hints of the person. Those in the binary say everything themselves.
+// applyHints adds the person's hints to plugins, in place. Shipped plugins declare everything themselves.
 func (c *Catalog) applyHints(plugins []plugin.Plugin) {
 	for i := range plugins {
 		if !plugins[i].Shipped {
@@ -52,7 +52,7 @@ func (c *Catalog) applyHints(plugins []plugin.Plugin) {
 	}
 }
 
-// Hints is what is said of the tools of a plugin that a person added.
+// Hints returns the hints about the tools of an added plugin.
 func (c *Catalog) Hints(name string) (view HintsView, failure *fault.Error) {
 	f := c.current.Load().onDisk[name]
 	if f == nil {
@@ -66,15 +66,15 @@ func (c *Catalog) Hints(name string) (view HintsView, failure *fault.Error) {
 				view.Hints = append(view.Hints, h)
 			}
 		}
-		var open []plugin.Tool
+		var undeclared []plugin.Tool
 		for _, t := range f.plugin.Manifest.Tools {
-			one := ToolHint{Tool: t.Name, Says: says(&t), Hinted: t.Hinted(hints)}
+			one := ToolHint{Tool: t.Name, Says: declaredEffect(&t), Hinted: t.Hinted(hints)}
 			view.Tools = append(view.Tools, one)
 			if one.Hinted == plugin.Unsaid {
-				open = append(open, t)
+				undeclared = append(undeclared, t)
 			}
 		}
-		view.Suggested = append(view.Suggested, plugin.SuggestReading(open)...)
+		view.Suggested = append(view.Suggested, plugin.SuggestReading(undeclared)...)
 	})
 	if err != nil {
 		return view, stopping()
@@ -82,7 +82,7 @@ func (c *Catalog) Hints(name string) (view HintsView, failure *fault.Error) {
 	return view, nil
 }
 
-func says(t *plugin.Tool) string {
+func declaredEffect(t *plugin.Tool) string {
 	switch a := t.Annotations; {
 	case t.SaysNothing():
 		return "nothing"
@@ -94,7 +94,7 @@ func says(t *plugin.Tool) string {
 	return "destroy"
 }
 
-// SetHints writes down what a person says of the tools that patterns name, and puts it into effect.
+// SetHints stores what a person declares about the tools whose names match the patterns, and publishes the tools anew.
 func (c *Catalog) SetHints(name string, patterns []string, effect plugin.Effect, by string, s call.Session) (
 	failure *fault.Error) {
 	err := c.changes.Do(func() {

@@ -13,16 +13,16 @@ import (
 	"tabrelay/relay/road/registry"
 )
 
-// State is how a plugin is, in one word. Of several the first holds.
+// State is the state of a plugin. When several apply, it is the first in the order below.
 type State string
 
 // The states of a plugin.
 const (
 	Unreviewed State = "unreviewed" // no person accepted its content
-	Broken     State = "broken"     // something about it needs a person
+	Broken     State = "broken"     // it has a problem that a person has to solve
 	Off        State = "off"        // switched off, not set up, or every tool of it is off
 	NotOpen    State = "not_open"   // no tab shows its web app
-	SignedOut  State = "signed_out" // its web app wanted the person to sign in
+	SignedOut  State = "signed_out" // its last call failed because nobody is signed in to the web app
 	Ready      State = "ready"
 )
 
@@ -35,11 +35,11 @@ type View struct {
 	Shipped     bool       `json:"shipped"`
 	Added       bool       `json:"added"`    // by the person, who can remove it
 	Folder      string     `json:"folder"`   // of theirs, which stays; empty for a package
-	Settings    int        `json:"settings"` // how many there are
-	Unset       bool       `json:"unset"`    // it needs one of them
+	Settings    int        `json:"settings"` // number of settings
+	Unset       bool       `json:"unset"`    // it does not work until a setting is made
 	Hash        string     `json:"hash"`
 	State       State      `json:"state"`
-	Reason      string     `json:"reason"` // why it is not ready, and what to do; or empty
+	Reason      string     `json:"reason"` // why it is not ready, and what to do; empty when it is
 	Homepage    string     `json:"homepage"`
 	Patterns    []string   `json:"patterns"`
 	Tools       []ToolView `json:"tools"`
@@ -47,15 +47,15 @@ type View struct {
 
 // ToolView is one tool of a plugin.
 type ToolView struct {
-	Name        string    `json:"name"` // full
+	Name        string    `json:"name"` // with the plugin's, as agents see it
 	Title       string    `json:"title"`
 	ReadOnly    bool      `json:"readOnly"`
-	Destructive bool      `json:"destructive"` // it says that it can delete or overwrite
+	Destructive bool      `json:"destructive"` // declared with destructiveHint
 	Mode        call.Mode `json:"mode"`        // off, ask or auto, for a client that no rule names
-	Why         string    `json:"why"`         // after "because"
+	Why         string    `json:"why"`         // why it has this mode: a clause that follows "because"
 }
 
-// List lists the plugins, by name, as they are in a profile; an empty one means any.
+// List returns all plugins, sorted by name, with their state in a browser profile; an empty id means any profile.
 func (c *Catalog) List(profileID string) []View {
 	now, snapshot := c.current.Load(), c.options.Tools.Snapshot()
 	problems := map[string][]string{}
@@ -91,7 +91,7 @@ func (c *Catalog) List(profileID string) []View {
 		delete(problems, name)
 		list = append(list, now.withPersonsPart(v))
 	}
-	for name, reasons := range problems { // those of which nothing could be read
+	for name, reasons := range problems { // plugins without a readable manifest
 		list = append(list, now.withPersonsPart(View{
 			Name: name, Title: name, State: Broken, Reason: strings.Join(reasons, "; "), Patterns: []string{},
 			Tools: []ToolView{},
@@ -101,7 +101,7 @@ func (c *Catalog) List(profileID string) []View {
 	return list
 }
 
-// withPersonsPart says what the person did about a plugin, and can do.
+// withPersonsPart fills in whether the person added a plugin, and which settings it has.
 func (s *state) withPersonsPart(v View) View {
 	if i := slices.IndexFunc(s.folders, func(f pluginFolder) bool { return f.plugin == v.Name }); i >= 0 {
 		v.Added = true
@@ -116,7 +116,7 @@ func (s *state) withPersonsPart(v View) View {
 	return v
 }
 
-// published are the plugins that agents get, by name.
+// published returns the plugins that agents get, by name.
 func (c *Catalog) published(snapshot *registry.Snapshot, profileID string) map[string]View {
 	tools := map[string][]*registry.Tool{}
 	for _, t := range snapshot.Tools {
@@ -155,7 +155,7 @@ func (c *Catalog) toolView(t *registry.Tool) ToolView {
 	return v
 }
 
-// unpublished is a plugin that is not offered.
+// unpublished returns the view of a plugin that agents do not get.
 func (c *Catalog) unpublished(p *plugin.Plugin, state State, why string) View {
 	v := viewOf(p)
 	v.State, v.Reason = state, why
@@ -168,7 +168,7 @@ func (c *Catalog) unpublished(p *plugin.Plugin, state State, why string) View {
 	return v
 }
 
-// whyUnpublished says why a plugin that may run is not offered.
+// whyUnpublished says why an accepted plugin is not offered.
 func (s *state) whyUnpublished(name string) string {
 	switch _, said := s.config.Plugins[name]; {
 	case !said && !s.config.Plugin(name).Enabled:
@@ -179,7 +179,7 @@ func (s *state) whyUnpublished(name string) string {
 	return "not set up: say where the web app is, with tabrelay plugin configure " + name + " KEY=VALUE"
 }
 
-// stateOf is how a plugin that is offered is.
+// stateOf returns the state of a published plugin, and the reason for it.
 func (c *Catalog) stateOf(site *registry.Site, tools []ToolView, tabs []hub.Tab, profileID string) (State, string) {
 	name := site.Plugin.Manifest.Name
 	switch {
@@ -200,7 +200,7 @@ func (c *Catalog) stateOf(site *registry.Site, tools []ToolView, tabs []hub.Tab,
 func isOpen(site *registry.Site, tabs []hub.Tab, profileID string) bool {
 	rule, err := match.NewRule(site.Matches, site.Excludes)
 	if err != nil {
-		return false // patterns that do not parse are a problem of the plugin
+		return false // reported as a problem of the plugin
 	}
 	return slices.ContainsFunc(tabs, func(t hub.Tab) bool {
 		return (profileID == "" || t.ProfileID == profileID) && rule.Matches(t.URL)

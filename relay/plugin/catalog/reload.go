@@ -15,7 +15,8 @@ import (
 	"tabrelay/relay/state/config"
 )
 
-// Refusal is a configuration, or a set of plugins, that was not taken over. What was in effect before still is.
+// Refusal says why a reload failed: the configuration or the set of plugins cannot be used. The previous ones stay in
+// effect.
 type Refusal struct {
 	Time   time.Time `json:"time"`
 	Code   string    `json:"code"`
@@ -23,15 +24,14 @@ type Refusal struct {
 	Next   string    `json:"next"` // the next step
 }
 
-// Refused is what was not taken over at the last reading; nil: nothing.
+// Refused says why the last reload failed; nil when it did not.
 func (c *Catalog) Refused() *Refusal { return c.current.Load().refused }
 
-// Restart lists the keys of the configuration whose new values wait for a restart.
+// Restart returns the changed keys of the configuration that only a restart applies.
 func (c *Catalog) Restart() []string { return c.current.Load().restart }
 
-// Reload reads plugins and settings again. What cannot be used is refused as a whole: the last good configuration and
-// set of tools stay, and clients, events, status and health say why. restart lists the keys that changed and that only
-// a restart applies.
+// Reload reads plugins and settings again, all or nothing: after an error the previous configuration and tools stay in
+// effect, and clients, events, status and health say why. restart has the changed keys that only a restart applies.
 func (c *Catalog) Reload() (restart []string, failure *fault.Error) {
 	if c.changes.Do(func() { restart, failure = c.reload() }) != nil {
 		return nil, stopping()
@@ -68,7 +68,7 @@ func (c *Catalog) reload() (restart []string, failure *fault.Error) {
 	return c.tellRestart(c.options.Policy.Config()), nil
 }
 
-// checkRules tells which rules of the configuration do nothing.
+// checkRules reports the rules of the configuration whose target does not exist.
 func (c *Catalog) checkRules() {
 	for _, problem := range c.options.Policy.Misspelt() {
 		c.options.Log.Warn().Msg(problem)
@@ -76,7 +76,7 @@ func (c *Catalog) checkRules() {
 	}
 }
 
-// tellRestart tells which settings that may be in effect wait for a restart.
+// tellRestart reports the changed keys that only a restart applies.
 func (c *Catalog) tellRestart(next config.Config) (restart []string) {
 	restart = slices.DeleteFunc(config.Changed(c.options.Config, next), config.Live)
 	news := !slices.Equal(restart, c.current.Load().restart)
@@ -85,12 +85,13 @@ func (c *Catalog) tellRestart(next config.Config) (restart []string) {
 		message := "Changed in the configuration, but in effect only after a restart (tabrelay down, tabrelay up): " +
 			strings.Join(restart, ", ")
 		c.options.Notice(message)
-		c.options.Log.Warn().Strs("keys", restart).Msg(message) // last: whoever reads it finds the notice
+		c.options.Log.Warn().Strs("keys", restart).Msg(message) // after the notice, so that who reads the log finds it
 	}
 	return restart
 }
 
-// refuse keeps things as they are, and says so once for each reason. Only changes call it.
+// refuse notes why a reload failed, and reports it unless the one before failed for the same reason. Only functions in
+// changes call it.
 func (c *Catalog) refuse(code fault.Code, err error) *fault.Error {
 	message := "The configuration was refused, and the one before it stays in effect: " + err.Error()
 	if code == fault.RegistryError {
@@ -113,7 +114,7 @@ func (c *Catalog) refuse(code fault.Code, err error) *fault.Error {
 	return failure
 }
 
-// Public leaves the folders of this machine out of what a client reads. A plugin's folder is named by the plugin.
+// Public removes paths of this machine from a text for a client. The name of a plugin replaces the path of its folder.
 func (c *Catalog) Public(text string) string {
 	for _, f := range c.current.Load().folders {
 		text = strings.ReplaceAll(text, f.dir, f.plugin)
@@ -135,8 +136,8 @@ const (
 	editTime = 100 * time.Millisecond
 )
 
-// Watch reads plugins and settings again when config.json, the list of plugins or the build output of one changes,
-// until ctx is done or the home folder is gone. It says when secrets.json has changed.
+// Watch reloads when config.json, the list of plugins or the build output of a plugin changes, until ctx is done or the
+// home folder is gone. It calls secretsChanged at the start and when secrets.json changes.
 func (c *Catalog) Watch(ctx context.Context, secretsChanged func()) {
 	log, home := c.options.Log, c.options.Home
 	watcher, err := fsnotify.NewWatcher()
@@ -146,7 +147,7 @@ func (c *Catalog) Watch(ctx context.Context, secretsChanged func()) {
 	}
 	defer watcher.Close() // nothing was written
 	now := c.follow(watcher)
-	secretsChanged() // before it was watched
+	secretsChanged() // it may have changed before it was watched
 	settled := time.NewTimer(time.Hour)
 	settled.Stop()
 	secrets := home.Secrets()
@@ -173,21 +174,21 @@ func (c *Catalog) Watch(ctx context.Context, secretsChanged func()) {
 			settled.Reset(buildTime)
 		case <-settled.C:
 			if !home.Exists() {
-				return // nothing of it is made anew
+				return // a reload would create the home folder again
 			}
-			now = c.follow(watcher) // first: what changes while it is read is read again
-			_, _ = c.Reload()       // which tells what is wrong itself
+			now = c.follow(watcher) // before the reload, so that a change during it causes another one
+			_, _ = c.Reload()       // reports its error
 		}
 	}
 }
 
-// followed is what is read again when it changes.
+// followed are the files and folders whose changes cause a reload.
 type followed struct {
-	config  []string // config.json and, where it is a link, the files that it leads to
-	folders []string // of plugins, whatever changes in them
+	config  []string // config.json and, if it is a symbolic link, its targets
+	folders []string // of plugins: any change in them counts
 }
 
-// follow watches the folders that matter now. A folder that is watched already stays so.
+// follow watches the folders that plugins and settings are in now. Adding one that is watched already has no effect.
 func (c *Catalog) follow(watcher *fsnotify.Watcher) (now followed) {
 	log, home := c.options.Log, c.options.Home
 	if err := os.MkdirAll(home.Plugins(), 0o700); err != nil {
@@ -208,7 +209,7 @@ func (c *Catalog) follow(watcher *fsnotify.Watcher) (now followed) {
 	}
 	for _, folder := range watched {
 		if _, err := os.Stat(folder); err != nil {
-			continue // it is not there yet; its parent tells
+			continue // its parent is watched, and reports when it is created
 		}
 		if err := watcher.Add(folder); err != nil {
 			log.Warn().Err(err).Str("folder", folder).Msg("a folder cannot be watched")
@@ -217,7 +218,8 @@ func (c *Catalog) follow(watcher *fsnotify.Watcher) (now followed) {
 	return now
 }
 
-// linked is a file and, where it is a link, what it leads to, link by link: people keep their settings elsewhere.
+// linked returns a file and, if it is a symbolic link, the files along its chain of links: people keep their settings
+// in a repository of their own.
 func linked(file string) (files []string) {
 	for !slices.Contains(files, file) {
 		files = append(files, file)

@@ -13,7 +13,7 @@ import (
 	"tabrelay/relay/state/store"
 )
 
-// Removable fails for a plugin that the person did not add.
+// Removable returns a failure for a plugin that the person did not add.
 func (c *Catalog) Removable(name string) *fault.Error {
 	now := c.current.Load()
 	if slices.ContainsFunc(now.folders, func(f pluginFolder) bool { return f.plugin == name }) {
@@ -27,7 +27,7 @@ func (c *Catalog) Removable(name string) *fault.Error {
 		fault.WithHint("`tabrelay plugin list` lists the plugins."))
 }
 
-// Remove stops offering a plugin that the person added. A folder of theirs stays.
+// Remove removes an added plugin and the hints about its tools. A folder of the person's own stays.
 func (c *Catalog) Remove(name, by string) *fault.Error {
 	if err := install.Remove(c.options.Home.Plugins(), name); err != nil {
 		return fault.New(fault.RegistryError, "The plugin "+name+" was not removed: "+err.Error(),
@@ -45,8 +45,8 @@ func (c *Catalog) Remove(name, by string) *fault.Error {
 	return failure
 }
 
-// dropHints forgets what the person said of the tools of a plugin that is gone: it would let agents do more with
-// another one of its name.
+// dropHints deletes the hints about the tools of a removed plugin: they would let agents do more with another plugin
+// of that name.
 func (c *Catalog) dropHints(name, by string) *fault.Error {
 	dropped, err := c.options.Store.DropHints(context.Background(), name)
 	if err != nil {
@@ -61,7 +61,7 @@ func (c *Catalog) dropHints(name, by string) *fault.Error {
 	return nil
 }
 
-// hintsDropped is what the person said of the tools of a plugin that was removed, as the audit log has it.
+// hintsDropped returns the entry of the audit log about the hints that were deleted with a plugin.
 func hintsDropped(plugin string, hints []store.Hint, by string) call.Entry {
 	said := make([]string, len(hints))
 	for i, h := range hints {
@@ -74,10 +74,11 @@ func hintsDropped(plugin string, hints []store.Hint, by string) call.Entry {
 	}
 }
 
-// DropSettings deletes what the person set for a plugin that is gone, secrets among that.
+// DropSettings deletes the settings of a removed plugin, secrets included, unless a shipped plugin of that name has
+// taken its place.
 func (c *Catalog) DropSettings(name string) *fault.Error {
 	if _, there := c.current.Load().runnable(name); there == nil {
-		return nil // the one that comes with tabrelay goes by the same settings
+		return nil
 	}
 	if _, set := c.current.Load().config.Plugins[name]; !set {
 		return nil

@@ -14,11 +14,11 @@ import (
 	"tabrelay/relay/state/config"
 )
 
-// SettingsView is what a person can set for a plugin that may run, in the order of its author.
+// SettingsView has the settings of an accepted plugin, in the order of its manifest.
 type SettingsView struct {
 	Plugin   string        `json:"plugin"`
 	Settings []SettingView `json:"settings"`
-	Patterns []string      `json:"patterns"`          // of the pages on which it works now
+	Patterns []string      `json:"patterns"`          // match patterns of the pages on which it works now
 	Problem  string        `json:"problem,omitempty"` // why its settings cannot be shown
 }
 
@@ -38,7 +38,7 @@ type SettingView struct {
 	Problem     string          `json:"problem,omitempty"`
 }
 
-// SettingsPlan is what would come of values for the settings of a plugin.
+// SettingsPlan is what new values for the settings of a plugin would change.
 type SettingsPlan struct {
 	Problems map[string]string // by setting; nothing is written when there is one
 	Before   []string          // patterns of the pages on which the plugin works
@@ -46,12 +46,13 @@ type SettingsPlan struct {
 	changes  []config.Edit
 }
 
-// Adds are the patterns that the plugin does not work on now.
+// Adds returns the patterns in After that are not in Before.
 func (p *SettingsPlan) Adds() []string {
 	return slices.DeleteFunc(slices.Clone(p.After), func(one string) bool { return slices.Contains(p.Before, one) })
 }
 
-// Settings says what a person can set for a plugin. One that waits for a review has nothing to say to them yet.
+// Settings returns the settings of a plugin. It fails for one that waits for a review: labels and descriptions are its
+// author's, and nobody has accepted them.
 func (c *Catalog) Settings(name string) (SettingsView, *fault.Error) {
 	now := c.current.Load()
 	p, failure := now.runnable(name)
@@ -85,8 +86,7 @@ func (c *Catalog) Settings(name string) (SettingsView, *fault.Error) {
 	return view, nil
 }
 
-// PlanSettings checks values for settings of a plugin, in JSON and by name; null takes back what was set. What is not
-// named stays as it is.
+// PlanSettings checks new values for settings of a plugin, by name; null removes a value. Other settings stay.
 func (c *Catalog) PlanSettings(name string, given map[string]json.RawMessage) (plan SettingsPlan,
 	failure *fault.Error) {
 	now := c.current.Load()
@@ -130,7 +130,7 @@ func (c *Catalog) PlanSettings(name string, given map[string]json.RawMessage) (p
 	return plan, nil
 }
 
-// SetSettings writes what was planned into config.json, and puts it into effect.
+// SetSettings writes a plan into config.json, and reloads.
 func (c *Catalog) SetSettings(plan SettingsPlan) *fault.Error {
 	if err := c.options.Home.Create(); err != nil {
 		return fault.New(fault.ConfigError, "The settings were not saved: "+err.Error())
@@ -143,7 +143,7 @@ func (c *Catalog) SetSettings(plan SettingsPlan) *fault.Error {
 	return failure
 }
 
-// runnable is the plugin of that name that may run.
+// runnable returns the accepted or shipped plugin of a name.
 func (s *state) runnable(name string) (*plugin.Plugin, *fault.Error) {
 	i := slices.IndexFunc(s.all, func(p plugin.Plugin) bool { return p.Manifest.Name == name })
 	if i >= 0 {
@@ -157,11 +157,11 @@ func (s *state) runnable(name string) (*plugin.Plugin, *fault.Error) {
 		fault.WithHint("`tabrelay plugin list` lists the plugins."))
 }
 
-// lacksSettings reports whether a plugin cannot work before the person has set something.
+// lacksSettings reports whether a plugin lacks a required setting, or any page to work on.
 func (s *state) lacksSettings(p *plugin.Plugin) bool {
 	given := s.config.Plugin(p.Manifest.Name)
 	values, _ := rawjson.Members(given.Settings)
-	declared, _ := plugin.Settings(p.Manifest.ConfigSchema) // one that cannot be read needs nothing
+	declared, _ := plugin.Settings(p.Manifest.ConfigSchema) // a schema that cannot be read requires nothing
 	for name, one := range declared {
 		if one.Required && one.Default == nil && rawjson.Get(values, name) == nil {
 			return true
@@ -174,7 +174,7 @@ func patternsFor(p *plugin.Plugin, given config.Plugin) []string {
 	return registry.Reach(p, registry.Configured{URLPatterns: given.URLPatterns, Settings: given.Settings})
 }
 
-// settingNames names the settings of a plugin in the order in which its author wrote them.
+// settingNames returns the names of the settings of a plugin, in the order of its manifest.
 func settingNames(p *plugin.Plugin) (names []string) {
 	declared, _ := rawjson.WithoutPrototypes(p.Manifest.ConfigSchema)
 	for m := range rawjson.EachMember(declared) {
@@ -185,7 +185,7 @@ func settingNames(p *plugin.Plugin) (names []string) {
 	return names
 }
 
-// checkSetting says what is wrong with a value, without the value of a secret.
+// checkSetting says what is wrong with a value, and leaves the value of a secret out.
 func checkSetting(p *plugin.Plugin, key string, s plugin.Setting, value json.RawMessage) string {
 	problem := registry.CheckSetting(p.Manifest.ConfigSchema, key, value)
 	if s.IsSecret() {
