@@ -32,7 +32,7 @@ import (
 
 //go:generate go test -run TestDocumentedMetricsAreReal|TestPublished -update .
 
-// capabilities are what this program has besides its core. Taking a line out takes a capability out.
+// capabilities of this program. The program builds and runs without any of these lines.
 var capabilities = []capability.Capability{
 	delegation.Capability,
 	devtools.Capability,
@@ -57,7 +57,7 @@ func init() {
 	}
 }
 
-// Commands are those that capabilities add to the program, by the name of the capability.
+// Commands yields the name of each capability with each command that it adds to the program.
 func Commands() iter.Seq2[string, capability.Command] {
 	return func(yield func(string, capability.Command) bool) {
 		for _, one := range capabilities {
@@ -70,8 +70,8 @@ func Commands() iter.Seq2[string, capability.Command] {
 	}
 }
 
-// Toolsets are what can be chosen for a list of tools besides names of plugins: everything, the gateway, and the groups
-// of the capabilities that a configuration has.
+// Toolsets returns the toolsets that are not names of plugins: all, gateway, and the groups of the capabilities that
+// are switched on.
 func Toolsets(c config.Config) []string {
 	list := []string{"all", "gateway"}
 	for _, one := range capabilities {
@@ -82,7 +82,7 @@ func Toolsets(c config.Config) []string {
 	return list
 }
 
-// tables are what all capabilities keep, those that are switched off, too: their tables are there when they return.
+// tables returns the tables of all capabilities. Those that are switched off keep their data.
 func tables() (list []*store.Tables) {
 	for _, one := range capabilities {
 		if one.Tables != nil {
@@ -92,11 +92,11 @@ func tables() (list []*store.Tables) {
 	return list
 }
 
-// attachments are the capabilities of one relay.
+// attachments are the capabilities of one relay that are switched on.
 type attachments []capability.Attachment
 
-// attach makes the capabilities that are switched on. Of one that is not, nothing is made, and no other part knows it.
-// Clients and what is served are there before the first thing happens, and not yet.
+// attach makes the capabilities that are switched on. r.front, r.clients and r.api do not exist yet: the functions of
+// Core that use them are not called before the relay serves.
 func (r *Relay) attach() error {
 	core := capability.Core{
 		Config: r.config, Home: r.Home, Version: Version, Address: r.Address, Log: r.logFor,
@@ -125,7 +125,7 @@ func (r *Relay) attach() error {
 	return r.attached.checkUnique(r.attachedAs)
 }
 
-// checkUnique fails where two capabilities bring what a relay can have one of.
+// checkUnique fails when two capabilities provide page tools, or two provide resources.
 func (a attachments) checkUnique(of []capability.Capability) error {
 	for what, brings := range map[string]func(capability.Attachment) bool{
 		"know the tools of pages": func(one capability.Attachment) bool { return one.PageTools != nil },
@@ -145,7 +145,8 @@ func (a attachments) checkUnique(of []capability.Capability) error {
 	return nil
 }
 
-// configure tells the capabilities of a configuration, and lists their tools from the first one on.
+// configure passes a configuration to the capabilities. The first time it also lists their tools, which may depend on
+// it.
 func (r *Relay) configure(c config.Config) {
 	for _, one := range r.attached {
 		if one.Configured != nil {
@@ -157,7 +158,7 @@ func (r *Relay) configure(c config.Config) {
 	}
 }
 
-// listOwnTools lists the relay's own tools, those of capabilities as they are now.
+// listOwnTools publishes the relay's own tools and the current ones of the capabilities.
 func (r *Relay) listOwnTools() {
 	tools := r.ownTools.List()
 	for i, one := range r.attachedAs {
@@ -174,7 +175,7 @@ func (r *Relay) listOwnTools() {
 	r.tools.SetBuiltins(tools)
 }
 
-// instructions are what clients are told that ask for the tools of one group only.
+// instructions returns, by group, the instructions for clients whose toolset is that group alone.
 func (r *Relay) instructions() map[string]string {
 	by := map[string]string{}
 	for _, one := range r.attachedAs {
@@ -185,7 +186,7 @@ func (r *Relay) instructions() map[string]string {
 	return by
 }
 
-// bounded run the calls of agents that act for clients, by the capability that gave them their bounds.
+// bounded returns, by name of the capability, what runs calls of bounded sessions.
 func (r *Relay) bounded() map[string]front.Bounded {
 	by := map[string]front.Bounded{}
 	for i, one := range r.attached {
@@ -196,7 +197,7 @@ func (r *Relay) bounded() map[string]front.Bounded {
 	return by
 }
 
-// health sums up how the agents of all of them are.
+// health adds up the health of all agents.
 func (a attachments) health() (sum builtin.AgentHealth) {
 	for _, one := range a {
 		if one.Health != nil {
@@ -206,7 +207,7 @@ func (a attachments) health() (sum builtin.AgentHealth) {
 	return sum
 }
 
-// pageTools knows which tools pages register; nil: nobody does.
+// pageTools returns the capability that handles tools of pages; nil when there is none.
 func (a attachments) pageTools() hub.PageTools {
 	for _, one := range a {
 		if one.PageTools != nil {
@@ -216,7 +217,7 @@ func (a attachments) pageTools() hub.PageTools {
 	return nil
 }
 
-// resources are what agents read by URI; nil: nothing.
+// resources returns the capability that serves resources; nil when there is none.
 func (a attachments) resources() front.Resources {
 	for _, one := range a {
 		if one.Resources != nil {
@@ -226,7 +227,7 @@ func (a attachments) resources() front.Resources {
 	return nil
 }
 
-// waiting is how much waits for the person at a profile.
+// waiting counts what waits for the person at a profile; empty: at any.
 func (a attachments) waiting(profileID string) (n int) {
 	for _, one := range a {
 		if one.Waiting != nil {
@@ -276,7 +277,7 @@ func (a attachments) sessionEnded(session string) {
 	}
 }
 
-// close ends them, the one that was made last first.
+// close closes the capabilities in reverse order.
 func (a attachments) close() {
 	for _, one := range slices.Backward(a) {
 		if one.Close != nil {
@@ -285,7 +286,7 @@ func (a attachments) close() {
 	}
 }
 
-// toolsOfAgents are the relay's tools as agents have them that act for a client.
+// toolsOfAgents implements capability.Tools.
 type toolsOfAgents struct{ relay *Relay }
 
 // List returns the tools that a session may see.
@@ -313,7 +314,7 @@ func (t toolsOfAgents) Do(ctx context.Context, c call.Call) (*call.Result, *faul
 	return t.relay.calls.Do(ctx, c)
 }
 
-// ask asks the person for what an agent wants to do that is no call of a tool.
+// ask asks the person to allow an action that is not a tool call.
 func (r *Relay) ask(ctx context.Context, a call.Access,
 	client func(context.Context, call.Question) (call.Answer, error), tell func(string)) *fault.Error {
 	if r.policy.Paused() {
@@ -323,7 +324,7 @@ func (r *Relay) ask(ctx context.Context, a call.Access,
 	return failure
 }
 
-// permit says whether a tool may do something that has no call of its own.
+// permit applies rules and grants to an action that is not a tool call, and asks the person where they say so.
 func (r *Relay) permit(ctx context.Context, a call.Access,
 	client func(context.Context, call.Question) (call.Answer, error), tell func(string)) *fault.Error {
 	says, failure := r.policy.Allow(a)

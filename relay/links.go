@@ -15,8 +15,8 @@ import (
 	"tabrelay/relay/road/registry"
 )
 
-// linkChanged hears what happens to connections, and passes it on: to the list of known profiles, to the notices of
-// the status, to the metrics, and to whoever listens to events.
+// linkChanged handles an event of a browser's connection: it updates known profiles, notices and metrics, and publishes
+// it.
 func (r *Relay) linkChanged(e hub.Event) {
 	who := map[string]any{"profile": e.Profile, "profileId": e.ProfileID}
 	switch e.Kind {
@@ -24,7 +24,7 @@ func (r *Relay) linkChanged(e hub.Event) {
 		if err := r.store.ProfileSeen(r.base, e.ProfileID, e.Profile); err != nil {
 			r.Log.Warn().Err(err).Msg("cannot note that a profile connected")
 		}
-		// `tabrelay up` starts a browser only where none is connected, so the first one to come is that one.
+		// `tabrelay up` starts a browser only when none is connected, so the first one to connect is that one.
 		if e.Alone {
 			if err := launch.Claim(r.Home.Browser(), e.ProfileID); err != nil {
 				r.Log.Warn().Err(err).Msg("cannot note which profile the managed browser has; its end will be " +
@@ -68,13 +68,14 @@ func (r *Relay) linkChanged(e hub.Event) {
 	}
 }
 
-// note keeps what happened for the status.
+// note adds an event to the notices of the status.
 func (r *Relay) note(e hub.Event) {
 	r.notices.Add(event.Notice{Time: e.Time, Kind: string(e.Kind), Profile: e.Profile, Code: e.Code,
 		Message: e.Message})
 }
 
-// tabsChanged has panels look at tabs and plugins anew when a tab shows another page, and questions end with their tab.
+// tabsChanged has panels refresh tabs and plugins when a tab shows another page, and ends the questions about a tab
+// that is closed.
 func (r *Relay) tabsChanged(n hub.TabNews) {
 	if n.Closed || n.TabID == 0 {
 		r.policy.TabsGone(n.ProfileID)
@@ -95,13 +96,13 @@ func (r *Relay) stopping() bool {
 	}
 }
 
-// sessionEnded ends what a session of a client owns, also what capabilities do for it.
+// sessionEnded ends what capabilities do for a session, and releases what it owns.
 func (r *Relay) sessionEnded(session string) {
 	r.attached.sessionEnded(session)
 	r.releaseSession(session)
 }
 
-// releaseSession ends what a session owns in browsers, and what it was allowed for a session.
+// releaseSession releases the tabs of a session, and drops the grants that were for this session.
 func (r *Relay) releaseSession(session string) {
 	for _, of := range r.hub.SessionLeft(session) {
 		if !r.stopping() { // the next relay takes it over
@@ -111,7 +112,7 @@ func (r *Relay) releaseSession(session string) {
 	r.policy.Forget(func(g policy.Grant) bool { return hub.Within(g.Session, session) })
 }
 
-// tellApproval tells whoever follows events, and panels, of which each counts what waits at its profile.
+// tellApproval publishes an event about an approval, and has panels count their pending approvals anew.
 func (r *Relay) tellApproval(of *call.Session, message string, data map[string]any) {
 	owner := event.OfPerson()
 	if of != nil {
@@ -126,7 +127,7 @@ func (r *Relay) notice(message string) {
 	r.notices.Add(event.Notice{Time: time.Now(), Kind: "config", Message: message})
 }
 
-// pluginProblem tells clients what is wrong with a plugin. At the start there are none.
+// pluginProblem tells clients what is wrong with a plugin. While the relay starts there is no front, and no client.
 func (r *Relay) pluginProblem(p registry.Problem) {
 	if r.front != nil {
 		r.front.Log("warning", "tabrelay", map[string]any{"code": fault.RegistryError, "plugin": p.Plugin,
@@ -134,7 +135,7 @@ func (r *Relay) pluginProblem(p registry.Problem) {
 	}
 }
 
-// configRefused tells clients and events what was not taken over.
+// configRefused tells clients and publishes an event that a reload failed.
 func (r *Relay) configRefused(f *fault.Error, public *catalog.Refusal) {
 	r.meter.ErrorRaised(f.Class, f.Source, f.Code)
 	r.events.Publish(event.OfPerson(), event.Error, public.Reason,
@@ -145,10 +146,10 @@ func (r *Relay) configRefused(f *fault.Error, public *catalog.Refusal) {
 // openPages is what is openPages in the browsers, as lists of tools adapt to it.
 type openPages struct{ hub *hub.Hub }
 
-// Site reports whether a page of a site is open.
+// Site reports whether a tab shows a page of a site.
 func (o openPages) Site(s *registry.Site) bool { return o.hub.HasTab(s.Matches, s.Excludes) }
 
-// Profiles counts those that are connected.
+// Profiles counts the connected browser profiles.
 func (o openPages) Profiles() (n int) {
 	for _, b := range o.hub.Browsers() {
 		if b.Connected {
@@ -158,7 +159,7 @@ func (o openPages) Profiles() (n int) {
 	return n
 }
 
-// OnChange calls changed when a tab shows another page, and when a browser comes or goes.
+// OnChange calls changed when a tab shows another page, and when a browser connects or disconnects.
 func (o openPages) OnChange(changed func()) (stop func()) {
 	return o.hub.OnTabs(func(n hub.TabNews) {
 		if n.Page || n.TabID == 0 {
@@ -167,8 +168,7 @@ func (o openPages) OnChange(changed func()) (stop func()) {
 	})
 }
 
-// tellFollowers tells those who work on a plugin what its calls brought besides their outcomes. While nobody follows
-// calls it goes nowhere.
+// tellFollowers publishes console lines and uncaught errors of a plugin to its developers.
 func (r *Relay) tellFollowers(f *wire.Followed) {
 	if !r.trail.Heard() {
 		return
@@ -185,8 +185,8 @@ func (r *Relay) tellFollowers(f *wire.Followed) {
 	r.trail.Publish(event.OfPerson(), event.Uncaught, uncaught(f)+": "+said, data)
 }
 
-// uncaught says of an error what it is, and when it came. Which call it came of nobody knows: a timer, a listener and a
-// promise do not say who made them.
+// uncaught says when an uncaught error came, relative to the last call of the plugin. The call that caused it is not
+// known: a timer, a listener or a promise does not say who made it.
 func uncaught(f *wire.Followed) string {
 	if f.What == wire.EarlyError {
 		return "error of " + f.Plugin + ", before its first call in the document"

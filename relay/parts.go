@@ -26,7 +26,7 @@ import (
 	"tabrelay/relay/state/metrics"
 )
 
-// openPolicy reads the rules, and bounds the configuration by what a person took back.
+// openPolicy reads the rules from the store, and restricts the configuration to what the person has allowed.
 func (r *Relay) openPolicy(ctx context.Context) (err error) {
 	r.policy, err = policy.New(ctx, policy.Options{
 		Version: Version, Store: r.store, Config: r.config, Log: r.logFor("policy"),
@@ -50,7 +50,8 @@ func (r *Relay) openPolicy(ctx context.Context) (err error) {
 	return nil
 }
 
-// makeParts makes the parts and joins them.
+// makeParts makes hub, registry, catalog, dispatcher and the capabilities. Functions passed to a part that name another
+// one are called only after all are made.
 func (r *Relay) makeParts(ctx context.Context) error {
 	c := r.config
 	r.meter = metrics.New(func() int { return r.calls.InFlight() })
@@ -91,7 +92,7 @@ func (r *Relay) makeParts(ctx context.Context) error {
 	}
 	r.calls = r.dispatcher()
 	r.policy.OnChange(func() {
-		if !r.policy.Paused() { // who stops everything ends the calls, too
+		if !r.policy.Paused() { // stopping everything has its own end of calls
 			r.calls.EndRefused()
 		}
 	})
@@ -121,7 +122,7 @@ func (r *Relay) newCatalog(ctx context.Context) (err error) {
 	return err
 }
 
-// dispatcher makes the part that carries calls out, as it is configured.
+// dispatcher makes the dispatcher with the configured limits and timeouts.
 func (r *Relay) dispatcher() *dispatch.Dispatcher {
 	c := r.config
 	return dispatch.New(dispatch.Options{
@@ -147,7 +148,7 @@ func (r *Relay) dispatcher() *dispatch.Dispatcher {
 	})
 }
 
-// recovery is what is done about failures, by their codes.
+// recovery returns the configured recovery actions, by code of the failure.
 func recovery(configured map[string]string) map[fault.Code]string {
 	by := make(map[fault.Code]string, len(configured))
 	for code, action := range configured {
@@ -156,7 +157,7 @@ func recovery(configured map[string]string) map[fault.Code]string {
 	return by
 }
 
-// frameRoom is what a frame's header may need besides the arguments.
+// frameRoom is how many bytes of a frame are reserved for its header, so that the arguments fit into the rest.
 const frameRoom = 64 << 10
 
 func consoleTail(c config.Config) int {
@@ -166,8 +167,8 @@ func consoleTail(c config.Config) int {
 	return c.ConsoleTail.LimitBytes
 }
 
-// makeFront makes the side that agents see. The tools are there by then, so that no agent hears of a change at the
-// start.
+// makeFront makes the front and the clients. The tools are published before, so that no client is notified of a change
+// of the list at the start.
 func (r *Relay) makeFront(context.Context) error {
 	c := r.config
 	prompts, resources := prompt.New(r.tools), r.attached.resources()

@@ -44,8 +44,8 @@ const drainTime = 3 * time.Second
 // stillInFlight is in the log when that was not enough.
 const stillInFlight = "calls are still in flight"
 
-// freeMemoryAfter is how long after its start a relay gives back the memory that only the start needed, which Go would
-// keep for long when nothing happens. It is not done at once: the first calls come first.
+// freeMemoryAfter is how long after its start a relay returns the memory that only the start needed to the system. An
+// idle Go process would keep it for long. It waits so that the first calls are not slowed down.
 const freeMemoryAfter = time.Second
 
 // closeTime is how long telling the browsers that the relay ends may take.
@@ -60,7 +60,7 @@ type Options struct {
 	Log     zerolog.Logger
 	Plugins []plugin.Plugin  // offered in place of those shipped and installed; nil: those
 	Ready   func(join.State) // called once it answers; may be nil
-	// Repair does what is done about one of the doctor's findings; nil: side panels offer nothing of that kind.
+	// Repair fixes one of the doctor's findings; nil: side panels offer no fixes.
 	Repair func(finding string) error
 	// Temporary is set for a relay that was started for a command, and ends soon after the last one: its
 	// [join.Circumstances].
@@ -72,29 +72,29 @@ type Relay struct {
 	Options
 	config   config.Config // of the start; the catalog has what may change meanwhile
 	began    time.Time
-	build    string // of this program: its file may be replaced meanwhile
+	build    string // of the running program: its file may be replaced while it runs
 	secrets  *config.Secrets
 	instance *join.InstanceLock
 	meter    *metrics.Metrics
 	events   event.Bus
-	trail    event.Bus // of calls; filled only while somebody follows
+	trail    event.Bus // ends of calls and their logs; filled only while somebody follows
 	store    *store.Store
 	audit    *audit.Recorder
 	hub      *hub.Hub
 	tools    *registry.Registry
-	ownTools *builtin.Sources // of the relay's own tools
+	ownTools *builtin.Sources // what the relay's own tools read
 	policy   *policy.Policy
 	calls    *dispatch.Dispatcher
 	front    *front.Front
 	catalog  *catalog.Catalog
 	attached attachments
-	// attachedAs are what they are of, in the same order.
+	// attachedAs has the capability of each attachment, in the same order.
 	attachedAs  []capability.Capability
-	toolsListed atomic.Bool   // the tools of capabilities are there
+	toolsListed atomic.Bool   // listOwnTools has run
 	demo        *httpapi.Demo // nil when switched off
 
 	listener    net.Listener
-	remote      net.Listener // for other machines; nil: there is none
+	remote      net.Listener // for other machines; nil when switched off
 	certificate *httpapi.Certificate
 	socket      *join.Listener
 	server      *http.Server
@@ -111,13 +111,13 @@ type Relay struct {
 	pairings httpapi.Pairings
 	clients  *client.Clients
 	limiter  *httpapi.Limiter // of connections
-	lifetime *join.Lifetime   // nil: it stays until it is stopped
+	lifetime *join.Lifetime   // nil: the relay runs until it is stopped
 	api      *httpapi.API
 	notices  event.Notices
 }
 
-// New makes a relay and takes what there is one of: the home folder's instance lock, the port, the socket. It answers
-// from then on, but only [Relay.Run] takes care that it goes on. When another relay runs already, the error is a
+// New makes a relay and acquires the instance lock of the home folder, the port and the socket. It answers requests when
+// New returns; [Relay.Run] watches plugins and settings, and stops it. When another relay runs already, the error is a
 // [*join.RunningError].
 func New(ctx context.Context, cfg config.Config, o Options) (r *Relay, err error) {
 	r = &Relay{Options: o, config: cfg, began: time.Now(), build: join.Build(), stop: make(chan struct{}),
@@ -145,7 +145,7 @@ func New(ctx context.Context, cfg config.Config, o Options) (r *Relay, err error
 	return r, nil
 }
 
-// openHome takes the home folder: its instance lock, the secrets and the database.
+// openHome acquires the instance lock, and opens secrets, database and policy.
 func (r *Relay) openHome(ctx context.Context) (err error) {
 	if r.instance, err = join.AcquireLock(ctx, r.Home); err != nil {
 		return err
@@ -177,7 +177,7 @@ func (r *Relay) openHome(ctx context.Context) (err error) {
 // logFor is the log of one logFor of the relay.
 func (r *Relay) logFor(name string) zerolog.Logger { return r.Log.With().Str("part", name).Logger() }
 
-// listen takes the port, and opens the demo site.
+// listen opens the ports, and serves the demo site. A demo site that fails is only logged.
 func (r *Relay) listen(ctx context.Context) (err error) {
 	if r.listener, err = httpapi.Listen(ctx, r.config.Listen, r.limiter); err != nil {
 		return err
@@ -235,13 +235,13 @@ func (r *Relay) serveAll(context.Context) (err error) {
 	return nil
 }
 
-// attachClient serves a client on the socket. A relay that was started for a command stays for it.
+// attachClient serves a client on the socket. A temporary relay stays from then on.
 func (r *Relay) attachClient(conn net.Conn, in *bufio.Reader) {
 	r.keep()
 	r.clients.Attach(conn, in, nil)
 }
 
-// keep makes a temporary relay one that stays.
+// keep makes a temporary relay stay until it is stopped.
 func (r *Relay) keep() {
 	if !r.lifetime.Keep() {
 		return
@@ -252,7 +252,8 @@ func (r *Relay) keep() {
 	}
 }
 
-// baseContext is the context of the requests that come over a listener.
+// baseContext returns the context of the requests on a listener: it marks those from other machines and those over the
+// socket.
 func (r *Relay) baseContext(l net.Listener) context.Context {
 	switch l {
 	case r.listener:
@@ -270,7 +271,7 @@ func (r *Relay) serve(l net.Listener) {
 	}
 }
 
-// publish tells the world where the relay is: the extension, then everybody else.
+// publish writes the relay's address into the extension's folder, and then into relay.json.
 func (r *Relay) publish(ctx context.Context) error {
 	if err := r.catalog.Pair(r.Address(), r.secrets.Pairing()); err != nil {
 		return err
@@ -343,8 +344,8 @@ func (r *Relay) Run(ctx context.Context) error {
 // Stop ends Run. It may be called more than once.
 func (r *Relay) Stop() { r.stopOnce.Do(func() { close(r.stop) }) }
 
-// Close stops the relay: no new work, then the calls in flight, the browsers, the store, whoever is attached, and at
-// last the instance lock, so that the next relay finds everything free. It may be called more than once.
+// Close stops the relay: it refuses new work, waits for calls in flight, closes browsers, clients and the store, and
+// releases the instance lock last, so that the next relay finds everything free. It may be called more than once.
 func (r *Relay) Close() error {
 	r.close.Do(func() { r.closed = r.shutdown() })
 	return r.closed
@@ -358,9 +359,9 @@ func (r *Relay) shutdown() error {
 		end.note("close the socket", r.socket.StopAccepting())
 	}
 	if r.policy != nil {
-		r.policy.Close() // nobody is to wait for a person any more
+		r.policy.Close() // ends the questions that are open
 	}
-	r.attached.close() // what they do for clients are calls in flight
+	r.attached.close() // before drain: what capabilities do for clients are calls in flight, too
 	abandon := r.drain()
 	if r.clients != nil {
 		r.clients.Mute()
@@ -409,7 +410,7 @@ func (r *Relay) shutdown() error {
 	return errors.Join(end...)
 }
 
-// closeAudit writes down which calls the relay's end leaves open, and then everything that waits for the disk.
+// closeAudit records the calls that are still open, and then writes what is queued.
 func (r *Relay) closeAudit(ctx context.Context) {
 	if r.audit == nil {
 		return
@@ -422,9 +423,9 @@ func (r *Relay) closeAudit(ctx context.Context) {
 	r.audit.Close(ctx)
 }
 
-// drain waits for a while until the calls in flight have ended. Those that have not are not cancelled: the page goes
-// on, the outcome waits in the browser, and a stdio proxy asks the next relay for it. abandon ends what is left of them
-// in this process, once nothing of it can reach a page, the journal or an agent.
+// drain waits up to drainTime for the calls in flight. Those that go on are not cancelled: the page carries on, the
+// extension keeps the outcome, and a stdio proxy asks the next relay for it. abandon then ends their goroutines; it is
+// called once hub, store and clients are closed, so that it has no effect on the calls.
 func (r *Relay) drain() (abandon func()) {
 	if r.front == nil {
 		return func() {}
@@ -449,7 +450,7 @@ func (r *Relay) drain() (abandon func()) {
 	}
 }
 
-// ending collects what goes wrong on the way out.
+// ending collects the errors of a shutdown.
 type ending []error
 
 func (e *ending) note(what string, err error) {

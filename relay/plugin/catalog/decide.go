@@ -75,8 +75,8 @@ func (c *Catalog) Decide(name, hash string, verdict store.Verdict, by string, s 
 
 // DecideAll records a person's verdict about contents, publishes what may run now, and returns the state of each
 // plugin. When one of the contents is no longer that of its folder, nothing changes.
-func (c *Catalog) DecideAll(chosen []ContentID, verdict store.Verdict, by string, s call.Session) (answer []ReviewStatus,
-	failure *fault.Error) {
+func (c *Catalog) DecideAll(chosen []ContentID, verdict store.Verdict, by string, s call.Session) (
+	answer []ReviewStatus, failure *fault.Error) {
 	err := c.changes.Do(func() {
 		for _, one := range chosen {
 			if failure = c.checkCurrent(one); failure != nil {

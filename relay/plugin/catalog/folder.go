@@ -31,8 +31,8 @@ const adaptersDir = "adapters"
 // whenever the extension connects.
 const pairingFile = "pairing.json"
 
-// extensionFolder is the folder from which Chrome loads the extension. Files are replaced atomically, because Chrome may
-// read them at any moment, and only when they differ, so that most starts write nothing.
+// extensionFolder is the folder from which Chrome loads the extension. Files are replaced atomically, because Chrome
+// may read them at any moment, and only when they differ, so that most starts write nothing.
 type extensionFolder struct {
 	dir    string
 	bundle fs.FS // nil in a binary that was built without the extension

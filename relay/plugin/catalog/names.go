@@ -42,8 +42,8 @@ func (c *Catalog) UnknownName(name string) (unknown bool, meant string) {
 }
 
 // RuleTarget reports whether a rule can have a name as its target, and which one was probably meant. Targets are the
-// plugins of a home folder and their tools, also those that are off or not reviewed, the given tools of a running relay,
-// and the relay's own.
+// plugins of a home folder and their tools, also those that are off or not reviewed, the given tools of a running
+// relay, and the relay's own.
 func RuleTarget(home config.Home, tools []*registry.Tool, name string) (exists bool, suggestion string) {
 	names := ownNames()
 	for _, t := range tools {
