@@ -116,9 +116,9 @@ type Relay struct {
 	notices  event.Notices
 }
 
-// New makes a relay and acquires the instance lock of the home folder, the port and the socket. It answers requests when
-// New returns; [Relay.Run] watches plugins and settings, and stops it. When another relay runs already, the error is a
-// [*join.RunningError].
+// New makes a relay and acquires the instance lock of the home folder, the port and the socket. It answers requests
+// when New returns; [Relay.Run] watches plugins and settings, and stops it. When another relay runs already, the error
+// is a [*join.RunningError].
 func New(ctx context.Context, cfg config.Config, o Options) (r *Relay, err error) {
 	r = &Relay{Options: o, config: cfg, began: time.Now(), build: join.Build(), stop: make(chan struct{}),
 		limiter: httpapi.NewLimiter()}

@@ -117,7 +117,8 @@ func TestEndlessLoops(t *testing.T) {
 	s.fails("let i = 0\nwhile (true) {\n  i++\n}", scriptLimit, "Line 3", "computes for more than 500ms")
 	s.fails("await tools.wiki.getPage('x')\nfor (;;) await null", scriptLimit, "computes for more than 500ms",
 		"Calls executed: wiki__get_page")
-	s.fails("async function f() { await null; return f() }\nawait f()", scriptLimit, "computes for more than 500ms")
+	// This one also grows; which of its limits it meets first depends on the machine.
+	s.fails("async function f() { await null; return f() }\nawait f()", scriptLimit)
 	s.fails("try { for (;;); } finally { log('never') }", scriptLimit, "computes for more than 500ms")
 }
 

@@ -53,7 +53,7 @@ type Options struct {
 	Changed   func(topics ...string)                            // what the side panel shows about these changed
 	Audit     func(call.Entry)
 
-	Problem        func(registry.Problem)                      // something is wrong with a plugin, as agents may read it
+	Problem        func(registry.Problem)                      // of a plugin, as agents may read it
 	ReloadRefused  func(failure *fault.Error, public *Refusal) // a configuration or set of plugins cannot be used
 	ReloadAccepted func(message string)                        // a reload succeeded after one that was refused
 	Notice         func(message string)                        // something for the person to read

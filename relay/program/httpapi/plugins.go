@@ -98,7 +98,7 @@ func (a *API) reloadNow(_ http.ResponseWriter, req *http.Request) (any, *Refusal
 		RestartNeeded: len(restart) > 0, Restart: restart}, nil
 }
 
-// maxPanelSheet is how much of a plugin a side panel is given to read, in bytes of text. JSON makes more of some of them.
+// maxPanelSheet is how much of a plugin a side panel is given to read, in bytes of text. Some are longer in JSON.
 const maxPanelSheet = 1 << 20
 
 // Reviews is the answer of GET /api/v1/reviews: what waits for a person.
