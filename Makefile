@@ -18,7 +18,7 @@ PREFIX      ?= $(HOME)/.local
 .DEFAULT_GOAL := help
 .PHONY: help build install up test packages check bench nightly trace generate generated conformance extension-e2e e2e clients cross go-check ts-check \
 	go-test go-race cli ts-test fuzz soak browser applications peers clean site site-test recording \
-	release release-check snapshot workflow-check container container-check
+	release release-check snapshot workflow-check container container-check extension-store
 
 help: ## list the commands
 	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/  make \1|\2/p' $(MAKEFILE_LIST) | column -t -s '|'
@@ -211,6 +211,13 @@ site: docs/site/node_modules/.package-lock.json ## the documentation as a site, 
 
 site-test: site node_modules/.package-lock.json ## read the built site in a real Chromium: search, keyboard, light and dark, nothing from elsewhere
 	cd e2e && npx playwright test --config site
+
+STORE := packaging/dist/store
+
+extension-store: generate ## the extension for the stores of Chrome and Edge: zips, and the same unpacked, in packaging/dist/store
+	cd extension && go run ./bundle -store ../$(STORE)/unpacked
+	go run ./packaging/store -folder $(STORE)/unpacked -time $$(git log -1 --format=%ct) \
+		$(STORE)/tabrelay-chrome.zip $(STORE)/tabrelay-edge.zip
 
 RELEASE := node_modules/.package-lock.json packaging/node_modules/.package-lock.json
 

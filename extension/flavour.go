@@ -39,8 +39,7 @@ func FlavourOf(trusted bool) Flavour {
 // withDebugger replaces the files that differ. The hash is another one, so that a browser that runs the other flavour
 // takes this one.
 func withDebugger(plain Flavour) (Flavour, error) {
-	sum := sha256.Sum256([]byte(plain.Hash + " " + debuggerPermission))
-	hash := hex.EncodeToString(sum[:])
+	hash := otherHash(plain.Hash, debuggerPermission)
 	replaced := map[string][]byte{}
 	for _, name := range []string{"worker.js", "bundle.json"} {
 		data, err := fs.ReadFile(plain.Files, name)
@@ -76,4 +75,12 @@ func (o overlay) ReadFile(name string) ([]byte, error) {
 		return data, nil
 	}
 	return fs.ReadFile(o.FS, name)
+}
+
+// StoreHash is the hash of the store edition that is built of the same sources as a plain bundle.
+func StoreHash(plain string) string { return otherHash(plain, "store") }
+
+func otherHash(plain, what string) string {
+	sum := sha256.Sum256([]byte(plain + " " + what))
+	return hex.EncodeToString(sum[:])
 }

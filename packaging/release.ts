@@ -38,5 +38,6 @@ run(
   },
 );
 packForNpm(version);
+run('make', ['extension-store'], { cwd: repository });
 writeServer(version);
 validateServer();

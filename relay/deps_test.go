@@ -62,6 +62,8 @@ var rooms = []room{
 	{name: "cmd", packages: []string{"tabrelay"}, imports: []string{"*"}},
 	{name: "adapters", packages: []string{"", "demo", "generate"}, imports: []string{"relay/plugin", "relay/road"}},
 	{name: "extension", packages: []string{"", "bundle"}},
+	{name: "packaging", packages: []string{"store"}, imports: []string{"relay/road", "relay/plugin", "adapters"},
+		why: "what packs the extension is no part of the program"},
 	{name: "plugin-sdk", packages: []string{""}},
 }
 

@@ -66,7 +66,8 @@ func (r *Relay) makeParts(ctx context.Context) error {
 	r.hub = hub.New(hub.Config{
 		Secret: r.secrets.Pairing, Pairings: &r.pairings, ExtensionIDs: c.Extensions(extension.ID),
 		RelayVersion: Version, BundleHash: extension.FlavourOf(c.TrustedInput).Hash,
-		Known: known, BrowserEnded: func(profile string) bool { return launch.Ended(r.Home.Browser(), profile) },
+		StoreHash: extension.StoreHash(extension.BundleHash()),
+		Known:     known, BrowserEnded: func(profile string) bool { return launch.Ended(r.Home.Browser(), profile) },
 		ReconnectWait: c.ReconnectWait, PingEvery: c.PingEvery, StartTime: c.StartTimeout, FrameBytes: c.FrameBytes,
 		Handshakes: min(r.limiter.Most()/4, 64),
 		Log:        r.logFor("hub"), Journal: r.store, Meter: r.meter,

@@ -2,6 +2,7 @@
 
 import { type BrowserContext, chromium } from '@playwright/test';
 import type { Closing } from './closing.ts';
+import { allowUserScripts, storeEdition, storeFolder } from './edition.ts';
 import { browserFlags } from './flags.ts';
 import { browser, temporaryFolder } from './paths.ts';
 import type { Relay } from './relay.ts';
@@ -14,12 +15,14 @@ export async function openBrowser(
   extra: readonly string[] = [],
 ): Promise<BrowserContext> {
   const profile = folder ?? (await temporaryFolder('profile', closing));
+  const extension = storeFolder === undefined ? relay.extension : await storeEdition(relay, closing);
   const context = await chromium.launchPersistentContext(profile, {
     executablePath: browser,
     ignoreDefaultArgs: true,
-    args: browserFlags(profile, relay.extension, extra),
+    args: browserFlags(profile, extension, extra),
   });
   closing.defer(() => context.close());
+  if (storeFolder !== undefined) await allowUserScripts(context);
   return context;
 }
 

@@ -1,10 +1,12 @@
 // Command bundle builds the browser extension into dist: TypeScript through esbuild, the rest copied, and a hash
-// over everything, which the worker sends to the relay so that both know whether their files are the same.
+// over everything, which the worker sends to the relay so that both know whether their files are the same. With
+// -store FOLDER it builds the edition for the browsers' stores, into that folder.
 package main
 
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"flag"
 	"fmt"
 	"io/fs"
 	"log"
@@ -32,6 +34,7 @@ var entries = []entry{
 	{"src/bridge/late.ts", "late.js", ""},
 	{"src/page/tap.ts", "tap.js", ""},
 	{"src/page/main.ts", "page-main.js", "tabrelayRuntime"},
+	{"src/page/user-world.ts", "user-world.js", ""},
 	{"src/panel/main.tsx", "panel.js", ""},
 	{"src/panel/panel.css", "panel.css", ""},
 	{"src/wake/main.ts", "wake.js", ""},
@@ -64,22 +67,44 @@ var copies = []string{
 
 func main() {
 	log.SetFlags(0)
-	if err := run("."); err != nil {
+	store := flag.String("store", "", "build the store edition into this `folder`")
+	flag.Parse()
+	build := func() error { return run(".") }
+	if *store != "" {
+		build = func() error { return runStore(".", *store) }
+	}
+	if err := build(); err != nil {
 		log.Fatal("extension: ", err)
 	}
 }
 
 // run builds the extension whose sources are in dir into dir/dist.
 func run(dir string) error {
-	files := map[string][]byte{}
-	ofCapabilities, err := scripts(dir)
+	files, err := sources(dir, false)
 	if err != nil {
 		return err
 	}
+	return write(filepath.Join(dir, "dist"), sealed(files, hashOf(files)))
+}
+
+// sealed are files that know their hash.
+func sealed(files map[string][]byte, hash string) map[string][]byte {
+	files["worker.js"] = []byte(strings.Replace(string(files["worker.js"]), hashPlaceholder, hash, 1))
+	files["bundle.json"] = fmt.Appendf(nil, "{\"hash\":%q}\n", hash)
+	return files
+}
+
+// sources are the files of an edition, without its hash.
+func sources(dir string, store bool) (map[string][]byte, error) {
+	files := map[string][]byte{}
+	ofCapabilities, err := scripts(dir)
+	if err != nil {
+		return nil, err
+	}
 	for _, entry := range slices.Concat(entries, ofCapabilities) {
-		code, err := bundle(dir, entry.source, entry.global)
+		code, err := bundle(dir, entry.source, entry.global, store)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		files[entry.output] = code
 	}
@@ -93,17 +118,14 @@ func run(dir string) error {
 		}
 		data, err := os.ReadFile(filepath.Join(dir, source))
 		if err != nil {
-			return err
+			return nil, err
 		}
 		files[name] = data
 	}
-	hash := hashOf(files)
-	files["worker.js"] = []byte(strings.Replace(string(files["worker.js"]), hashPlaceholder, hash, 1))
-	files["bundle.json"] = fmt.Appendf(nil, "{\"hash\":%q}\n", hash)
-	return write(filepath.Join(dir, "dist"), files)
+	return files, nil
 }
 
-func bundle(dir, source, global string) ([]byte, error) {
+func bundle(dir, source, global string, store bool) ([]byte, error) {
 	working, err := filepath.Abs(dir)
 	if err != nil {
 		return nil, err
@@ -112,7 +134,12 @@ func bundle(dir, source, global string) ([]byte, error) {
 	for name, copied := range preact {
 		alias[name] = filepath.Join(working, filepath.FromSlash(copied))
 	}
+	var plugins []api.Plugin
+	if store {
+		plugins = append(plugins, storeModules)
+	}
 	result := api.Build(api.BuildOptions{
+		Plugins:           plugins,
 		AbsWorkingDir:     working,
 		EntryPoints:       []string{source},
 		Alias:             alias,

@@ -16,19 +16,6 @@ interface Listener {
 
 const maxJitterMs = 100; // many tabs must not all call a worker that has just started
 
-// Chrome's names for the extension's interfaces in a page, by the name it had first and by the one of the
-// WebExtensions.
-const interfaces = ['chrome', 'browser'];
-
-/**
- * Takes the extension's interfaces away from this world. Plugins share it with the bridge: without this, one of them
- * could connect to the worker as a bridge, and speak for the others.
- */
-export function hideInterfaces(): void {
-  for (const name of interfaces)
-    Object.defineProperty(globalThis, name, { value: undefined, writable: false, configurable: false });
-}
-
 /** Connects to the worker and stays connected for as long as the document and the extension live. */
 export function openLine(listener: Listener): Line {
   const { runtime } = chrome; // as long as this world has it

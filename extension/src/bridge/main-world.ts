@@ -22,7 +22,7 @@ export interface MainAdapter {
   unload(): void; // its plugin was removed, disabled or updated; its open calls go on
 }
 
-function listenTo(
+export function listenTo(
   port: MessagePort,
   late: boolean,
   ready: (adapter: MainAdapter) => void,

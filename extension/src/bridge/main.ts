@@ -6,13 +6,15 @@ import { inBridge } from '../capabilities/bridge.ts';
 import { startRun } from '../page/runtime.ts';
 import type { Uncaught } from '../page/uncaught.ts';
 import { type FromBridge, isToBridge, type ToBridge } from '../shared/bridge-messages.ts';
+import { hideInterfaces } from '../shared/interfaces.ts';
 import type { CallOrder } from '../shared/order.ts';
 import { Adapters } from './adapters.ts';
 import { Calls, type Start } from './calls.ts';
 import { watchConsole, watchErrors } from './console.ts';
-import { hideInterfaces, openLine } from './line.ts';
+import { openLine } from './line.ts';
 import { watchMainWorld } from './main-world.ts';
 import { Mark } from './mark.ts';
+import { UserWorlds } from './user-worlds.ts';
 
 declare global {
   var tabrelayLate: boolean | undefined; // set by late.js, which precedes this file when it is injected on demand
@@ -26,6 +28,10 @@ class Resident {
   readonly #mainWorld = watchMainWorld(
     this.#late,
     ({ name, hash }) => this.#post({ type: 'registered', name, hash, main: true }),
+    this.#uncaught,
+  );
+  readonly #userWorlds = new UserWorlds(
+    ({ name, hash }) => this.#post({ type: 'registered', name, hash, main: false }),
     this.#uncaught,
   );
   readonly #mark = new Mark();
@@ -57,6 +63,7 @@ class Resident {
       this.leave();
       this.#adapters.retireAll();
       this.#mainWorld.retireAll();
+      this.#userWorlds.retireAll();
       Reflect.deleteProperty(globalThis, 'tabrelayBridge');
     },
   });
@@ -87,7 +94,9 @@ class Resident {
     if (order.main !== true) {
       const isolated = this.#adapters.get(order.plugin, order.hash);
       const tool = isolated?.tool(order.tool);
-      return isolated && tool && ((observer) => startRun(order, isolated, tool, observer));
+      if (isolated && tool) return (observer) => startRun(order, isolated, tool, observer);
+      const elsewhere = this.#userWorlds.get(order.plugin, order.hash);
+      return elsewhere && ((observer) => elsewhere.start(order, observer));
     }
     const adapter = this.#mainWorld.get(order.plugin);
     return adapter?.hash === order.hash ? (observer) => adapter.start(order, observer) : undefined;
@@ -102,6 +111,7 @@ class Resident {
 
   #sayHello(): void {
     const plugins = this.#adapters.list().map((one) => ({ ...one, main: false }));
+    for (const { name, hash } of this.#userWorlds.live()) plugins.push({ name, hash, main: false });
     for (const { name, hash } of this.#mainWorld.live()) plugins.push({ name, hash, main: true });
     const running = this.#calls.running();
     const about = { epoch: this.#epoch, url: location.href, late: this.#late, reached: this.#reached };
@@ -142,10 +152,14 @@ class Resident {
       case 'unload':
         this.#adapters.unload(message.plugin, message.hash);
         this.#mainWorld.unload(message.plugin, message.hash);
+        this.#userWorlds.unload(message.plugin, message.hash);
         return;
       case 'late':
-        this.#mainWorld.expectLate(message.plugin);
-        this.#tail.expectLate();
+        if (message.event !== undefined) this.#userWorlds.expect(message.plugin, message.event);
+        else {
+          this.#mainWorld.expectLate(message.plugin);
+          this.#tail.expectLate();
+        }
         this.#post({ type: 'lateReady', id: message.plugin });
         return;
     }

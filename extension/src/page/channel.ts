@@ -23,7 +23,7 @@ export const bridgeEvent = 'tabrelay:bridge';
  * Gives port to the bridge, which cancels the event when it takes it; at once, or when a bridge that starts later
  * says that it is there.
  */
-export function handOver(port: MessagePort, event: typeof adapterEvent | typeof consoleEvent): void {
+export function handOver(port: MessagePort, event: string): void {
   const init: MessageEventInit & { __proto__: null } = { __proto__: null, ports: [port], cancelable: true };
   const give = () => dispatch(document, new MessageEventCtor(event, init));
   if (give()) listen(document, bridgeEvent, give, { once: true });

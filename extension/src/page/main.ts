@@ -1,105 +1,14 @@
 // What every main-world adapter file begins with. Registered for document_start, so all of this, the capture of
 // built-ins included, runs before any script of the page.
 
-import { isRecord, isText } from '../shared/guards.ts';
-import type { CallOrder } from '../shared/order.ts';
-import {
-  eventData,
-  listen,
-  MapCtor,
-  MessageChannelCtor,
-  mapDelete,
-  mapGet,
-  mapSet,
-  portPost,
-  portStart,
-} from '../shared/primordials.ts';
-import { adapterEvent, type FromAdapter, handOver, readToAdapter } from './channel.ts';
-import { readAdapter } from './definition.ts';
-import { liveIn } from './hooks.ts';
-import { openNetwork } from './network.ts';
-import { openOutside } from './outside.ts';
-import type { Observer } from './reporting.ts';
-import { type Run, startRun } from './runtime.ts';
-import { takePreScript } from './scope.ts';
-import { UncaughtErrors } from './uncaught.ts';
+import { adapterEvent } from './channel.ts';
+import { startAdapter } from './start.ts';
 
 declare const tabrelayRuntime: { start?: typeof start };
 
 /** Connects one plugin's adapter to the bridge of this document. Called by the composed adapter file. */
 function start(about: unknown, definition: unknown, enter?: unknown): void {
-  if (!isRecord(about) || !isText(about.name) || !isText(about.hash)) return;
-  const channel = new MessageChannelCtor();
-  const port = channel.port1;
-  const post = (message: FromAdapter) => portPost(port, message);
-  const outside = openOutside(
-    (request) => post({ type: 'fetch', request }),
-    (number) => post({ type: 'unfetch', number }),
-  );
-  const preScript = takePreScript(about.name, about.hash);
-  const lent = { preScript, network: openNetwork(outside.fetch) };
-  const uncaught = new UncaughtErrors((error) => post({ type: 'uncaught', error }), true);
-  const adapter = readAdapter(definition, enter, lent, uncaught);
-  if (adapter === undefined) return;
-  const runs = new MapCtor<string, Run>();
-
-  const observe = (id: string): Observer => ({
-    waiting: () => post({ type: 'waiting', id }),
-    started: () => post({ type: 'started', id }),
-    progress: (step) => post({ type: 'progress', id, step }),
-    log: (line) => post({ type: 'log', id, line }),
-    ended: (ending) => {
-      mapDelete(runs, id);
-      post({ type: 'ended', id, ending });
-    },
-    late: (ending) => post({ type: 'late', id, ending }),
-  });
-
-  const run = (order: CallOrder) => {
-    const tool = adapter.tool(order.tool);
-    const observer = observe(order.id);
-    if (tool === undefined) {
-      const message = `The adapter in this page has no tool ${order.tool}`;
-      const refusal = { code: 'ADAPTER_NOT_READY', message, outcome: 'not_executed' } as const;
-      observer.ended({ status: 'refused', started: false, refusal });
-      return;
-    }
-    let ended = false;
-    const started = startRun(order, adapter, tool, {
-      ...observer,
-      ended: (ending) => {
-        ended = true;
-        observer.ended(ending);
-      },
-    });
-    if (!ended) mapSet(runs, order.id, started);
-  };
-
-  listen(port, 'message', (event) => {
-    const message = readToAdapter(eventData(event));
-    if (message === undefined) return;
-    switch (message.type) {
-      case 'run':
-        return run(message.order);
-      case 'abort':
-        return mapGet(runs, message.id)?.abort(message.reason);
-      case 'sign':
-        return mapGet(runs, message.id)?.progressFromConsole(message.message);
-      case 'fetched':
-        return outside.hear(message.answer);
-      case 'unload':
-        return leave();
-    }
-  });
-  if (about.developed === true) uncaught.loaded();
-  const leaveDocument = liveIn(adapter.hooks, (hook, thrown) => uncaught.hookThrew(hook, thrown));
-  const leave = () => {
-    leaveDocument();
-    uncaught.stop();
-  };
-  portStart(port);
-  post({ type: 'ready', name: about.name, hash: about.hash });
-  handOver(channel.port2, adapterEvent);
+  startAdapter({ about, definition, enter }, { event: adapterEvent, shared: true });
 }
 
 // The bundle's variable, declared in front of it. An export would go through a loop over an object's fields, which

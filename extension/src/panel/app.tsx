@@ -20,6 +20,7 @@ import { ReviewPage } from './review.tsx';
 import { Rules } from './rules.tsx';
 import { Settings } from './settings.tsx';
 import { Tabs } from './tabs.tsx';
+import { UserScriptsOffer } from './user-scripts.tsx';
 
 /** The pages behind tabs, in their order. Those of capabilities stand before the log. */
 const pages: readonly { id: string; title: string; useListed?(): boolean }[] = [
@@ -173,6 +174,7 @@ export function App() {
         <Questions />
         {inPanel.map(({ Asking }) => Asking && <Asking key={Asking.name} />)}
         <NotificationOffer />
+        <UserScriptsOffer />
         <TabBar page={place.page} reviews={reviews} onGo={go} />
         {settings ? (
           <section id="page" aria-labelledby="open-settings">

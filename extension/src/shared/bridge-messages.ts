@@ -93,7 +93,7 @@ export const isToBridge = either(
   }),
   shape({ type: exactly('ack'), ids: listOf(isText) }),
   shape({ type: exactly('cancel', 'query', 'go'), id: isText }),
-  shape({ type: exactly('late'), plugin: isText }),
+  shape({ type: exactly('late'), plugin: isText, event: optional(isText) }), // event: that brings its port
   shape({ type: exactly('unload'), plugin: isText, hash: isText }),
   shape({ type: exactly('epoch'), epoch: isText, reached: isFlag }),
   shape({ type: exactly('console'), id: isText, holdMs: isNumber }),

@@ -18,6 +18,7 @@ import { Recovery } from './calls/recover.ts';
 import { type Parts as ConductorParts, ToolRunner } from './calls/tool-runner.ts';
 import { Capabilities } from './core/capability.ts';
 import { commandsOf, type Reply, runCommand } from './core/commands.ts';
+import { addedCode } from './documents/added.ts';
 import { Bridges } from './documents/bridges.ts';
 import { Injector } from './documents/inject.ts';
 import { install } from './documents/installing.ts';
@@ -88,8 +89,10 @@ const pairer = new Pairer({
 // The tabs, and the documents in them.
 const tabs = new Tabs();
 const bridges = new Bridges(records, reach);
-const injector = new Injector(bridges);
-const plugins = new Plugins((message) => send({ type: 'notice', level: 'error', message }));
+const problem = (message: string) => send({ type: 'notice', level: 'error', message });
+const added = addedCode({ ask: (method, path) => requests.ask(method, path), problem });
+const injector = new Injector(bridges, added);
+const plugins = new Plugins(problem, added);
 const documents = new Documents({ bridges, injector, references });
 const blockedReason = (tabId: number) => whyBlocked(tabId, bridges, tabs);
 
@@ -298,7 +301,7 @@ function replyText(id: string, reply: Reply): string {
 }
 
 function installPlugins(list: FrameOf<'plugins'>['plugins']): Promise<void> {
-  return install(list, { tabs, bridges, injector, plugins });
+  return install(list, { tabs, bridges, injector, plugins, added });
 }
 
 async function greet(welcome: FrameOf<'welcome'>): Promise<void> {

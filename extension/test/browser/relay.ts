@@ -29,6 +29,7 @@ export class TestRelay {
   code = ''; // a one-time string that is good now
   sendWrongProof = false;
   plugins: readonly object[] = [];
+  readonly scripts = new Map<string, string>(); // by path, for an extension that asks for the code of plugins
   connections = 0;
   socket: WebSocket | undefined;
   readonly #server: Server;
@@ -116,10 +117,18 @@ export class TestRelay {
         const bundle = this.bundle || JSON.parse(hello).bundle;
         this.send({ type: 'welcome', bundle, pingMs: 20_000, limits, gapMs: 5000 });
         this.send({ type: 'plugins', plugins: this.plugins });
-      } else if (frame.type === 'ping') socket.send('{"type":"pong"}');
+      } else if (frame.type === 'request') this.#answer(frame);
+      else if (frame.type === 'ping') socket.send('{"type":"pong"}');
       else if (frame.type === 'outcome' && this.autoAck) this.send({ type: 'ack', ids: [frame.id] });
       this.#note({ frame, payload: end < 0 ? '' : text.slice(end + 1) });
     });
+  }
+
+  #answer({ id, path }: Frame): void {
+    const code = this.scripts.get(String(path));
+    const missing = { error: { code: 'RESOURCE_NOT_FOUND', message: 'There is none' } };
+    const status = code === undefined ? 404 : 200;
+    this.send({ type: 'response', id, status }, JSON.stringify(code === undefined ? missing : { code }));
   }
 
   #note(got: { frame: Frame; payload: string }): void {

@@ -1,4 +1,5 @@
 // A real Chromium with the built extension, a test relay and a small site. One stage per test file.
+import { execFileSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
@@ -44,13 +45,25 @@ export interface Call {
 }
 
 function writeAdapters(folder: string): void {
-  mkdirSync(join(folder, 'adapters'));
+  mkdirSync(join(folder, 'adapters'), { recursive: true });
   const tools = readFileSync(join(here, 'adapter.js'), 'utf8');
   const runtime = readFileSync(join(folder, 'page-main.js'), 'utf8');
   const isolated = `(()=>{${tools};globalThis.tabrelayBridge.register({name:'iso',hash:'${hash}'},tabrelayPlugin.default)})();`;
   const main = `(()=>{${runtime};${tools};tabrelayRuntime.start({name:'main',hash:'${hash}'},tabrelayPlugin.default)})();`;
   writeFileSync(join(folder, 'adapters/iso.js'), isolated);
   writeFileSync(join(folder, 'adapters/main.js'), main);
+}
+
+// As make extension-store does, with the id that the relay knows.
+function buildStore(folder: string): void {
+  const extension = join(here, '../..');
+  execFileSync('go', ['run', './bundle', '-store', folder], { cwd: extension });
+  const pack = ['run', './packaging/store', '-folder', folder, `${folder}.zip`];
+  execFileSync('go', pack, { cwd: join(extension, '..') });
+  rmSync(`${folder}.zip`);
+  const { key } = JSON.parse(readFileSync(join(extension, 'manifest.json'), 'utf8'));
+  const file = join(folder, 'manifest.json');
+  writeFileSync(file, JSON.stringify({ ...JSON.parse(readFileSync(file, 'utf8')), key }));
 }
 
 // Chrome asks the person for an optional permission in a window of its own, which no test can answer.
@@ -90,6 +103,7 @@ export interface Props {
   permissions?: string[]; // optional ones that the person has given
   protocol?: number; // that the relay speaks
   packed?: boolean; // the extension has no pairing.json
+  store?: boolean; // it is the edition for stores
 }
 
 export async function setStage(site: Site = plainPage, props: Props = {}): Promise<Stage> {
@@ -111,7 +125,8 @@ export async function setStage(site: Site = plainPage, props: Props = {}): Promi
   await relay.listen();
   relay.plugins = pluginList(origin);
   const folder = mkdtempSync(join(tmpdir(), 'tabrelay-extension-'));
-  cpSync(dist, folder, { recursive: true });
+  if (props.store) buildStore(folder);
+  else cpSync(dist, folder, { recursive: true });
   writeAdapters(folder);
   giveAway(folder, props.permissions ?? []);
   if (!props.packed) writeFileSync(join(folder, 'pairing.json'), relay.pairing);
@@ -128,7 +143,8 @@ export async function setStage(site: Site = plainPage, props: Props = {}): Promi
   const worker = async () => browser.serviceWorkers()[0] ?? (await browser.waitForEvent('serviceworker'));
   const registered = async (plugins: readonly Plugin[]) => {
     const matches = Array.from(new Set(plugins.flatMap((plugin) => plugin.matches))).sort();
-    const names = plugins.filter(({ world }) => world === 'main').map(({ name }) => `plugin:${name}`);
+    const files = plugins.filter(({ world }) => world === 'main' && !props.store);
+    const names = files.map(({ name }) => `plugin:${name}`);
     const wanted = JSON.stringify([matches, names]);
     const scripts = async () =>
       (await worker()).evaluate(() => chrome.scripting.getRegisteredContentScripts());

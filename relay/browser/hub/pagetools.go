@@ -40,7 +40,7 @@ func (h *Hub) FollowPageTools(profileID string, tabs []int) {
 		return
 	}
 	b.peek(func(s *calls) {
-		if s.conn != nil && s.conn.hello.Bundle == h.cfg.BundleHash { // an older one would not take the frame
+		if s.conn != nil && h.current(&s.conn.hello) { // an older one would not take the frame
 			s.conn.queue.put(frame, false) // nobody waits for the reply
 		}
 	})

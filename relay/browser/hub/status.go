@@ -69,7 +69,7 @@ func (h *Hub) Browsers() []Browser {
 		}
 		entry := Browser{
 			ProfileID: b.id, Label: b.label(), Extension: hello.Extension, Bundle: hello.Bundle,
-			UpToDate: hello.Bundle == h.cfg.BundleHash, Chrome: hello.Chrome,
+			UpToDate: h.current(hello), Chrome: hello.Chrome,
 		}
 		b.peek(func(s *calls) {
 			entry.Calls = len(s.open)
@@ -91,6 +91,11 @@ func (h *Hub) Browsers() []Browser {
 		list = append(list, entry)
 	}
 	return list
+}
+
+// current reports whether an extension is built of the same sources as this relay.
+func (h *Hub) current(hello *wire.Hello) bool {
+	return hello.Bundle == h.cfg.BundleHash || hello.Bundle == h.cfg.StoreHash && hello.Bundle != ""
 }
 
 // Tabs lists the open tabs of the connected browsers.

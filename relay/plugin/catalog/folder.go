@@ -118,6 +118,16 @@ func (f *extensionFolder) putAdapters(files map[string][]byte) error {
 	return nil
 }
 
+// adapter reads the file of a plugin that is offered, or was since the relay started.
+func (f *extensionFolder) adapter(name string) ([]byte, error) {
+	root, err := os.OpenRoot(filepath.Join(f.dir, adaptersDir))
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close() // only read from
+	return root.ReadFile(name)
+}
+
 // pruneAdapters removes the files of plugins that are not offered.
 func (f *extensionFolder) pruneAdapters(files map[string][]byte) error {
 	return f.prune(func(name string) bool {
@@ -170,23 +180,48 @@ func (f *extensionFolder) prune(keep func(name string) bool) error {
 func (f *extensionFolder) adapters(s *registry.Snapshot, developed func(*plugin.Plugin) bool) (files map[string][]byte,
 	list []wire.Plugin) {
 	files, list = make(map[string][]byte, len(s.Sites)), make([]wire.Plugin, 0, len(s.Sites))
-	runtime := f.runtime()
+	runtime := runtimeIn(f.bundle)
 	for _, site := range s.Sites {
-		p, composed := site.Plugin, compose(site, runtime, developed(site.Plugin))
+		p := site.Plugin
 		one := wire.Plugin{
 			Name: p.Manifest.Name, Hash: p.Hash, World: string(p.Manifest.World), Matches: site.Matches,
-			Excludes: site.Excludes,
-			File:     fileName(p.Manifest.Name, composed), Frames: frames(p),
+			Excludes: site.Excludes, Frames: frames(p),
 		}
-		files[one.File] = composed
-		if p.PreScript != nil {
-			before := build.ComposePreScript(*p)
-			one.PreScript = fileName(p.Manifest.Name+"-pre", before)
-			files[one.PreScript] = before
-		}
+		one.File, one.PreScript = put(files, *p, compose(site, runtime, developed(p)))
 		list = append(list, one)
 	}
 	return files, list
+}
+
+// put adds what is injected for a plugin, and names the files.
+func put(files map[string][]byte, p plugin.Plugin, composed []byte) (file, preScript string) {
+	file = fileName(p.Manifest.Name, composed)
+	files[file] = composed
+	if p.PreScript != nil {
+		before := build.ComposePreScript(p)
+		preScript = fileName(p.Manifest.Name+"-pre", before)
+		files[preScript] = before
+	}
+	return file, preScript
+}
+
+// Packaged are the files of an extension that brings these plugins itself, among them the list adapters.json, by which
+// it knows them. bundle is the extension without them.
+func Packaged(bundle fs.FS, plugins []plugin.Plugin) (map[string][]byte, error) {
+	type entry struct {
+		Hash      string `json:"hash"`
+		File      string `json:"file"`
+		PreScript string `json:"preScript,omitempty"`
+	}
+	files, list := map[string][]byte{}, map[string]entry{}
+	for _, p := range plugins {
+		one := entry{Hash: p.Hash}
+		one.File, one.PreScript = put(files, p, build.Compose(p, runtimeIn(bundle), false))
+		list[p.Manifest.Name] = one
+	}
+	text, err := json.MarshalIndent(list, "", "  ")
+	files["adapters.json"] = append(text, '\n')
+	return files, err
 }
 
 // compose makes the file that is injected for a plugin, with the match patterns of the pages that a person added.
@@ -196,12 +231,12 @@ func compose(site *registry.Site, runtime []byte, developed bool) []byte {
 	return build.Compose(p, runtime, developed)
 }
 
-// runtime is the extension's part of a main-world adapter.
-func (f *extensionFolder) runtime() []byte {
-	if f.bundle == nil {
+// runtimeIn is the extension's part of a main-world adapter.
+func runtimeIn(bundle fs.FS) []byte {
+	if bundle == nil {
 		return nil
 	}
-	code, err := fs.ReadFile(f.bundle, "page-main.js")
+	code, err := fs.ReadFile(bundle, "page-main.js")
 	if err != nil {
 		return nil // the build of the extension fails when it is missing
 	}

@@ -159,6 +159,7 @@ func (a *API) routes() []Route {
 		{"POST /api/v1/addition", Panel, Answers(a.addPlugin)},
 		{"DELETE /api/v1/addition", Panel, Answers(a.stopAddition)},
 		{"GET /api/v1/offers", Panel, Answers(a.showOffers)},
+		{"GET /api/v1/extension/adapters/{file}", Panel, Answers(a.showAdapter)},
 		{"DELETE /api/v1/plugins/{plugin}", Person, Answers(a.removePlugin)},
 		{"GET /api/v1/plugins/{plugin}/settings", Person, Answers(a.showSettings)},
 		{"PUT /api/v1/plugins/{plugin}/settings", Person, Answers(a.setSettings)},

@@ -32,6 +32,20 @@ func (a *API) showPlugins(_ http.ResponseWriter, req *http.Request) (any, *Refus
 	return PluginsView{a.Catalog.List(AtProfile(Sender(req.Context())))}, nil
 }
 
+// AdapterView is the answer of GET /api/v1/extension/adapters/{file}.
+type AdapterView struct {
+	Code string `json:"code"`
+}
+
+// showAdapter hands the code of a plugin to an extension from a store, whose folder the relay does not write.
+func (a *API) showAdapter(_ http.ResponseWriter, req *http.Request) (any, *Refusal) {
+	code, failure := a.Catalog.Adapter(req.PathValue("file"))
+	if failure != nil {
+		return nil, NewRefusal(http.StatusNotFound, failure)
+	}
+	return AdapterView{string(code)}, nil
+}
+
 // removePlugin answers DELETE /api/v1/plugins/{plugin}. Whoever waits for a call of it is told why it ended.
 func (a *API) removePlugin(_ http.ResponseWriter, req *http.Request) (any, *Refusal) {
 	name := req.PathValue("plugin")

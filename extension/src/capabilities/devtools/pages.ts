@@ -1,11 +1,9 @@
 // The tools for developers: which document does its part, and what has to be put into the page before.
 
 import { isText } from '../../shared/guards.ts';
-import { hasDebugger } from '../../worker/calls/debugger.ts';
 import type { Documents } from '../../worker/calls/documents.ts';
 import { Ended, type ToolHandler, type ToolRun } from '../../worker/calls/tool-runner.ts';
 import type { Bridge } from '../../worker/documents/bridges.ts';
-import { evaluateAnyway } from './trusted.ts';
 
 const holdMs = 30 * 60_000; // that a console is captured without a call
 const mostDocuments = 1000; // that are remembered
@@ -88,19 +86,5 @@ export function readingConsole(pages: DevPages): ToolHandler {
     const answer = await read(run);
     if (run.args.frame === undefined) pages.follow(run.tabId, run.args.action !== 'stop');
     return answer;
-  };
-}
-
-/** Runs code as the page does; where the page forbids that, with the debugger, if there is one. */
-export function evaluating(pages: DevPages): ToolHandler {
-  const act = inDocument(pages, true);
-  return async (run) => {
-    try {
-      return await act(run);
-    } catch (why) {
-      const forbidden = why instanceof Ended && why.code === 'EVALUATION_FORBIDDEN';
-      if (!forbidden || !hasDebugger() || run.args.frame !== undefined) throw why;
-      return evaluateAnyway(run);
-    }
   };
 }

@@ -2,8 +2,9 @@
 import type { Attach } from '../../worker/core/capability.ts';
 import { cookies } from './cookies.ts';
 import { downloads } from './downloads.ts';
+import { evaluating } from './evaluating.ts';
 import { DevNetwork, watchingNetwork } from './network.ts';
-import { DevPages, evaluating, inDocument, readingConsole } from './pages.ts';
+import { DevPages, inDocument, readingConsole } from './pages.ts';
 import { emulating, printing } from './trusted.ts';
 
 export const devtools: Attach = ({ documents }) => {

@@ -60,11 +60,11 @@ export class Bridge {
 
   /**
    * Tells the bridge that an adapter (or, with no name, the console tap) is about to be injected late. Of a document
-   * that is gone nothing is waited for: the injection says so.
+   * that is gone nothing is waited for: the injection says so. event: that a user script brings its port with.
    */
-  async expectLate(plugin: string): Promise<void> {
+  async expectLate(plugin: string, event?: string): Promise<void> {
     if (this.gone) return;
-    this.send({ type: 'late', plugin });
+    this.send({ type: 'late', plugin, ...(event !== undefined && { event }) });
     await new Promise<void>((resolve) => this.#lateWaiters.push(resolve));
   }
 

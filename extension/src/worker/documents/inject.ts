@@ -2,6 +2,7 @@
 
 import type { PluginInfo } from '../../protocol/frames.generated.ts';
 import type { RefusalCode } from '../../shared/order.ts';
+import type { Added } from './added.ts';
 import type { Bridge, Bridges } from './bridges.ts';
 
 /** Why a call cannot reach its document. Nothing has run when this is thrown. */
@@ -20,7 +21,7 @@ const answerMs = 12_000;
 const againMs = 350; // right after a reload Chrome may still run a script in the old isolated world, in vain
 
 // Chrome's errors have messages but no codes.
-function refusalOf(why: unknown): Refused {
+export function refusalOf(why: unknown): Refused {
   const text = why instanceof Error ? why.message : String(why);
   if (/no tab with id|tab was closed/i.test(text)) return new Refused('TAB_CLOSED', 'The tab was closed');
   if (/error page/i.test(text))
@@ -56,14 +57,16 @@ async function withTimeout<T>(work: Promise<T>): Promise<T> {
 
 export class Injector {
   readonly #bridges: Bridges;
+  readonly #added: Added | undefined;
   /** How long injected code may take to report itself. */
   patienceMs = 1000;
   readonly #bridging = new Map<number, Promise<Bridge>>(); // by tab
   readonly #tapped = new WeakSet<Bridge>();
   readonly #adapting = new Map<string, Promise<void>>(); // by document, plugin and hash
 
-  constructor(bridges: Bridges) {
+  constructor(bridges: Bridges, added?: Added) {
     this.#bridges = bridges;
+    this.#added = added;
   }
 
   /** The bridge of a tab's top document, injected if the document is older than the extension. */
@@ -145,6 +148,15 @@ export class Injector {
   }
 
   async #injectAdapter(bridge: Bridge, plugin: PluginInfo): Promise<void> {
+    if (this.#added?.has(plugin)) await this.#added.run(bridge, plugin);
+    else await this.#injectFile(bridge, plugin);
+    const has = (one: Bridge) => one === bridge && one.has(plugin);
+    if ((await this.#bridges.when(has, this.patienceMs)) === undefined) {
+      throw new Refused('ADAPTER_NOT_READY', `The adapter of ${plugin.name} did not register in the page`);
+    }
+  }
+
+  async #injectFile(bridge: Bridge, plugin: PluginInfo): Promise<void> {
     const main = plugin.world === 'main';
     if (main) await bridge.expectLate(plugin.name);
     await inject({
@@ -153,9 +165,5 @@ export class Injector {
       world: main ? 'MAIN' : 'ISOLATED',
       injectImmediately: true,
     });
-    const has = (one: Bridge) => one === bridge && one.has(plugin);
-    if ((await this.#bridges.when(has, this.patienceMs)) === undefined) {
-      throw new Refused('ADAPTER_NOT_READY', `The adapter of ${plugin.name} did not register in the page`);
-    }
   }
 }

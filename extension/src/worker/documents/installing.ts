@@ -1,6 +1,7 @@
 import type { PluginInfo } from '../../protocol/frames.generated.ts';
 import { urlAllowed } from '../../shared/patterns.ts';
 import type { Tabs } from '../tabs/tabs.ts';
+import type { Added } from './added.ts';
 import type { Bridges } from './bridges.ts';
 import type { Injector } from './inject.ts';
 import { awaitedIn, type Plugins } from './plugins.ts';
@@ -10,13 +11,15 @@ interface Parts {
   bridges: Bridges;
   injector: Injector;
   plugins: Plugins;
+  added: Added | undefined;
 }
 
 /** Takes the relay's list of plugins, and has the documents follow it that are open. */
 export async function install(
-  list: readonly PluginInfo[],
-  { tabs, bridges, injector, plugins }: Parts,
+  told: readonly PluginInfo[],
+  { tabs, bridges, injector, plugins, added }: Parts,
 ): Promise<void> {
+  const list = (await added?.settle(told)) ?? told;
   const replaced = plugins.replace(list);
   for (const bridge of bridges.all()) plugins.unloadOutdatedIn(bridge);
   await replaced;

@@ -2,18 +2,13 @@
 // main-world adapter with its pre-script, all at document_start.
 
 import type { PluginInfo } from '../../protocol/frames.generated.ts';
+import type { Added } from './added.ts';
 import type { Bridge } from './bridges.ts';
+import { patternsForChrome } from './patterns.ts';
 
 type Script = chrome.scripting.RegisteredContentScript;
 
 const base = { persistAcrossSessions: true, runAt: 'document_start', matchOriginAsFallback: false } as const;
-
-/** Patterns as Chrome takes them: one for any scheme may not name a port, so it becomes two. */
-const forChrome = (patterns: readonly string[]): string[] =>
-  patterns.flatMap((pattern) => {
-    const [, rest] = /^\*(:\/\/[^/]+:\d+\/.*)$/.exec(pattern) ?? [];
-    return rest === undefined ? [pattern] : [`http${rest}`, `https${rest}`];
-  });
 
 /**
  * The pages in which a plugin is waited for. One for every site that does not need to be there early is put into a page
@@ -24,16 +19,24 @@ export function awaitedIn({ matches, world, preScript }: PluginInfo): string[] {
   return matches.filter((pattern) => !/^[^:]*:\/\/\*[:/]/.test(pattern));
 }
 
-/** The content scripts a list of plugins needs. The bridge is first, so that it is there when adapters come. */
-export function wantedScripts(plugins: readonly PluginInfo[]): Script[] {
-  const matches = Array.from(new Set(plugins.flatMap((plugin) => forChrome(awaitedIn(plugin))))).sort();
+/**
+ * The content scripts a list of plugins needs. The bridge is first, so that it is there when adapters come. inPackage:
+ * the code of a plugin is a file of the extension.
+ */
+export function wantedScripts(
+  plugins: readonly PluginInfo[],
+  inPackage: (plugin: PluginInfo) => boolean = () => true,
+): Script[] {
+  const matches = Array.from(
+    new Set(plugins.flatMap((plugin) => patternsForChrome(awaitedIn(plugin)))),
+  ).sort();
   if (matches.length === 0) return [];
   const allFrames = plugins.some((plugin) => plugin.frames === 'all');
   const scripts: Script[] = [
     { ...base, id: 'bridge', js: ['bridge.js'], matches, allFrames, world: 'ISOLATED' },
     { ...base, id: 'console', js: ['tap.js'], matches, allFrames, world: 'MAIN' },
   ];
-  for (const plugin of plugins) {
+  for (const plugin of plugins.filter(inPackage)) {
     const js = plugin.preScript === undefined ? [] : [plugin.preScript];
     if (plugin.world === 'main') js.push(plugin.file);
     if (js.length === 0) continue;
@@ -41,10 +44,10 @@ export function wantedScripts(plugins: readonly PluginInfo[]): Script[] {
       ...base,
       id: `plugin:${plugin.name}`,
       js,
-      matches: forChrome(plugin.matches),
+      matches: patternsForChrome(plugin.matches),
       allFrames: plugin.frames === 'all',
       world: 'MAIN',
-      ...(plugin.excludes.length > 0 && { excludeMatches: forChrome(plugin.excludes) }),
+      ...(plugin.excludes.length > 0 && { excludeMatches: patternsForChrome(plugin.excludes) }),
     });
   }
   return scripts;
@@ -71,12 +74,14 @@ export class Plugins {
   readonly #before = new Map<string, PluginInfo>();
   readonly #waiting = new Set<() => void>();
   readonly #problem: (message: string) => void;
+  readonly #added: Added | undefined;
   readonly #bundled = new Map<string, string>(); // hashes of the extension's own adapters, by name
   #listed = false; // by the relay, since this worker runs
   #work: Promise<void> = Promise.resolve();
 
-  constructor(problem: (message: string) => void) {
+  constructor(problem: (message: string) => void, added?: Added) {
     this.#problem = problem;
+    this.#added = added;
   }
 
   get(name: string): PluginInfo | undefined {
@@ -133,12 +138,17 @@ export class Plugins {
     for (const look of Array.from(this.#waiting)) look();
     this.#work = this.#work
       .then(() => this.#register(plugins))
+      .then(() => this.#added?.register(plugins))
       .catch((why: unknown) => this.#problem(String(why)));
     return this.#work;
   }
 
+  #wanted(plugins: readonly PluginInfo[]): Script[] {
+    return wantedScripts(plugins, (plugin) => !this.#added?.has(plugin));
+  }
+
   async #register(plugins: readonly PluginInfo[]): Promise<void> {
-    const wanted = wantedScripts(plugins);
+    const wanted = this.#wanted(plugins);
     const current = await chrome.scripting.getRegisteredContentScripts();
     if (fingerprint(current) === fingerprint(wanted)) return;
     if (current.length > 0) await chrome.scripting.unregisterContentScripts();
@@ -157,13 +167,13 @@ export class Plugins {
     for (const plugin of plugins) {
       try {
         await chrome.scripting.unregisterContentScripts();
-        await chrome.scripting.registerContentScripts(wantedScripts([...good, plugin]));
+        await chrome.scripting.registerContentScripts(this.#wanted([...good, plugin]));
         good.push(plugin);
       } catch (why) {
         this.#problem(`Plugin ${plugin.name} cannot be registered: ${String(why)}`);
       }
     }
     await chrome.scripting.unregisterContentScripts();
-    if (good.length > 0) await chrome.scripting.registerContentScripts(wantedScripts(good));
+    if (good.length > 0) await chrome.scripting.registerContentScripts(this.#wanted(good));
   }
 }
