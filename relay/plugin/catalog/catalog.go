@@ -175,8 +175,8 @@ func (c *Catalog) Pair(address, secret string) (err error) {
 // TrustedInput reports whether the extension may use Chrome's debugger.
 func (c *Catalog) TrustedInput() bool { return c.options.Config.TrustedInput }
 
-// Adapter is the file that is injected for a plugin, by its name in the extension's folder of adapters. An extension that
-// the relay does not write asks for it.
+// Adapter is the file that is injected for a plugin, by its name in the extension's folder of adapters. An extension
+// that the relay does not write asks for it.
 func (c *Catalog) Adapter(name string) ([]byte, *fault.Error) {
 	code, err := c.extension.adapter(name)
 	if err != nil {

@@ -163,8 +163,8 @@ var table = []Row{
 		"Extension and relay are too far apart.", "update the older one: press the reload arrow of tabrelay at " +
 			"chrome://extensions, or update the tabrelay program"},
 	{"extension-old", Warning, "A browser runs older files of the extension.",
-		"It loads the new ones when no call is open; one that was loaded from another folder never does, and one from a " +
-			"store is updated by the browser.",
+		"It loads the new ones when no call is open; one that was loaded from another folder never does, " +
+			"and one from a store is updated by the browser.",
 		"open chrome://extensions and press the reload arrow on the card of tabrelay"},
 	{"chrome-old", Problem, "A browser is too old.", "The extension needs Chrome 123 or newer.", "update the browser"},
 	{"profile-away", Warning, "A browser profile that was connected before is not now.",
