@@ -27,12 +27,12 @@ export async function storeEdition(relay: Pick<Relay, 'extension'>, closing: Clo
   const folder = path.join(await temporaryFolder('store', closing), 'extension');
   await cp(storeFolder ?? '', folder, { recursive: true });
   await cp(path.join(relay.extension, 'pairing.json'), path.join(folder, 'pairing.json'));
-  const { key } = z
-    .object({ key: z.string() })
-    .parse(JSON.parse(await readFile(path.join(relay.extension, 'manifest.json'), 'utf8')));
+  const own = await readFile(path.join(relay.extension, 'manifest.json'), 'utf8');
+  const { key, permissions } = Manifest.extend({ key: z.string() }).parse(JSON.parse(own));
   const file = path.join(folder, 'manifest.json');
   const manifest = Manifest.parse(JSON.parse(await readFile(file, 'utf8')));
-  const given = { ...manifest, key, permissions: [...manifest.permissions, 'userScripts'] };
+  const all = new Set([...manifest.permissions, ...permissions, 'userScripts']); // also what a test has given
+  const given = { ...manifest, key, permissions: [...all] };
   await writeFile(file, JSON.stringify(given));
   return folder;
 }

@@ -11,8 +11,10 @@ const limits = { parts: 100_000, characters: 8_000_000, depth: 40 };
 
 /** Code that gives what the code of an agent gave, or threw, as data; nothing at all where it cannot be read. */
 function told(made: string): string {
+  // Strict, so that `this` stays the very value: a text would become an object otherwise.
+  const described = `(() => {"use strict"; return ${String(describe)}})()`;
   return `(async () => {try {const value = await (${made}); return {
-    said: (${String(describe)}).call(value, ${JSON.stringify(limits)}), nothing: value === undefined};
+    said: ${described}.call(value, ${JSON.stringify(limits)}), nothing: value === undefined};
   } catch (thrown) {return {threw: String(thrown)}}})()`;
 }
 

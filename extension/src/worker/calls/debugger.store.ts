@@ -13,7 +13,7 @@ export const needsDebugger = (what: string): Ended =>
       'from the store.',
   });
 
-export async function letGo(): Promise<void> {}
+export async function detachLeftovers(): Promise<void> {}
 
 export async function debugging<T>(
   _run: Pick<ToolRun, 'tabId' | 'signal'>,
