@@ -9,14 +9,17 @@ import { describe } from './value.ts';
 
 const limits = { parts: 100_000, characters: 8_000_000, depth: 40 };
 
-/** Code that gives what the code of an agent gave, or threw, as data; nothing at all where it cannot be read. */
+/** Code that gives what the code of an agent gave, or threw, as data: always, if it can be read at all. */
 function told(made: string): string {
   // Strict, so that `this` stays the very value: a text would become an object otherwise.
   const described = `(() => {"use strict"; return ${String(describe)}})()`;
   return `(async () => {try {const value = await (${made}); return {
     said: ${described}.call(value, ${JSON.stringify(limits)}), nothing: value === undefined};
-  } catch (thrown) {return {threw: String(thrown)}}})()`;
+  } catch (thrown) {let threw = "It threw what cannot be read"; try {threw = \`\${thrown}\`} catch {} return {threw}}})()`;
 }
+
+/** Code that gives true where another can be read, and does not run that. */
+const readable = (body: string): string => `((_) => true)(async () => {${body}\n})`;
 
 export function evaluating(pages: DevPages): ToolHandler {
   return async (run) => {
@@ -33,32 +36,48 @@ export function evaluating(pages: DevPages): ToolHandler {
     run.begins();
     const code = isText(run.args.code) ? run.args.code : '';
     const bare = code.replace(/[;\s]+$/, '');
-    const expression = told(
-      `(async () => {const made = (${bare}\n); return typeof made === 'function' ? made() : made})()`,
-    );
     const target = { tabId: bridge.tabId, documentIds: [bridge.documentId] };
-    for (const text of [expression, told(`(async () => {${code}\n})()`)]) {
-      const answer = await execute(run, target, text);
-      if (isRecord(answer)) return readAnswer(answer);
-    }
-    throw Ended.as('VALIDATION_ERROR', 'The code cannot be read: it has a syntax error', {
-      category: 'validation',
+    const reads = async (body: string) => (await execute(target, readable(body))) === true;
+    let made: string;
+    if (await reads(`return (${bare}\n)`))
+      made = `(async () => {const made = (${bare}\n); return typeof made === 'function' ? made() : made})()`;
+    else if (await reads(code)) made = `(async () => {${code}\n})()`;
+    else
+      throw Ended.as('VALIDATION_ERROR', 'The code cannot be read: it has a syntax error', {
+        category: 'validation',
+      });
+    // From here on it may have run: once, and wholly or in part, where its end is not seen.
+    const answer = await Promise.race([aborted(run), execute(target, told(made))]).catch((why) => {
+      throw unseen('TAB_CHANGED', why);
     });
+    if (answer === cancelled) throw unseen('TIMEOUT', 'the call was over before it');
+    if (!isRecord(answer)) throw unseen('TAB_CHANGED', 'the page went away');
+    return readAnswer(answer);
   };
 }
 
-async function execute(
-  { signal }: ToolRun,
-  target: chrome.userScripts.InjectionTarget,
-  code: string,
-): Promise<unknown> {
-  const over = new Promise<never>((_, reject) =>
-    signal.addEventListener('abort', () => reject(Ended.before('CANCELLED', 'The call was cancelled'))),
-  );
-  const [found] = await Promise.race([
-    over,
-    chrome.userScripts.execute({ target, js: [{ code }], world: 'MAIN', injectImmediately: true }),
-  ]);
+const cancelled = Symbol('cancelled');
+
+const aborted = ({ signal }: ToolRun): Promise<typeof cancelled> =>
+  new Promise((resolve) => {
+    if (signal.aborted) resolve(cancelled);
+    else signal.addEventListener('abort', () => resolve(cancelled));
+  });
+
+const unseen = (code: 'TIMEOUT' | 'TAB_CHANGED', why: unknown): Ended =>
+  new Ended({
+    status: 'refused',
+    started: true,
+    refusal: { code, message: `The code was not seen to end: ${String(why)}`, outcome: 'unknown' },
+  });
+
+async function execute(target: chrome.userScripts.InjectionTarget, code: string): Promise<unknown> {
+  const [found] = await chrome.userScripts.execute({
+    target,
+    js: [{ code }],
+    world: 'MAIN',
+    injectImmediately: true,
+  });
   return found?.result;
 }
 
