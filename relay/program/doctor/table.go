@@ -164,7 +164,7 @@ var table = []Row{
 			"chrome://extensions, or update the tabrelay program"},
 	{"extension-old", Warning, "A browser runs older files of the extension.",
 		"It loads the new ones when no call is open; one that was loaded from another folder never does, " +
-			"and one from a store is updated by the browser.",
+			"and an extension installed from a store is updated by the browser.",
 		"open chrome://extensions and press the reload arrow on the card of tabrelay"},
 	{"chrome-old", Problem, "A browser is too old.", "The extension needs Chrome 123 or newer.", "update the browser"},
 	{"profile-away", Warning, "A browser profile that was connected before is not now.",
