@@ -99,7 +99,7 @@ function draw(drawn: ComponentChild) {
   };
   Object.assign(globalThis, { chrome: { runtime: { connect: () => port } } });
   const board = new Board();
-  board.line.open();
+  board.worker.open();
   const root = document.createElement('div');
   document.body.append(root);
   render(<BoardContext.Provider value={board}>{drawn}</BoardContext.Provider>, root);

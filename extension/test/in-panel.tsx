@@ -55,7 +55,7 @@ export function inPanel(content: ComponentChild, answers: Record<string, unknown
     },
   });
   const board = new Board();
-  board.line.open();
+  board.worker.open();
   hear(state);
   const root = document.createElement('div');
   document.body.append(root);

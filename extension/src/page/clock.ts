@@ -1,4 +1,4 @@
-// A call's deadline in the page. One timer at a time; progress only moves a number.
+// A call's deadline in the page. Progress does not restart the timer: it only stores the time, and the timer checks it.
 import type { CallOrder } from '../shared/order.ts';
 import { ceil, dropTimer, later, max, min, now, round } from '../shared/primordials.ts';
 

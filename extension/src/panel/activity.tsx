@@ -1,8 +1,8 @@
-// Who acts where at this moment: calls that run, wait or ask, of every profile.
+// The calls of all profiles that are running, queued, or waiting for an answer.
 import { inPanel } from '../capabilities/panel.ts';
 import { isRunning, isTabs, type RunningCall, type Tab } from './answers.generated.ts';
 import { useAct, useAnswer, useLink, useNow } from './hooks.ts';
-import { Empty, Failed, Loaded, Part } from './pieces.tsx';
+import { Empty, Failed, Loaded, Section } from './pieces.tsx';
 import { GoToTab, Place } from './place.tsx';
 import { saysAll, verbOf } from './verbs.ts';
 import { Avatar } from './who.tsx';
@@ -24,7 +24,7 @@ function Progress({ call }: { call: RunningCall }) {
   );
 }
 
-/** The question of a call is asked in the profile that has its tab, and nowhere else. */
+/** The state of a call. Its question is shown only in the profile that has its tab. */
 const stateOf = (call: RunningCall, here: boolean): string =>
   call.state === 'asking' && !here ? 'Waiting for an answer in its profile' : verbOf(call);
 
@@ -92,7 +92,7 @@ export function Activity() {
   const tabOf = (call: RunningCall) =>
     tabs.find(({ tabId, profileId }) => tabId === call.tabId && profileId === call.profileId);
   return (
-    <Part title="Acting now" count={running.value?.calls.length}>
+    <Section title="Acting now" count={running.value?.calls.length}>
       <Loaded answer={running} name="calls">
         {({ calls }) => (
           <>
@@ -117,6 +117,6 @@ export function Activity() {
           </>
         )}
       </Loaded>
-    </Part>
+    </Section>
   );
 }

@@ -1,9 +1,9 @@
-// The one live region: screen readers hear what happened, and nothing that merely ticks.
+// The panel's only live region: screen readers are told events, not countdowns.
 import { useEffect, useState } from 'preact/hooks';
 
 const listeners = new Set<(text: string) => void>();
 
-/** Has a sentence read out when whoever listens is ready for it. */
+/** Has screen readers read a sentence out when they are idle. */
 export function announce(text: string): void {
   for (const listener of listeners) listener(text);
 }

@@ -1,5 +1,4 @@
-// The panel as a whole: what is always in view, the questions, and pages behind tabs. The page that is open is in
-// the address, so that it is the same one after a reload.
+// The whole panel: header, questions, and pages with tabs. The open page is in the address, so that a reload keeps it.
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { inPanel } from '../capabilities/panel.ts';
 import { Activity } from './activity.tsx';
@@ -22,7 +21,7 @@ import { Settings } from './settings.tsx';
 import { Tabs } from './tabs.tsx';
 import { UserScriptsOffer } from './user-scripts.tsx';
 
-/** The pages behind tabs, in their order. Those of capabilities stand before the log. */
+/** The pages with tabs, in order. Those of capabilities come before the log. */
 const pages: readonly { id: string; title: string; useListed?(): boolean }[] = [
   { id: 'now', title: 'Now' },
   { id: 'plugins', title: 'Plugins' },
@@ -33,9 +32,9 @@ const pages: readonly { id: string; title: string; useListed?(): boolean }[] = [
 ];
 
 interface Place {
-  page: string; // settings, or the id of a page behind a tab
-  plugin: string; // that is looked at; empty for none
-  part: string; // of its pages: settings, else its review
+  page: string; // settings, or the id of a page with a tab
+  plugin: string; // whose settings or review is open; empty for none
+  part: string; // of that plugin: settings; else its review
 }
 
 function readPlace(): Place {
@@ -59,7 +58,7 @@ function usePlace(): [Place, Go] {
   return [place, go];
 }
 
-/** Which tab a key goes to: the index of the one that has focus, and how many there are. */
+/** The index of the tab that a key moves focus to, from the index of the focused one and the number of tabs. */
 const moves: Record<string, (index: number, count: number) => number> = {
   ArrowRight: (index) => index + 1,
   ArrowLeft: (index, count) => index - 1 + count,
@@ -67,7 +66,7 @@ const moves: Record<string, (index: number, count: number) => number> = {
   End: (_, count) => count - 1,
 };
 
-/** The pages that are listed; the open one always is. The list never changes, so neither do the hooks. */
+/** The pages whose tabs are shown; the open one always is. Pages are constant, so the order of hooks is, too. */
 const useListed = (open: string) =>
   pages.filter(({ id, useListed: useOne }) => {
     const listed = useOne?.() ?? true;
@@ -82,7 +81,7 @@ function TabBar({ page, reviews, onGo }: { page: string; reviews: number; onGo: 
     const move = moves[event.key];
     if (move === undefined) return;
     event.preventDefault();
-    // From the tab that has focus, because the page of the key before may not be open yet.
+    // Counts from the focused tab: the page of the last key press may not be open yet.
     const from = listed.findIndex(({ id }) => buttons.current.get(id) === event.target);
     const next = listed[move(from, listed.length) % listed.length]?.id ?? 'now';
     buttons.current.get(next)?.focus();
@@ -117,7 +116,7 @@ function TabBar({ page, reviews, onGo }: { page: string; reviews: number; onGo: 
   );
 }
 
-/** Back from a plugin. What had focus is gone; the tab of the page is where a person goes on. */
+/** Goes back from a plugin to its list, and focuses the tab of that page, since what had focus is gone. */
 function back(onGo: (page: string) => void): void {
   onGo('plugins');
   document.getElementById('tab-plugins')?.focus();

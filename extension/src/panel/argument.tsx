@@ -1,15 +1,16 @@
-// What a call is made with, in the relay's words: the same lines as in a terminal. Where it is long they hide some of
-// it, and all of it can be opened.
+// The arguments of a call as lines that the relay formats, for panel and terminal alike. Long arguments are cut; a
+// button fetches all of them.
 import { useContext, useState } from 'preact/hooks';
 import { isPart, type Line, type Question } from './answers.generated.ts';
 import { BoardContext } from './hooks.ts';
-import type { Problem } from './line.ts';
-import { Trouble } from './pieces.tsx';
+import { ProblemNotice } from './pieces.tsx';
 import { visible } from './words.ts';
+import type { Problem } from './workerport.ts';
 
-const deepest = 12; // further lines are indented no more, and say how deep they are
+const deepest = 12; // lines that are nested deeper are not indented further, but say their level
 
-// How far a line is indented for each level, and the rest of a long one: no value goes on where a name could stand.
+// Pixels of indentation for each level, and for the continuation of a wrapped line, so that a wrapped value cannot be
+// taken for a name.
 const step = 12;
 const hang = 18;
 
@@ -39,7 +40,7 @@ function Lines({ lines }: { lines: readonly Line[] }) {
   );
 }
 
-/** Puts parts together: one may end in the middle of a line. */
+/** Joins two parts; the first may end in the middle of a line. */
 function joined(lines: readonly Line[], more: readonly Line[]): readonly Line[] {
   const [first, ...rest] = more;
   const last = lines.at(-1);
@@ -49,13 +50,13 @@ function joined(lines: readonly Line[], more: readonly Line[]): readonly Line[] 
 
 interface Opened {
   lines: readonly Line[];
-  next: number; // where the next part begins; 0: this is all
+  next: number; // where the next part begins; 0: there is none
   secrets: boolean; // with the values of secret fields
 }
 
-/** Opens all arguments, part by part; with the values of secret fields from the beginning again. */
+/** Fetches the arguments part by part; starts over when the values of secret fields are asked for. */
 export function useOpened({ id, shown }: Question) {
-  const { line } = useContext(BoardContext);
+  const { worker } = useContext(BoardContext);
   const [opened, setOpened] = useState<Opened>();
   const [busy, setBusy] = useState(false);
   const [problem, setProblem] = useState<Problem>();
@@ -64,7 +65,7 @@ export function useOpened({ id, shown }: Question) {
     setBusy(true);
     const before = opened?.secrets === secrets ? opened : undefined;
     const query = `from=${before?.next ?? 0}${secrets ? '&secrets=true' : ''}`;
-    const reply = await line.request('GET', `approvals/${encodeURIComponent(id)}/arguments?${query}`);
+    const reply = await worker.request('GET', `approvals/${encodeURIComponent(id)}/arguments?${query}`);
     setBusy(false);
     setProblem(reply.ok ? undefined : reply.problem);
     if (!reply.ok || !isPart(reply.body)) return;
@@ -96,7 +97,7 @@ export function Arguments({
           <Lines lines={opened.lines} />
         </div>
       )}
-      {problem !== undefined && <Trouble problem={problem} />}
+      {problem !== undefined && <ProblemNotice problem={problem} />}
       {(more || secret) && (
         <p class="quiet hiding">
           {more && (

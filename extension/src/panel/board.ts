@@ -1,10 +1,10 @@
-// What the panel knows: the worker's state, and the answer of each path that somebody looks at. News of a topic makes
-// the answers below it stale; those that are looked at are asked for again, the others when somebody looks.
+// The panel's cache: the worker's state, and the relay's answer for each path. News of a topic makes its answers stale.
+// Those that are shown are fetched again at once, the others when they are shown next.
 
 import type { PanelState } from '../shared/panel-state.ts';
-import { Line, type Problem, type Reply } from './line.ts';
+import { type Problem, type Reply, WorkerPort } from './workerport.ts';
 
-/** What is known of a path's answer. A failed refresh keeps the value there was, unless that is gone. */
+/** The cached answer of a path. A failed refresh keeps the last value, except after 404. */
 export interface Known {
   value: unknown;
   problem: Problem | undefined;
@@ -19,20 +19,20 @@ interface Entry {
 }
 
 const unknown: Known = { value: undefined, problem: undefined, loaded: false };
-// What is wrong depends on all of these.
+// The topics whose news may change the answer of doctor.
 const examined = ['agents', 'clients', 'paused', 'plugins', 'reviews'];
 const topicOf = (path: string): string => /^[^/?]*/.exec(path)?.[0] ?? path;
 
 export class Board {
   state: PanelState | undefined;
-  /** The question that the person came for, until it was shown. */
+  /** The question whose notification the person clicked, until it was shown. */
   wanted: string | undefined;
-  readonly line: Line;
+  readonly worker: WorkerPort;
   readonly #entries = new Map<string, Entry>();
   readonly #stateListeners = new Set<() => void>();
 
   constructor() {
-    this.line = new Line({
+    this.worker = new WorkerPort({
       state: (state) => this.#become(state),
       show: (question) => {
         this.wanted = question;
@@ -51,7 +51,7 @@ export class Board {
     return this.state?.link.phase === 'connected';
   }
 
-  /** Calls listener whenever the worker's state changes; returns how to stop that. */
+  /** Calls listener whenever the worker's state changes; returns a function that stops it. */
   watchState(listener: () => void): () => void {
     this.#stateListeners.add(listener);
     return () => this.#stateListeners.delete(listener);
@@ -61,26 +61,26 @@ export class Board {
     return this.#entries.get(path)?.known ?? unknown;
   }
 
-  /** Keeps the answer of a path fresh while somebody watches it. */
+  /** Keeps the answer of a path fresh, and calls listener when it changes; returns a function that stops it. */
   watch(path: string, listener: () => void): () => void {
     const entry = this.#entry(path);
     entry.listeners.add(listener);
     this.#refresh(path, entry);
     return () => {
       entry.listeners.delete(listener);
-      // Lists with filters would pile up; what is looked at again is asked for again.
+      // Each combination of filters is a path of its own: these entries would pile up.
       if (entry.listeners.size === 0 && path.includes('?')) this.#entries.delete(path);
     };
   }
 
-  /** Asks for a path's answer again. */
+  /** Fetches the answer of a path again. */
   reload(path: string): void {
     this.#stale((one) => one === path);
   }
 
-  /** Does something at the relay, and asks again for what it may have changed. */
+  /** Sends a request that changes something, and refreshes the answers of its topic. */
   async act(method: 'PUT' | 'POST' | 'DELETE', path: string, body?: unknown): Promise<Reply> {
-    const reply = await this.line.request(method, path, body);
+    const reply = await this.worker.request(method, path, body);
     this.#stale((one) => topicOf(one) === topicOf(path));
     return reply;
   }
@@ -115,12 +115,12 @@ export class Board {
     if (!entry.stale || entry.asking || entry.listeners.size === 0 || !this.connected) return;
     entry.asking = true;
     entry.stale = false;
-    const reply = await this.line.request('GET', path);
+    const reply = await this.worker.request('GET', path);
     entry.asking = false;
     if (reply.ok) entry.known = { value: reply.body, problem: undefined, loaded: true };
-    // What is gone is not shown any more: the relay that had it may have ended.
+    // A value that is gone is not shown any more; it may have been that of a former relay.
     else if (reply.problem.status === 404) entry.known = { ...unknown, problem: reply.problem };
-    // Without a connection there is no answer; it is asked for again when there is one.
+    // It failed because the connection was lost: it is fetched again once there is one.
     else if (this.connected) entry.known = { ...entry.known, problem: reply.problem };
     else entry.stale = true;
     for (const listener of entry.listeners) listener();

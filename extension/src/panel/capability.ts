@@ -1,9 +1,8 @@
-// What can be attached to the panel. A capability brings it by one registration, in capabilities/panel.ts; nothing else
-// in the panel names it.
+// What a capability can add to the panel. Each is registered in capabilities/panel.ts; nothing else here names it.
 import type { FunctionComponent } from 'preact';
 import type { Tab } from './answers.generated.ts';
 
-/** A page behind a tab of its own. */
+/** A page with a tab of its own in the panel. */
 export interface Page {
   id: string; // in the panel's address
   title: string;
@@ -11,22 +10,22 @@ export interface Page {
   Page: FunctionComponent;
 }
 
-/** What acts now, besides calls. */
+/** The props of a component that shows what a capability is doing at the moment. */
 export interface ActingProps {
   tabs: readonly Tab[];
-  profile: string | undefined; // this one
+  profile: string | undefined; // the id of this profile
   now: number;
 }
 
-/** What a capability may bring. */
+/** The components of a capability, by where they are shown. */
 export interface Capability {
   page?: Page;
-  /** Stands below the questions, above every page: it wants something of the person. */
+  /** Below the questions, above every page: it needs an answer of the person. */
   Asking?: FunctionComponent;
-  /** Stands above the section of what acts now. */
+  /** Above the section “Acting now”. */
   AboveActing?: FunctionComponent;
-  /** Stands above the calls that run. */
+  /** In that section, above the running calls. */
   Acting?: FunctionComponent<ActingProps>;
-  /** Stands below the clients. */
+  /** Below the clients. */
   BelowClients?: FunctionComponent;
 }

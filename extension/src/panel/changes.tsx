@@ -1,13 +1,13 @@
-// What lets agents do more and waits for the person's word, and what the last start of the relay brought. As with
-// questions about calls, nothing here is allowed by a click or a key that was meant for something else.
+// Changes of the configuration or the rules that the person has to confirm, and those that took effect when the relay
+// started. As with questions about calls, a click or key that was meant for something else must not allow anything.
 import { useContext, useEffect, useRef, useState } from 'preact/hooks';
 import { announce } from './announcer.tsx';
 import { type Change, isApprovals } from './answers.generated.ts';
 import { BoardContext, useAnswer, useLink, useNow } from './hooks.ts';
-import type { Problem } from './line.ts';
-import { Badge, Trouble } from './pieces.tsx';
+import { Badge, ProblemNotice } from './pieces.tsx';
 import { isMode, modeNames } from './plugins.tsx';
 import { moment, span, visible, visibleLine } from './words.ts';
+import type { Problem } from './workerport.ts';
 
 const calmMs = 500;
 
@@ -16,7 +16,7 @@ type Answer = 'allow' | 'deny';
 interface Words {
   badge: string;
   allow: string;
-  deny: string | undefined; // undefined: there is nothing to turn down
+  deny: string | undefined; // undefined: it can only be acknowledged
 }
 
 const words: Record<Change['kind'], Words> = {
@@ -39,7 +39,7 @@ const origin = ({ kind, from, command, title }: Change): string => {
   return `${kind === 'asked' ? 'Asked' : 'Changed'} by ${visibleLine(from)}.${why}`;
 };
 
-// The relay's words for modes in those of the panel.
+// Replaces the relay's names of modes by the panel's.
 const said = (text: string): string =>
   text.replace(/^(off|ask|auto)(?= for |$)|(?<=^no rule \()(off|ask|auto)(?=\))/, (mode) =>
     isMode(mode) ? modeNames[mode] : mode,
@@ -47,7 +47,7 @@ const said = (text: string): string =>
 const saidInLines = (text: string): string =>
   text.replace(/(?<=: |→ )(off|ask|auto)(?= →|$)/gm, (mode) => (isMode(mode) ? modeNames[mode] : mode));
 
-/** No line is broken between its indent and a long word. */
+/** Replaces the spaces of an indent by no-break spaces, so that no line wraps between it and a long word. */
 const keepIndents = (text: string): string =>
   text.replace(/^ +/gm, (indent) => '\u00a0'.repeat(indent.length));
 
@@ -108,7 +108,7 @@ function Card({ of, now, quiet }: { of: Change; now: number; quiet: boolean }) {
           <a href="#rules">See and change your rules</a>
         </p>
       )}
-      {problem !== undefined && <Trouble problem={problem} />}
+      {problem !== undefined && <ProblemNotice problem={problem} />}
       <div class="answers">
         <div class="buttons">
           {words[kind].deny && of.aside !== true && (
@@ -136,7 +136,7 @@ function Card({ of, now, quiet }: { of: Change; now: number; quiet: boolean }) {
   );
 }
 
-/** The changes that wait; or, among the rules, those that the person has put aside. */
+/** The pending changes; with aside, those that the person has postponed, which are listed with the rules. */
 export function Changes({ aside = false }: { aside?: boolean }) {
   const connected = useLink()?.link.phase === 'connected';
   const now = useNow();
@@ -145,7 +145,8 @@ export function Changes({ aside = false }: { aside?: boolean }) {
   const shown = list.map(({ id, digest }) => `${id} ${digest}`).join(' ');
   const before = useRef('');
   const [calmWith, setCalmWith] = useState('');
-  // Only which changes there are matters here: what has just come is not to be hit by a click that was under way.
+  // Depends on which changes there are, not on their objects. Buttons stay disabled until the list has not changed for
+  // a moment, because a click may have been meant for what was there before.
   useEffect(() => {
     const fresh = list.find(({ id, digest }) => !before.current.includes(`${id} ${digest}`));
     if (fresh !== undefined) announce(`To confirm: ${headline(fresh)}`);

@@ -2,7 +2,7 @@
 import { inPanel } from '../capabilities/panel.ts';
 import { type Client, isClients } from './answers.generated.ts';
 import { useAct, useAnswer, useNow } from './hooks.ts';
-import { Badge, Empty, Failed, Loaded, Part, Sure } from './pieces.tsx';
+import { Badge, ConfirmButton, Empty, Failed, Loaded, Section } from './pieces.tsx';
 import { Scope } from './scope.tsx';
 import { ago, moment, visibleLine } from './words.ts';
 
@@ -27,7 +27,7 @@ function ClientRow({ client, now }: { client: Client; now: number }) {
           {client.from && client.from.length > 0 && ` · from ${client.from.map(visibleLine).join(', ')}`}
         </span>
         {client.registered !== false && (
-          <Sure
+          <ConfirmButton
             label="Revoke"
             name={`Revoke ${name}`}
             question={`Revoke the token of ${name}? It loses access at once, and its running calls are cancelled.`}
@@ -47,7 +47,7 @@ export function Clients() {
   const answer = useAnswer('clients', isClients);
   const now = useNow();
   return (
-    <Part title="Clients" count={answer.value?.clients.length}>
+    <Section title="Clients" count={answer.value?.clients.length}>
       <p class="quiet">
         Programs that may ask tabrelay for something, on this computer unless it says another machine. A token
         proves which of them it is; one without is called what it calls itself.
@@ -66,6 +66,6 @@ export function Clients() {
         }
       </Loaded>
       {inPanel.map(({ BelowClients }) => BelowClients && <BelowClients key={BelowClients.name} />)}
-    </Part>
+    </Section>
   );
 }

@@ -1,14 +1,13 @@
-// The audit log as a file: everything that the filters select, in parts that fit into one answer, and the check of
-// its chain.
+// Saves the audit log, as the filters select, to a file, fetching it page by page; and verifies its hash chain.
 import { useContext, useState } from 'preact/hooks';
 import { type Guarded, isText } from '../shared/guards.ts';
 import { isAudit, isVerified } from './answers.generated.ts';
 import { BoardContext } from './hooks.ts';
-import type { Line, Problem, Reply } from './line.ts';
-import { Trouble } from './pieces.tsx';
+import { ProblemNotice } from './pieces.tsx';
 import { plural } from './words.ts';
+import type { Problem, Reply, WorkerPort } from './workerport.ts';
 
-const partSize = 1000; // entries that the relay answers with at once
+const partSize = 1000; // the most entries of one answer of the relay
 
 type Format = 'csv' | 'jsonl';
 const types: Record<Format, string> = { csv: 'text/csv', jsonl: 'application/jsonl' };
@@ -18,24 +17,24 @@ function save(parts: readonly string[], format: Format): void {
   link.href = URL.createObjectURL(new Blob([...parts], { type: types[format] }));
   link.download = `tabrelay-audit.${format}`;
   link.click();
-  setTimeout(() => URL.revokeObjectURL(link.href), 60_000); // Chrome reads it after the click
+  setTimeout(() => URL.revokeObjectURL(link.href), 60_000); // Chrome reads the blob some time after the click
 }
 
-/** The part of an answer that belongs into the file: in CSV every answer has the heading. */
+/** The text of an answer for the file. In CSV every answer begins with the header row: only the first is kept. */
 function textOf({ body }: { body: unknown }, format: Format, first: boolean): string {
-  if (!isText(body)) return ''; // JSON Lines of nothing
+  if (!isText(body)) return ''; // JSON Lines without entries
   return format === 'csv' && !first ? body.slice(body.indexOf('\n') + 1) : body;
 }
 
-/** Reads everything that the filters select, the oldest first, up to the entry that is the newest now. */
+/** Reads all selected entries, the oldest first, up to the one that is the newest at the start. */
 async function readAll(
-  line: Line,
+  worker: WorkerPort,
   filters: URLSearchParams,
   format: Format,
   tell: (percent: number) => void,
 ): Promise<{ parts: string[] } | (Reply & { ok: false })> {
   const edge = async (more: Record<string, string>) =>
-    line.request('GET', `audit?${new URLSearchParams([...filters, ...Object.entries(more)])}`);
+    worker.request('GET', `audit?${new URLSearchParams([...filters, ...Object.entries(more)])}`);
   const oldest = await edge({ after: '0', limit: '1' });
   const newest = await edge({ limit: '1' });
   if (!oldest.ok) return oldest;
@@ -60,13 +59,13 @@ function verdictOf({ whole, rows, problems }: Guarded<typeof isVerified>): strin
 }
 
 export function Export({ filters }: { filters: URLSearchParams }) {
-  const { line } = useContext(BoardContext);
+  const { worker } = useContext(BoardContext);
   const [problem, setProblem] = useState<Problem | undefined>(undefined);
   const [said, say] = useState('Files have everything that the filters above select.');
   const [busy, setBusy] = useState(false);
   const take = async (format: Format) => {
     setBusy(true);
-    const log = await readAll(line, filters, format, (percent) => say(`Reading the log: ${percent} %`));
+    const log = await readAll(worker, filters, format, (percent) => say(`Reading the log: ${percent} %`));
     setBusy(false);
     setProblem('parts' in log ? undefined : log.problem);
     say('parts' in log ? 'The file is complete.' : 'Nothing was saved.');
@@ -74,7 +73,7 @@ export function Export({ filters }: { filters: URLSearchParams }) {
   };
   const verify = async () => {
     setBusy(true);
-    const reply = await line.request('GET', 'audit/verify');
+    const reply = await worker.request('GET', 'audit/verify');
     setBusy(false);
     setProblem(reply.ok ? undefined : reply.problem);
     say(reply.ok && isVerified(reply.body) ? verdictOf(reply.body) : 'The log was not checked.');
@@ -95,7 +94,7 @@ export function Export({ filters }: { filters: URLSearchParams }) {
       <p class="quiet" aria-live="polite">
         {said}
       </p>
-      {problem !== undefined && <Trouble problem={problem} />}
+      {problem !== undefined && <ProblemNotice problem={problem} />}
     </>
   );
 }

@@ -1,4 +1,4 @@
-// What is always in view: whether there is a connection, whose profile this is, and the button that stops everything.
+// The header: connection, name of the profile, and the button that stops all agents.
 import { useContext, useEffect, useRef } from 'preact/hooks';
 import type { PanelState } from '../shared/panel-state.ts';
 import { announce } from './announcer.tsx';
@@ -32,7 +32,7 @@ const commands: Partial<Record<Phase, string>> = {
   stopped: 'tabrelay doctor',
 };
 
-/** Stops everything. While agents are paused there is Resume in its place, below. */
+/** Pauses all agents. While they are paused, Resume is shown below instead. */
 function StopButton({ connected, act, onPress }: { connected: boolean; act: Act; onPress: () => void }) {
   return (
     <>
@@ -59,10 +59,7 @@ function StopButton({ connected, act, onPress }: { connected: boolean; act: Act;
   );
 }
 
-/**
- * Stop and Resume take turns: focus goes from the one that was pressed to the other. Nobody who pressed neither finds
- * Resume under their keys.
- */
+/** Moves focus from Stop to Resume or back, only if the person pressed one: agents may be paused from elsewhere. */
 function useTurns(paused: boolean): () => void {
   const pressed = useRef(false);
   const before = useRef(paused);
@@ -100,18 +97,18 @@ function SettingsButton({ open, onGo }: { open: boolean; onGo: () => void }) {
   );
 }
 
-/** The person has unpaired this browser, and can take that back. */
+/** Shown after the person has unpaired this browser, with a button to pair it again. */
 function Unpaired({ state: { paired, pairing } }: { state: PanelState }) {
   const board = useContext(BoardContext);
   const again = useRef<HTMLButtonElement>(null);
   useEffect(() => {
-    if (document.activeElement === document.body) again.current?.focus(); // where the button was that did it
+    if (document.activeElement === document.body) again.current?.focus(); // the button that unpaired it had focus, and is gone
   }, []);
   return (
     <div class="trouble connection">
       <p>You unpaired this browser. Agents can do nothing in it.</p>
       {paired.byItself ? (
-        <button type="button" ref={again} onClick={() => board.line.paired(true)}>
+        <button type="button" ref={again} onClick={() => board.worker.paired(true)}>
           Pair again
         </button>
       ) : (
@@ -121,7 +118,7 @@ function Unpaired({ state: { paired, pairing } }: { state: PanelState }) {
   );
 }
 
-/** The program is here, and the relay does not run. */
+/** Shown when tabrelay is installed and its relay does not run. */
 function Startable({ program }: { program: PanelState['program'] }) {
   const board = useContext(BoardContext);
   return (
@@ -131,7 +128,7 @@ function Startable({ program }: { program: PanelState['program'] }) {
         type="button"
         class="primary"
         disabled={program.phase === 'starting'}
-        onClick={() => board.line.start()}
+        onClick={() => board.worker.start()}
       >
         {program.phase === 'starting' ? 'Starting …' : 'Start tabrelay'}
       </button>
@@ -160,7 +157,7 @@ function Disconnected({ state }: { state: PanelState }) {
       {commands[phase] !== undefined && (
         <pre class="command">{absent ? 'npx tabrelay up' : commands[phase]}</pre>
       )}
-      <button type="button" onClick={() => board.line.retry()}>
+      <button type="button" onClick={() => board.worker.retry()}>
         Connect now
       </button>
       {phase === 'unpaired' && <Pairing pairing={pairing} />}
@@ -177,7 +174,7 @@ export function Header({ settings, onSettings }: { settings: boolean; onSettings
   const onPress = useTurns(paused);
   const told = useRef<Phase | undefined>(undefined);
   useEffect(() => {
-    // Dialling again and again is not news.
+    // Repeated attempts to connect are not announced.
     if (phase === 'connecting' || told.current === phase) return;
     told.current = phase;
     announce(phases[phase]);
@@ -202,7 +199,7 @@ export function Header({ settings, onSettings }: { settings: boolean; onSettings
   );
 }
 
-/** What stands in the way, and the next step. */
+/** What prevents agents from working, with the next step. */
 export function Notices() {
   const state = useLink();
   const paused = useAnswer('paused', isPaused).value?.paused;

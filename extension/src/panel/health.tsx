@@ -1,12 +1,11 @@
-// What the relay finds wrong with itself and around it: the same as `tabrelay doctor`. Where tabrelay can do the next step,
-// it is a button; else it is said.
+// The findings of `tabrelay doctor`. A next step that tabrelay can do itself is a button.
 import { announce } from './announcer.tsx';
 import { type Finding, isDiagnosis } from './answers.generated.ts';
 import { useAct, useAnswer } from './hooks.ts';
 import { Failed } from './pieces.tsx';
 import { sentence, visibleLine } from './words.ts';
 
-/** What the panel itself asks or says, with its buttons: elsewhere in it. */
+/** Findings that other parts of the panel show. */
 const elsewhere = new Set([
   'config-unconfirmed',
   'config-widened',
@@ -15,7 +14,7 @@ const elsewhere = new Set([
   'rules-narrowed',
 ]);
 
-/** Where in the panel the next step is. */
+/** The place in the panel where the next step of a finding is done. */
 const places: Record<string, { label: string; at: string }> = {
   'review-waits': { label: 'Go to the review', at: '#plugins' },
   'plugin-broken': { label: 'Show plugins', at: '#plugins' },

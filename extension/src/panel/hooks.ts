@@ -1,10 +1,10 @@
-// Preact's side of the board: components that look at a path are drawn again when its answer changes.
+// Hooks for the board: a component that uses the answer of a path renders again when it changes.
 import { createContext } from 'preact';
 import { useCallback, useContext, useEffect, useReducer, useState } from 'preact/hooks';
 import type { Guard } from '../shared/guards.ts';
 import type { PanelState } from '../shared/panel-state.ts';
 import { Board } from './board.ts';
-import type { Problem } from './line.ts';
+import type { Problem } from './workerport.ts';
 
 export const BoardContext = createContext(new Board());
 
@@ -13,19 +13,19 @@ const useRedraw = (): (() => void) => {
   return useCallback(() => redraw(undefined), []);
 };
 
-/** The worker's state; undefined until it has spoken. */
+/** The worker's state; undefined until its first message. */
 export function useLink(): PanelState | undefined {
   const board = useContext(BoardContext);
   const redraw = useRedraw();
   const drawn = board.state;
   useEffect(() => {
-    if (board.state !== drawn) redraw(); // it came between the drawing and now
+    if (board.state !== drawn) redraw(); // it changed after rendering, before this effect
     return board.watchState(redraw);
   }, [board, redraw]);
   return drawn;
 }
 
-/** What is known of a path's answer: value, why there is none, or neither while it is on its way. */
+/** The answer of a path: its value, the problem of the last attempt, or neither while it is fetched. */
 export interface Answer<T> {
   value: T | undefined;
   problem: Problem | undefined;
@@ -38,7 +38,7 @@ const misunderstood: Problem = {
   hint: 'They may be of different versions. Close and open the panel; if that does not help, run “tabrelay doctor”.',
 };
 
-/** Shows the answer of a path below /api/v1/ and keeps it fresh. */
+/** Returns the answer of a path below /api/v1/, kept fresh. */
 export function useAnswer<T>(path: string, guard: Guard<T>): Answer<T> {
   const board = useContext(BoardContext);
   const redraw = useRedraw();
@@ -54,11 +54,11 @@ export function useAnswer<T>(path: string, guard: Guard<T>): Answer<T> {
   return { value, problem, reload };
 }
 
-/** Something a person does at the relay. */
+/** The state of requests that change something at the relay. */
 export interface Act {
   busy: boolean;
   problem: Problem | undefined; // of the last time
-  /** Resolves with whether it was done. */
+  /** Resolves to whether the relay accepted it. */
   run(method: 'PUT' | 'POST' | 'DELETE', path: string, body?: unknown): Promise<boolean>;
 }
 
@@ -77,7 +77,7 @@ export function useAct(): Act {
   return { busy, problem, run };
 }
 
-/** The time now, drawn anew every second. */
+/** The current time; renders the component again every second. */
 export function useNow(): number {
   const [now, setNow] = useState(Date.now);
   useEffect(() => {

@@ -1,10 +1,7 @@
-// What of a question has been in view: nothing is allowed that nobody can have read.
+// Whether a question has been in view: what nobody can have read cannot be allowed.
 import { useEffect, useState } from 'preact/hooks';
 
-/**
- * Whether the end of what is asked has been in view, since it was as long as it is now: what stands there is read
- * before anything is allowed. undefined: that is being found out.
- */
+/** Whether end has been in view since the text before it last grew; undefined until the browser has reported it. */
 export function useReadToEnd(end: { current: HTMLElement | null }, shown: boolean): boolean | undefined {
   const [read, setRead] = useState<boolean>();
   useEffect(() => {
@@ -25,7 +22,7 @@ export function useReadToEnd(end: { current: HTMLElement | null }, shown: boolea
       const now = text.textContent?.length ?? 0;
       if (now > length) {
         setRead(undefined);
-        seen.unobserve(mark); // it tells anew whether that is in view
+        seen.unobserve(mark); // observing it again has the browser report it again
         seen.observe(mark);
       }
       length = now;
@@ -39,13 +36,13 @@ export function useReadToEnd(end: { current: HTMLElement | null }, shown: boolea
   return read;
 }
 
-/** Whether an element is in view as a whole. */
+/** Whether an element is in view, at least nine tenths of it. */
 export function useInView(element: { current: HTMLElement | null }): boolean {
   const [inView, setInView] = useState(true);
   useEffect(() => {
     if (element.current === null || typeof IntersectionObserver === 'undefined') return;
     const observer = new IntersectionObserver(
-      (entries) => setInView((entries.at(-1)?.intersectionRatio ?? 0) > 0.9), // the last is how it is now
+      (entries) => setInView((entries.at(-1)?.intersectionRatio ?? 0) > 0.9), // the last entry is the current state
       { threshold: [0.9, 1] },
     );
     observer.observe(element.current);

@@ -1,13 +1,13 @@
-// The audit log: every call and every decision, the newest first, with filters and a file to take away.
+// The audit log: every call and every decision, the newest first, with filters and export.
 import { useState } from 'preact/hooks';
 import { isAudit, type LogEntry } from './answers.generated.ts';
 import { Export } from './export.tsx';
 import { useAnswer, useNow } from './hooks.ts';
-import { Badge, Choice, Empty, Loaded, Part, type Tone } from './pieces.tsx';
+import { Badge, Choice, Empty, Loaded, Section, type Tone } from './pieces.tsx';
 import { actor, clock, duration, endingText, moment, visible, visibleLine } from './words.ts';
 
 const pageSize = 50;
-const most = 1000; // entries that the relay answers with at once
+const most = 1000; // the most entries of one answer of the relay
 
 const kinds = [
   ['', 'Everything'],
@@ -103,7 +103,7 @@ export function Log() {
   const answer = useAnswer(`audit?${query}`, isAudit);
   const now = useNow();
   return (
-    <Part title="Audit log">
+    <Section title="Audit log">
       <div class="filters">
         <Choice label="What" value={kind} options={kinds} onPick={setKind} />
         <Choice label="How it ended" value={outcome} options={outcomes} onPick={setOutcome} />
@@ -142,6 +142,6 @@ export function Log() {
           </>
         )}
       </Loaded>
-    </Part>
+    </Section>
   );
 }

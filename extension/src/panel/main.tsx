@@ -1,4 +1,4 @@
-// The side panel: who acts, where, and what a person can do about it.
+// The entry point of the side panel.
 import { render } from 'preact';
 import { App } from './app.tsx';
 import { Board } from './board.ts';
@@ -8,7 +8,7 @@ import { askSilently } from './permissions.ts';
 const root = document.getElementById('panel');
 if (root === null) throw new Error('panel.html has no #panel');
 const board = new Board();
-board.line.open();
+board.worker.open();
 root.addEventListener('click', () => void askSilently('offscreen'), { once: true });
 render(
   <BoardContext.Provider value={board}>

@@ -1,4 +1,4 @@
-// Permissions of Chrome that the person is asked for: shown until they give them or turn them down.
+// Offers of Chrome permissions, shown until the person grants or declines them.
 import { isApprovals } from './answers.generated.ts';
 import { useAnswer } from './hooks.ts';
 import { useOffer } from './permissions.ts';
@@ -23,7 +23,7 @@ export const Asked = ({ why, label, onTurn }: AskedProps) => (
   </section>
 );
 
-/** Offered with the first question: nobody sees the number on an icon in time. */
+/** Offered from the first question on: the badge of the icon alone is easily missed. */
 export function NotificationOffer() {
   const { value } = useAnswer('approvals', isApprovals);
   const asked = value !== undefined && value.approvals.length + value.missed.length > 0;

@@ -1,11 +1,11 @@
-// Pairing one more browser with the relay, and shutting out those that were paired before.
+// Pairs one more browser with the relay, and revokes all earlier pairings.
 import { useContext, useState } from 'preact/hooks';
 import { announce } from './announcer.tsx';
 import { isPairingString } from './answers.generated.ts';
 import { BoardContext, useAct, useNow } from './hooks.ts';
-import type { Problem } from './line.ts';
-import { Failed, Part, Sure, Trouble } from './pieces.tsx';
+import { ConfirmButton, Failed, ProblemNotice, Section } from './pieces.tsx';
 import { moment, span, visibleLine } from './words.ts';
+import type { Problem } from './workerport.ts';
 
 interface Made {
   text: string;
@@ -51,18 +51,18 @@ export function PairAnother() {
     if (await rotating.run('POST', 'pairing/rotate', {})) announce('The pairing secret was replaced.');
   };
   return (
-    <Part title="Pair another browser">
+    <Section title="Pair another browser">
       <p class="quiet">
         A browser that loaded the extension from tabrelay’s folder pairs by itself. For an extension installed
         from a store, make a pairing string here and paste it into the panel of that browser.
       </p>
       {made !== undefined && <Shown key={made.text} made={made} now={now} />}
-      {problem !== undefined && <Trouble problem={problem} />}
+      {problem !== undefined && <ProblemNotice problem={problem} />}
       <div class="whole">
         <button type="button" class="small" onClick={() => void make()}>
           Make a pairing string
         </button>
-        <Sure
+        <ConfirmButton
           label="Replace the secret"
           name="Replace the pairing secret"
           question={
@@ -75,6 +75,6 @@ export function PairAnother() {
         />
       </div>
       <Failed act={rotating} />
-    </Part>
+    </Section>
   );
 }

@@ -1,9 +1,9 @@
-// With which relay this browser is paired, and the way to end that.
+// The relay that this browser is paired with, and the button to unpair it.
 import { useContext } from 'preact/hooks';
 import type { PanelState } from '../shared/panel-state.ts';
 import { announce } from './announcer.tsx';
 import { BoardContext, useNow } from './hooks.ts';
-import { Part, Sure } from './pieces.tsx';
+import { ConfirmButton, Section } from './pieces.tsx';
 import { clock, visibleLine } from './words.ts';
 
 export function Paired({ state: { link, paired, profile } }: { state: PanelState }) {
@@ -17,11 +17,11 @@ export function Paired({ state: { link, paired, profile } }: { state: PanelState
     ['Paired since', paired.since === 0 ? 'not yet' : clock(paired.since, now)],
   ];
   const unpair = () => {
-    board.line.paired(false);
+    board.worker.paired(false);
     announce('This browser is unpaired.');
   };
   return (
-    <Part title="Pairing of this browser">
+    <Section title="Pairing of this browser">
       <dl class="defaults">
         {facts.map(([name, value]) => (
           <div key={name}>
@@ -30,7 +30,7 @@ export function Paired({ state: { link, paired, profile } }: { state: PanelState
           </div>
         ))}
       </dl>
-      <Sure
+      <ConfirmButton
         label="Unpair"
         name="Unpair this browser"
         question={
@@ -40,6 +40,6 @@ export function Paired({ state: { link, paired, profile } }: { state: PanelState
         yes="Unpair"
         onYes={unpair}
       />
-    </Part>
+    </Section>
   );
 }

@@ -1,4 +1,4 @@
-// Where a person pastes what the relay gave them, in an extension that was not loaded from the relay's own folder.
+// The field for the pairing text, in an extension that was not loaded from the relay's own folder.
 import { useContext, useState } from 'preact/hooks';
 import type { PanelState } from '../shared/panel-state.ts';
 import { BoardContext } from './hooks.ts';
@@ -9,7 +9,7 @@ export function Pairing({ pairing }: { pairing: PanelState['pairing'] }) {
   const [text, setText] = useState('');
   const send = (event: Event) => {
     event.preventDefault();
-    board.line.pair(text.trim());
+    board.worker.pair(text.trim());
     setText('');
   };
   return (

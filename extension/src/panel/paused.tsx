@@ -1,4 +1,4 @@
-// Agents are paused: what that means, and the one way on.
+// The notice that agents are paused, with Resume.
 import { announce } from './announcer.tsx';
 import { useAct } from './hooks.ts';
 import { Failed } from './pieces.tsx';

@@ -1,9 +1,9 @@
-// What Chrome lets a person give an extension later, and take away again.
+// Chrome's optional permissions: a person can grant them later, and revoke them.
 import { useEffect, useState } from 'preact/hooks';
 import { isText, listOf } from '../shared/guards.ts';
 import { neededKey } from '../shared/needed.ts';
 
-/** What is asked for once a call has needed it, and not before. */
+/** Permissions that are offered only after a call failed for want of them. */
 const asNeeded = ['cookies', 'downloads'] as const;
 type Needed = (typeof asNeeded)[number];
 export type Permission = 'notifications' | 'tabGroups' | 'offscreen' | Needed;
@@ -15,7 +15,7 @@ async function declined(): Promise<string[]> {
   return listOf(isText)(stored) ? stored : [];
 }
 
-/** Gives or takes a permission; giving one needs the person's click. Resolves with whether it is there now. */
+/** Grants or revokes a permission; granting needs the person's click. Resolves to whether it is granted now. */
 async function turn(permission: Permission, on: boolean): Promise<boolean> {
   const wanted = { permissions: [permission] };
   const changed = await (on ? chrome.permissions.request(wanted) : chrome.permissions.remove(wanted));
@@ -24,7 +24,7 @@ async function turn(permission: Permission, on: boolean): Promise<boolean> {
   return on && changed;
 }
 
-/** Asks for what Chrome gives without a question, but in a click only: see permissions.md. Not if it was turned off. */
+/** Requests a permission that Chrome grants without asking, during a click (see permissions.md); not one turned off. */
 export async function askSilently(permission: Permission): Promise<void> {
   if (!(await declined()).includes(permission))
     await chrome.permissions.request({ permissions: [permission] });
@@ -41,7 +41,7 @@ async function missing(): Promise<Needed[]> {
   return list;
 }
 
-/** What calls have needed and the person has neither given nor turned down. */
+/** The permissions that calls have needed and the person has neither granted nor declined. */
 export function useMissing(): [readonly Needed[], (permission: Needed, on: boolean) => void] {
   const [list, setList] = useState<readonly Needed[]>([]);
   const refresh = () => void missing().then(setList);
@@ -56,7 +56,7 @@ export function useMissing(): [readonly Needed[], (permission: Needed, on: boole
   return [list, (permission, on) => void turn(permission, on).then(refresh)];
 }
 
-/** Whether to offer notifications: since a question was seen, until they are turned on or down. */
+/** Whether to offer notifications: from the first question on, until they are granted or declined. */
 export function useOffer(asked: boolean): [boolean, (on: boolean) => void] {
   const [open, setOpen] = useState(false);
   useEffect(() => {
@@ -67,7 +67,7 @@ export function useOffer(asked: boolean): [boolean, (on: boolean) => void] {
   return [open, (on) => void turn('notifications', on).then(() => setOpen(false))];
 }
 
-/** Whether a permission is there, and how to change that. Undefined until that is known. */
+/** Whether a permission is granted, undefined until Chrome has said; and a function to change it. */
 export function usePermission(permission: Permission): [boolean | undefined, (on: boolean) => void] {
   const [there, setThere] = useState<boolean | undefined>();
   useEffect(() => {

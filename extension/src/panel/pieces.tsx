@@ -1,11 +1,11 @@
-// The small parts every section is made of.
+// Components that several sections use.
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { Act, Answer } from './hooks.ts';
-import type { Problem } from './line.ts';
+import type { Problem } from './workerport.ts';
 
 /** What went wrong, and what to do about it. */
-export function Trouble({ problem, again }: { problem: Problem; again?: (() => void) | undefined }) {
+export function ProblemNotice({ problem, again }: { problem: Problem; again?: (() => void) | undefined }) {
   return (
     <div class="trouble" role="alert">
       <p>{problem.message}.</p>
@@ -21,16 +21,16 @@ export function Trouble({ problem, again }: { problem: Problem; again?: (() => v
 
 const address = /((?:[a-z]+:\/\/)?[\w-]+(?:\.[\w-]+)+(?::\d+)?)/u;
 
-/** A sentence in which no address breaks at a hyphen: half of one can pass for another. */
+/** A sentence in which addresses do not wrap at a hyphen: a part of one could be taken for another address. */
 export const Sentence = ({ text }: { text: string }) => (
   <>{text.split(address).map((part, i) => (i % 2 === 1 ? <span class="address">{part}</span> : part))}</>
 );
 
-/** The problem of the last thing that was done here, if there was one. */
+/** The problem of the last request of an act, if there was one. */
 export const Failed = ({ act }: { act: Act }) =>
-  act.problem === undefined ? null : <Trouble problem={act.problem} />;
+  act.problem === undefined ? null : <ProblemNotice problem={act.problem} />;
 
-/** A list of the relay in each of its states: on its way, failed, and there. */
+/** Shows an answer of the relay, its problem, or that it is loading. */
 export function Loaded<T>({
   answer,
   name,
@@ -43,7 +43,7 @@ export function Loaded<T>({
   const { value, problem, reload } = answer;
   return (
     <>
-      {problem !== undefined && <Trouble problem={problem} again={reload} />}
+      {problem !== undefined && <ProblemNotice problem={problem} again={reload} />}
       {value !== undefined && children(value)}
       {value === undefined && problem === undefined && (
         <p class="quiet loading" aria-busy="true">
@@ -63,7 +63,7 @@ export const Badge = ({ tone, children }: { tone: Tone; children: ComponentChild
 );
 
 /** A section with a heading. */
-export function Part({
+export function Section({
   title,
   count,
   children,
@@ -84,7 +84,7 @@ export function Part({
   );
 }
 
-/** A choice of one of a few. Its label is seen in a form, and only heard where the choices say enough. */
+/** A choice of one of a few. In a form its label is visible; elsewhere only screen readers get it. */
 export function Choice({
   label,
   shown,
@@ -116,8 +116,8 @@ export function Choice({
   );
 }
 
-/** A button that asks once more before it does something that cannot be undone. */
-export function Sure({
+/** A button that asks for confirmation. */
+export function ConfirmButton({
   label,
   name,
   question,
@@ -126,7 +126,7 @@ export function Sure({
   onYes,
 }: {
   label: string;
-  name: string; // for who does not see what the button belongs to
+  name: string; // what the button belongs to, for screen readers
   question: string;
   yes: string;
   disabled?: boolean;

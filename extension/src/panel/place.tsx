@@ -1,12 +1,12 @@
-// Where something happens: the site with its icon, and the tab's title in quotes, because the page chooses it.
+// Where a call acts: the site with its icon, and the tab's title in quotes, since the page chooses it.
 import { useState } from 'preact/hooks';
 import type { Tab } from './answers.generated.ts';
 import { visibleLine } from './words.ts';
 
-/** An address as a person reads it: without the scheme, unless it is a weak one. */
+/** An origin for display: without its scheme if that is https. */
 export const siteOf = (origin: string): string => visibleLine(origin.replace(/^https:\/\//, ''));
 
-/** Chrome's own copy of a site's icon; nothing is fetched from the site. Without one, a plain square. */
+/** A site's icon from Chrome's cache, without a request to the site; else a plain square. */
 function SiteIcon({ url }: { url: string }) {
   const [broken, setBroken] = useState('');
   const source = `/_favicon/?${new URLSearchParams({ pageUrl: url, size: '32' })}`;
@@ -21,7 +21,7 @@ export function Place({
 }: {
   origin: string;
   tab?: Tab | undefined;
-  profile?: string | null | undefined; // where it is not this one
+  profile?: string | null | undefined; // its name, when it is another one than this
 }) {
   if (!origin && !profile) return null;
   return (

@@ -1,9 +1,9 @@
-// What agents can use: each plugin with its state and the step it needs, and the permission of each of its tools.
+// The plugins: each with its state, the next step it needs, and the permission of each of its tools.
 import { useState } from 'preact/hooks';
 import { AddPlugin } from './adding.tsx';
 import { isPlugins, isReviews, type Mode, type Plugin, type Tool } from './answers.generated.ts';
 import { useAct, useAnswer } from './hooks.ts';
-import { Badge, Empty, Failed, Loaded, Part, type Tone } from './pieces.tsx';
+import { Badge, Empty, Failed, Loaded, Section, type Tone } from './pieces.tsx';
 import { Remove } from './removal.tsx';
 import { clipped, plural, toolTitle, visible, visibleLine } from './words.ts';
 
@@ -20,7 +20,7 @@ export const modeNames: Record<Mode, string> = { off: 'Off', ask: 'Ask me', auto
 export const modes = ['off', 'ask', 'auto'] as const;
 export const isMode = (text: string): text is Mode => text === 'off' || text === 'ask' || text === 'auto';
 
-/** A choice of off, ask and auto that is made at the relay at once. */
+/** A choice of off, ask and auto, sent to the relay at once. */
 function ModeChoice({ target, mode, label }: { target: string; mode: Mode | undefined; label: string }) {
   const act = useAct();
   return (
@@ -68,10 +68,10 @@ function ToolRow({ tool }: { tool: Tool }) {
 
 const openable = (url: string | null | undefined): url is string => url != null && /^https?:\/\//.test(url);
 
-/** A plugin's title as its author wrote it, on a line or two. */
+/** A plugin's title, the author's text. */
 const titleOf = ({ title, name }: Pick<Plugin, 'title' | 'name'>): string => clipped(title || name, 80);
 
-/** Where a person goes from a plugin. */
+/** Callbacks that open the pages of a plugin. */
 interface Ways {
   onReview: (name: string) => void;
   onSettings: (name: string) => void;
@@ -115,7 +115,7 @@ function NextStep({ plugin, onReview, onSettings }: { plugin: Plugin } & Ways) {
   return null;
 }
 
-/** What a person does about a plugin as a whole. */
+/** The buttons of a plugin as a whole. */
 function Whole({ plugin, onSettings }: { plugin: Plugin } & Pick<Ways, 'onSettings'>) {
   if (!plugin.settings && plugin.added !== true) return null;
   return (
@@ -196,7 +196,7 @@ export function Plugins({ onReview, onSettings }: Ways) {
   return (
     <>
       {reviews.length > 0 && (
-        <Part title="Waiting for your review" count={reviews.length}>
+        <Section title="Waiting for your review" count={reviews.length}>
           <p class="quiet">A new or changed plugin does nothing until you have looked at it.</p>
           <ul class="rows">
             {reviews.map(({ plugin, title, new: fresh }) => (
@@ -216,9 +216,9 @@ export function Plugins({ onReview, onSettings }: Ways) {
               </li>
             ))}
           </ul>
-        </Part>
+        </Section>
       )}
-      <Part title="Plugins">
+      <Section title="Plugins">
         <AddPlugin onReview={onReview} />
         <Loaded answer={answer} name="plugins">
           {({ plugins }) => {
@@ -250,7 +250,7 @@ export function Plugins({ onReview, onSettings }: Ways) {
             );
           }}
         </Loaded>
-      </Part>
+      </Section>
     </>
   );
 }

@@ -1,17 +1,17 @@
-// The settings of one plugin. The relay checks them; what cannot be used stands at its field, and an address that adds
-// pages for agents is shown as what it allows before anything is saved.
+// The settings of one plugin. The relay checks them; an error is shown at its field. When an address would let agents
+// act on more pages, these are shown for confirmation before anything is saved.
 import { useContext, useEffect, useRef, useState } from 'preact/hooks';
 import { announce } from './announcer.tsx';
 import { type Change, isSettings, isUnconfirmed, isUnusable, type Setting } from './answers.generated.ts';
 import { Differences } from './changes.tsx';
 import { BoardContext, useAnswer } from './hooks.ts';
-import type { Problem } from './line.ts';
-import { Empty, Loaded, Trouble } from './pieces.tsx';
+import { Empty, Loaded, ProblemNotice } from './pieces.tsx';
 import { Field, idOf } from './settingfields.tsx';
-import { type Draft, sent, stored, wrongNames } from './settingvalues.ts';
+import { type Draft, draftOf, jsonOf, nameProblem } from './settingvalues.ts';
 import { clipped, plural } from './words.ts';
+import type { Problem } from './workerport.ts';
 
-/** By setting. An author may call one “constructor”. */
+/** Values by name of the setting. A Map, because an author may name one “constructor”. */
 type By<T> = ReadonlyMap<string, T>;
 
 interface Wider {
@@ -19,7 +19,7 @@ interface Wider {
   change: Pick<Change, 'differences'>;
 }
 
-/** What the person reads before agents may act on more pages. Focus is on what allows nothing. */
+/** Asks for confirmation before agents may act on more pages. Focus is on the button that declines. */
 function Widening({
   wider,
   busy,
@@ -95,11 +95,11 @@ function Form({ plugin, settings }: { plugin: string; settings: readonly Setting
     for (const setting of settings) {
       const draft = drafts.get(setting.name);
       if (draft === undefined) continue;
-      const why = wrongNames(draft);
+      const why = nameProblem(draft);
       if (why !== undefined) names.set(setting.name, why);
-      // An empty field of a secret that is set leaves it as it is.
+      // A secret is not sent to the panel, so its empty field means unchanged.
       const untouched = setting.secret && setting.set && draft.kind === 'text' && draft.text === '';
-      if (!untouched) values.push([setting.name, sent(setting, draft)]);
+      if (!untouched) values.push([setting.name, jsonOf(setting, draft)]);
     }
     setProblem(undefined);
     setWider(undefined);
@@ -137,14 +137,14 @@ function Form({ plugin, settings }: { plugin: string; settings: readonly Setting
           key={setting.name}
           plugin={plugin}
           setting={setting}
-          draft={drafts.get(setting.name) ?? stored(setting)}
+          draft={drafts.get(setting.name) ?? draftOf(setting)}
           wrong={
             wrong.get(setting.name) ?? (drafts.has(setting.name) ? undefined : setting.problem || undefined)
           }
           onChange={(draft) => change(setting.name, draft)}
         />
       ))}
-      {problem !== undefined && <Trouble problem={problem} />}
+      {problem !== undefined && <ProblemNotice problem={problem} />}
       {wider !== undefined ? (
         <Widening
           key={wider.digest}

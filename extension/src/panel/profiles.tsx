@@ -1,8 +1,8 @@
-// The browser profiles that have connected, and the way to forget one that is not used any more.
+// The browser profiles that have connected, and a button to forget one that is not used any more.
 import { announce } from './announcer.tsx';
 import { isProfiles, type Profile } from './answers.generated.ts';
 import { useAct, useAnswer, useNow } from './hooks.ts';
-import { Badge, Empty, Failed, Loaded, Part, Sure } from './pieces.tsx';
+import { Badge, ConfirmButton, Empty, Failed, Loaded, Section } from './pieces.tsx';
 import { ago, clipped, moment } from './words.ts';
 
 const longestName = 64;
@@ -22,7 +22,7 @@ function ProfileRow({ profile, now }: { profile: Profile; now: number }) {
         {connected ? (
           <Badge tone="good">{own ? 'this one' : 'connected'}</Badge>
         ) : (
-          <Sure
+          <ConfirmButton
             label="Forget"
             name={`Forget ${name}`}
             question={`Forget ${name}? Calls no longer wait for it, and it is not listed until it connects again.`}
@@ -42,7 +42,7 @@ export function Profiles() {
   const answer = useAnswer('profiles', isProfiles);
   const now = useNow();
   return (
-    <Part title="Browser profiles">
+    <Section title="Browser profiles">
       <Loaded answer={answer} name="the profiles">
         {({ profiles }) =>
           profiles.length === 0 ? (
@@ -61,6 +61,6 @@ export function Profiles() {
           )
         }
       </Loaded>
-    </Part>
+    </Section>
   );
 }

@@ -1,15 +1,15 @@
-// One question: may this call run? Nothing in here is answered by a key that was meant for something else: focus comes
-// to the card, not to a button, and buttons that allow wait until the list has stood still for a moment, and while the
-// question itself is out of view.
+// One question: may this call run? A key or click that was meant for something else must not answer it: focus goes to
+// the card, not to a button, and buttons that allow are disabled until the list has not changed for a moment, and while
+// the question is out of view.
 import type { ComponentChildren, Ref } from 'preact';
 import { useRef, useState } from 'preact/hooks';
 import type { Question } from './answers.generated.ts';
 import { Arguments, useOpened } from './argument.tsx';
 import { useInView, useReadToEnd } from './inview.ts';
-import type { Problem } from './line.ts';
-import { Badge, Sentence, type Tone, Trouble } from './pieces.tsx';
+import { Badge, ProblemNotice, Sentence, type Tone } from './pieces.tsx';
 import { siteOf } from './place.tsx';
 import { claim, moment, span, toolTitle, visible, visibleLine } from './words.ts';
+import type { Problem } from './workerport.ts';
 
 type Choice = 'once' | 'session' | 'always';
 export type Verdict = { answer: 'deny' } | { answer: 'allow'; for: Choice | 'next' };
@@ -27,7 +27,7 @@ const choiceTexts: Record<Choice | 'next', string> = {
   always: 'Always allow',
 };
 
-/** An answer in words; one that lasts says where it counts. */
+/** The label of a button that allows; “always” names the tool and the site. */
 function choiceText(choice: Choice | 'next', { origin, tool, title }: Question): string {
   if (choice !== 'always') return choiceTexts[choice];
   return `Always allow “${toolTitle(tool, title)}” ${origin ? `on ${siteOf(origin)}` : 'on every site'}`;
@@ -37,7 +37,7 @@ function choiceText(choice: Choice | 'next', { origin, tool, title }: Question):
 export const sessionText = ({ client, covers }: Question): string =>
   `${visibleLine(client)} may ${visibleLine(covers ?? '')}, until it disconnects or an hour passes without a call.`;
 
-/** What is not needed at a glance. */
+/** The details of a question. */
 function Facts({ question }: { question: Question }) {
   const { client, called, agent, tool, title, tabTitle, tabId, profile, pluginTitle, origin } = question;
   const facts: [string, ComponentChildren][] = [];
@@ -75,7 +75,7 @@ function Facts({ question }: { question: Question }) {
   );
 }
 
-/** What an act will do, and to what. */
+/** The steps of an act in sentences. */
 function Deeds({ deeds }: { deeds: readonly string[] }) {
   const [only] = deeds;
   if (only === undefined) return null;
@@ -100,7 +100,7 @@ function Deeds({ deeds }: { deeds: readonly string[] }) {
   );
 }
 
-/** What ends when the time is up: the question, how long it stays after it was missed, or what was allowed. */
+/** The time that is left to answer, to keep a missed question, or to use what was allowed for next time. */
 function timeText({ missed, allowedNext }: Question, left: number): string {
   if (left === 0) return 'time is up';
   if (allowedNext === true) return `for ${span(left)}`;
@@ -121,10 +121,10 @@ function TimeLeft({ question, now }: { question: Question; now: number }) {
   );
 }
 
-/** Whether neither answer is suggested. */
+/** Whether allowing is not highlighted, because the call may do harm. */
 const grave = ({ risk, effects }: Question): boolean => risk === 'destroys' || (effects?.length ?? 0) > 0;
 
-/** What it does, as far as that weighs more than its risk says. */
+/** The effects of a call; without any, its risk. */
 function Effects({ question: { risk, effects, elsewhere } }: { question: Question }) {
   if (elsewhere && (effects?.length ?? 0) > 1) effects = effects?.filter((one) => !elsewhere.startsWith(one));
   if (!effects || effects.length === 0) return <Badge tone={risks[risk].tone}>{risks[risk].text}</Badge>;
@@ -138,7 +138,7 @@ function Effects({ question: { risk, effects, elsewhere } }: { question: Questio
 interface AnswersProps {
   question: Question;
   quiet: boolean;
-  unread: boolean; // the end of what is asked was not in view yet
+  unread: boolean; // the end of the arguments has not been in view yet
   onRead: () => void;
   onVerdict: (verdict: Verdict) => void;
 }
@@ -156,7 +156,7 @@ function Answers({ question, quiet, unread, onRead, onVerdict }: AnswersProps) {
       aria-disabled={quiet}
       onKeyDown={(event) => event.repeat && event.preventDefault()}
       onClick={(event) => {
-        // The second click of a double click was meant for whatever stood here before.
+        // A double click began on what was here before this button.
         if (!quiet && event.detail < 2) onVerdict({ answer: 'allow', for: choice });
       }}
     >
@@ -208,7 +208,7 @@ function Answers({ question, quiet, unread, onRead, onVerdict }: AnswersProps) {
 export interface QuestionCardProps {
   question: Question;
   now: number;
-  quiet: boolean; // buttons that allow do nothing yet
+  quiet: boolean; // buttons that allow are disabled
   sent: boolean; // an answer is on its way
   problem: Problem | undefined;
   card: Ref<HTMLElement>;
@@ -224,10 +224,10 @@ export function QuestionCard(props: QuestionCardProps) {
   const inView = useInView(heading);
   const deeds = question.deeds ?? [];
   const opening = useOpened(question);
-  const isSaid = deeds.length > 0 && !deeds.some((one) => one.includes('…')); // without the arguments
-  const isShown = risk !== 'reads' || open; // what is done is the question
+  const isSaid = deeds.length > 0 && !deeds.some((one) => one.includes('…')); // the sentences are complete
+  const isShown = risk !== 'reads' || open;
   const inSight = useReadToEnd(end, isShown) ?? (isShown ? undefined : true);
-  // Of what cannot be undone every argument is read, however many there are.
+  // A call that may do harm needs all arguments shown, unless its sentences are complete.
   const isUnopened = grave(question) && !isSaid && opening.more;
   const read = isUnopened ? false : inSight;
   const readOn = () => {
@@ -283,7 +283,7 @@ export function QuestionCard(props: QuestionCardProps) {
           {open && <Facts question={question} />}
         </div>
       )}
-      {problem !== undefined && <Trouble problem={problem} />}
+      {problem !== undefined && <ProblemNotice problem={problem} />}
       <Answers
         question={question}
         quiet={quiet || sent || !inView || read === undefined}

@@ -1,14 +1,14 @@
-// The questions that wait for the person, above everything else, and what became of those that are over.
+// The pending questions, above everything else, and notes about those that are closed.
 import type { Ref } from 'preact';
 import { useContext, useEffect, useRef, useState } from 'preact/hooks';
 import type { Guarded } from '../shared/guards.ts';
 import { announce } from './announcer.tsx';
 import { isApprovals, type Question } from './answers.generated.ts';
 import { BoardContext, useAnswer, useLink, useNow } from './hooks.ts';
-import type { Problem } from './line.ts';
-import { Trouble } from './pieces.tsx';
+import { ProblemNotice } from './pieces.tsx';
 import { QuestionCard, sessionText, type Verdict } from './question.tsx';
 import { actor, moment, toolTitle } from './words.ts';
+import type { Problem } from './workerport.ts';
 
 const calmMs = 500;
 const notesKept = 3;
@@ -33,7 +33,7 @@ function noteOf(question: Question, verdict: Verdict): Note {
   return { id, tone: 'good', text: `Allowed ${span}. ${subject(question)}` };
 }
 
-/** What became of a question that was answered elsewhere, or that nobody answered. */
+/** The note about a question that was answered elsewhere, or that nobody answered. */
 function lostNote(question: Question, how: string | undefined): Note {
   const { id } = question;
   const late = (moment(question.until) ?? 0) <= Date.now() + 1000;
@@ -41,25 +41,25 @@ function lostNote(question: Question, how: string | undefined): Note {
   return { id, tone: 'plain', text: `${subject(question)}. The question is closed: ${over}.` };
 }
 
-/** The oldest first: a new one does not move what is being read. */
+/** Orders the oldest first, so that a new question does not move the one that is being read. */
 const byAge = (one: Question, other: Question): number =>
   (moment(one.asked) ?? 0) - (moment(other.asked) ?? 0) || (one.id < other.id ? -1 : 1);
 
-/** Whether the person writes something, or reads another question: then focus stays where it is. */
+/** Whether focus must not be moved: the person is typing, or is in another question. */
 function occupied(active: Element | null): boolean {
   if (active === null) return false;
   return active.closest('input, textarea, select, [contenteditable], .question, .sure') !== null;
 }
 
-/** Tells apart what came and what went since the last time, and moves focus accordingly. */
+/** Compares the questions with the last ones: announces new ones, reports closed ones to onLost, and moves focus. */
 function useComings(questions: readonly Question[] | undefined, onLost: (question: Question) => void) {
   const cards = useRef(new Map<string, HTMLElement>());
   const heading = useRef<HTMLHeadingElement>(null);
   const before = useRef<readonly Question[]>([]);
   const had = useRef<string | undefined>(undefined); // the question that had focus
   const ids = questions?.map(({ id }) => id).join(' ');
-  const [calmWith, setCalmWith] = useState<string>(); // the questions that have stood there for a moment
-  // Only which questions there are matters here, not their objects, which every refresh makes anew.
+  const [calmWith, setCalmWith] = useState<string>(); // the ids that have not changed for calmMs
+  // Depends on the ids: every refresh makes new objects.
   useEffect(() => {
     if (questions === undefined) return;
     const old = before.current;
@@ -82,14 +82,14 @@ function useComings(questions: readonly Question[] | undefined, onLost: (questio
   return { watchFocus, heading, calm: calmWith === ids, had };
 }
 
-/** Shows the question that the person came for, from a notification; without it, says how it ended. */
+/** Scrolls to the question whose notification the person clicked; when it is closed, calls onLost. */
 function useWanted(
   section: { current: HTMLElement | null },
   answer: Guarded<typeof isApprovals> | undefined,
   onLost: (id: string, how: string | undefined) => void,
 ) {
   const board = useContext(BoardContext);
-  // Each answer may be the one that has it; without a connection there is none.
+  // The question is looked for in the first answer that arrives after the click; there is none while disconnected.
   useEffect(() => {
     const { wanted } = board;
     if (wanted === undefined || answer === undefined) return;
@@ -102,12 +102,12 @@ function useWanted(
   }, [answer]);
 }
 
-/** Sends answers, and remembers which questions they were for. */
+/** Sends the person's answers; given has the questions that were answered here. */
 function useVerdicts(note: (one: Note) => void) {
   const board = useContext(BoardContext);
   const [sent, setSent] = useState<readonly string[]>([]);
   const [problems, setProblems] = useState<Record<string, Problem>>({});
-  const [over, setOver] = useState<readonly string[]>([]); // before the relay's list says so
+  const [over, setOver] = useState<readonly string[]>([]); // closed, though still in the list of the last refresh
   const given = useRef(new Set<string>());
 
   const decide = async (question: Question, verdict: Verdict) => {
@@ -159,7 +159,7 @@ export function Questions() {
     setNotes((all) => [one, ...all.filter(({ id }) => id !== one.id)].slice(0, notesKept));
     announce(one.text);
   };
-  // A relay that starts again has ended what was allowed for a session.
+  // What was allowed for a session ends with the relay, so these notes would be false after it restarts.
   useEffect(() => {
     if (!connected) setNotes([]);
   }, [connected]);
@@ -207,7 +207,7 @@ export function Questions() {
       <h2 id="questions-title" ref={heading} tabIndex={-1}>
         {count === 0 && missed.length > 0 ? 'Missed questions' : headingOf(count)}
       </h2>
-      {problem !== undefined && connected && <Trouble problem={problem} again={reload} />}
+      {problem !== undefined && connected && <ProblemNotice problem={problem} again={reload} />}
       {questions?.map((question) => cardOf(question, watchFocus(question.id)))}
       {missed.length > 0 && (
         <>

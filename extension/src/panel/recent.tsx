@@ -1,7 +1,7 @@
-// The last calls, from the relay's audit log: with who made them, whatever became of the extension meanwhile.
+// The last calls, from the relay's audit log, which survives a restart of the extension.
 import { isAudit, isPlugins, type LogEntry } from './answers.generated.ts';
 import { useAnswer, useLink, useNow } from './hooks.ts';
-import { Badge, Empty, Loaded, Part } from './pieces.tsx';
+import { Badge, Empty, Loaded, Section } from './pieces.tsx';
 import { siteOf } from './place.tsx';
 import { Avatar, useColors } from './who.tsx';
 import {
@@ -84,7 +84,7 @@ export function Recent() {
     plugins.flatMap(({ tools }) => tools.map(({ name, title }) => [name, title] as const)),
   );
   return (
-    <Part title="Last calls">
+    <Section title="Last calls">
       <Loaded answer={answer} name="the last calls">
         {({ entries }) =>
           entries.length === 0 ? (
@@ -105,6 +105,6 @@ export function Recent() {
           )
         }
       </Loaded>
-    </Part>
+    </Section>
   );
 }

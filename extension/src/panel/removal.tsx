@@ -1,8 +1,8 @@
-// Removing a plugin that the person added: what is lost is said first, and a call that runs is told.
+// Removes a plugin that the person added, after saying what is lost and whether one of its calls is running.
 import { announce } from './announcer.tsx';
 import { isRunning, type Plugin } from './answers.generated.ts';
 import { useAct, useAnswer } from './hooks.ts';
-import { Failed, Sure } from './pieces.tsx';
+import { ConfirmButton, Failed } from './pieces.tsx';
 import { clipped, plural } from './words.ts';
 
 function losses({ tools, settings, folder }: Plugin, running: number): string {
@@ -30,7 +30,7 @@ export function Remove({ plugin }: { plugin: Plugin }) {
   };
   return (
     <>
-      <Sure
+      <ConfirmButton
         label="Remove"
         name={`Remove ${title}`}
         question={`Remove ${title}? ${losses(plugin, running)}`}

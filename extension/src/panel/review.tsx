@@ -1,11 +1,11 @@
-// One plugin under review: what it asks for in sentences, then the difference to what was reviewed last, then its
-// source. Only a person accepts it, here or in a terminal.
+// The review of a plugin: what it asks for in sentences, the difference from the content that was accepted last, and
+// its source. Only a person can accept it, here or in a terminal.
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import { announce } from './announcer.tsx';
 import { type FileDifference, isReview, type Review, type ReviewedTool } from './answers.generated.ts';
 import { useAct, useAnswer } from './hooks.ts';
-import { Badge, Loaded, Trouble } from './pieces.tsx';
+import { Badge, Loaded, ProblemNotice } from './pieces.tsx';
 import { moment, plural, toolTitle, visible, visibleLine } from './words.ts';
 
 const worlds: Record<string, string> = {
@@ -181,7 +181,7 @@ export function ReviewPage({ plugin, onBack }: { plugin: string; onBack: () => v
             <Content review={review} />
             <div class="verdict">
               {act.problem !== undefined && (
-                <Trouble
+                <ProblemNotice
                   problem={
                     act.problem.status === 409
                       ? { ...act.problem, hint: 'Read what it is now, then decide again.' }

@@ -1,4 +1,4 @@
-// Every permission there is: what holds when no rule says otherwise, the rules, and what was allowed for a session.
+// All permissions: the defaults, the rules, and what was allowed for a session.
 
 import { useState } from 'preact/hooks';
 import {
@@ -11,7 +11,7 @@ import {
 } from './answers.generated.ts';
 import { Changes } from './changes.tsx';
 import { useAct, useAnswer, useNow } from './hooks.ts';
-import { Badge, Choice, Empty, Failed, Loaded, Part, Sure, type Tone } from './pieces.tsx';
+import { Badge, Choice, ConfirmButton, Empty, Failed, Loaded, Section, type Tone } from './pieces.tsx';
 import { isMode, modeNames, modes } from './plugins.tsx';
 import { moment, span, visibleLine } from './words.ts';
 
@@ -56,7 +56,7 @@ function RuleRow({ rule, now }: { rule: Rule; now: number }) {
             .join(' · ')}
         </span>
         {rule.from === 'person' && (
-          <Sure
+          <ConfirmButton
             label="Remove"
             name={`Remove the rule for ${nameOf(rule.target)}`}
             question={`Remove the rule for ${nameOf(rule.target)}?`}
@@ -191,7 +191,7 @@ export function Rules() {
         return (
           <>
             <Changes aside />
-            <Part title="When no rule says otherwise">
+            <Section title="When no rule says otherwise">
               <dl class="defaults">
                 <div>
                   <dt>Tools that only read</dt>
@@ -208,8 +208,8 @@ export function Rules() {
                   </dd>
                 </div>
               </dl>
-            </Part>
-            <Part title="Rules" count={rules.length}>
+            </Section>
+            <Section title="Rules" count={rules.length}>
               <p class="quiet">
                 A call needs its tool and every site it touches to be allowed: the stricter rule wins. A rule
                 for a tool on one site counts for both, but never against “Off”.
@@ -221,8 +221,8 @@ export function Rules() {
                 ))}
               </ul>
               <NewRule />
-            </Part>
-            <Part title="Allowed for a limited time" count={permissions.grants.length}>
+            </Section>
+            <Section title="Allowed for a limited time" count={permissions.grants.length}>
               {permissions.grants.length === 0 ? (
                 <Empty>Nothing. What you allow “for this session” is listed here.</Empty>
               ) : (
@@ -232,7 +232,7 @@ export function Rules() {
                   ))}
                 </ul>
               )}
-            </Part>
+            </Section>
           </>
         );
       }}

@@ -1,4 +1,4 @@
-// What one client may use at the most, whatever the rules say: shown, and changed in a form that opens below it.
+// The scope of a client, which limits what rules can allow it; with a form to change it.
 import { useRef, useState } from 'preact/hooks';
 import { announce } from './announcer.tsx';
 import { type Client, isPlugins } from './answers.generated.ts';
@@ -6,7 +6,7 @@ import { useAct, useAnswer } from './hooks.ts';
 import { Failed } from './pieces.tsx';
 import { visibleLine } from './words.ts';
 
-const nothing = 'none'; // the name that no plugin has; without any name a client may use all of them
+const nothing = 'none'; // no plugin has this name; an empty list would mean all plugins
 
 const namesIn = (plugins: string | null | undefined): string[] =>
   (plugins ?? '').split(/[ ,]+/).filter((name) => name !== '' && name !== nothing);
@@ -29,7 +29,7 @@ function Check({ text, on, onTurn }: { text: string; on: boolean; onTurn: (on: b
   );
 }
 
-/** What stands for a name that is no plugin's. */
+/** The labels of names in a scope that are not names of plugins. */
 const groups: Record<string, string> = {
   browser: 'The browser’s own tools and open tabs',
   agents: 'Other agents',
@@ -78,7 +78,7 @@ function ScopeForm({ client, onDone }: { client: Client; onDone: () => void }) {
   );
 }
 
-/** What a client may use, and for one with a token the way to change it. */
+/** The scope of a client; for one with a token, with a button to change it. */
 export function Scope({ client }: { client: Client }) {
   const [open, setOpen] = useState(false);
   const opener = useRef<HTMLElement>(null);

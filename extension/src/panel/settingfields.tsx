@@ -1,7 +1,7 @@
-// One setting of a plugin as a field. Its name and explanation are the author's words; every character of them is seen.
+// The form field of one setting of a plugin. Its name and description are the author's, shown with visible().
 
 import type { Setting } from './answers.generated.ts';
-import { type Draft, type Installation, known, usually } from './settingvalues.ts';
+import { type Draft, defaultText, formTypes, type Installation } from './settingvalues.ts';
 import { clipped, visible, visibleLine } from './words.ts';
 
 export interface FieldProps {
@@ -15,7 +15,7 @@ export interface FieldProps {
 const idOf = (setting: Setting): string => `setting-${encodeURIComponent(setting.name)}`;
 const titleOf = ({ label, name }: Setting): string => clipped(label || name, 120);
 
-/** The ids of what explains a field, for who hears it. */
+/** The ids for aria-describedby of a field. */
 const explains = (setting: Setting, wrong: string | undefined): string | undefined =>
   [setting.description && `${idOf(setting)}-about`, wrong && `${idOf(setting)}-wrong`]
     .filter(Boolean)
@@ -52,7 +52,7 @@ const keyboards: Record<string, 'decimal' | 'url'> = { number: 'decimal', url: '
 function Text({ setting, draft, wrong, onChange }: FieldProps) {
   const { secret, type, set } = setting;
   const removed = draft.kind === 'removed';
-  const usual = usually(setting);
+  const usual = defaultText(setting);
   const hint =
     secret && set ? 'Set, and not shown' : usual === '' ? setting.placeholder : `Default: ${usual}`;
   const attributes = {
@@ -94,7 +94,7 @@ function Text({ setting, draft, wrong, onChange }: FieldProps) {
 }
 
 function Select({ setting, draft, wrong, onChange }: FieldProps) {
-  const usual = usually(setting);
+  const usual = defaultText(setting);
   const chosen = draft.kind === 'text' ? draft.text : '';
   const options = setting.options ?? [];
   return (
@@ -196,7 +196,7 @@ function Several({ setting, draft, wrong, onChange }: FieldProps) {
   );
 }
 
-/** A setting that no form has: what it is, and where it can be set. */
+/** A setting of a type that has no field: whether it is set, and the command that sets it. */
 function Other({ plugin, setting }: Pick<FieldProps, 'plugin' | 'setting'>) {
   return (
     <div class="setting-field">
@@ -213,7 +213,7 @@ function Other({ plugin, setting }: Pick<FieldProps, 'plugin' | 'setting'>) {
   );
 }
 
-/** Turns one address into a list that has it as its first. */
+/** Turns one address into a list of installations that begins with it. */
 function asSeveral(draft: Draft): Draft {
   const address = draft.kind === 'text' ? draft.text : '';
   return {
@@ -227,7 +227,7 @@ function asSeveral(draft: Draft): Draft {
 
 export function Field(props: FieldProps) {
   const { setting, draft, onChange } = props;
-  if (!known.includes(setting.type)) return <Other plugin={props.plugin} setting={setting} />;
+  if (!formTypes.includes(setting.type)) return <Other plugin={props.plugin} setting={setting} />;
   if (setting.type === 'boolean') return <Flag {...props} />;
   if (setting.type === 'select') return <Select {...props} />;
   if (draft.kind === 'several') return <Several {...props} />;

@@ -1,11 +1,11 @@
-// What a person sets for this browser profile: its name, what tabrelay may do in Chrome, and the keyboard shortcuts.
+// The settings of this browser profile: its name, Chrome permissions, and keyboard shortcuts.
 import { useContext, useEffect, useState } from 'preact/hooks';
 import { announce } from './announcer.tsx';
 import { BoardContext, useLink } from './hooks.ts';
 import { PairAnother } from './pairanother.tsx';
 import { Paired } from './paired.tsx';
 import { type Permission, usePermission } from './permissions.ts';
-import { Empty, Part } from './pieces.tsx';
+import { Empty, Section } from './pieces.tsx';
 import { Profiles } from './profiles.tsx';
 
 const longestName = 40; // characters
@@ -18,7 +18,7 @@ function ProfileName({ label }: { label: string }) {
   const save = (event: Event) => {
     event.preventDefault();
     if (!changed) return;
-    board.line.name(name.trim());
+    board.worker.name(name.trim());
     setDraft(undefined);
     announce(`This profile is called ${name.trim()} now.`);
   };
@@ -77,7 +77,7 @@ function PermissionSwitch({ of, ...texts }: { of: Permission; label: string; abo
 
 const shortcutsPage = 'chrome://extensions/shortcuts';
 
-/** Chrome has no description of the shortcut that does what a click on the icon does. */
+/** The description of a shortcut. Chrome has none for the one that clicks the icon. */
 const descriptionOf = ({ name, description }: chrome.commands.Command): string =>
   name === '_execute_action' ? 'Open or close this panel' : (description ?? '');
 
@@ -87,7 +87,7 @@ function Shortcuts() {
     chrome.commands.getAll().then(setCommands);
   }, []);
   return (
-    <Part title="Keyboard shortcuts">
+    <Section title="Keyboard shortcuts">
       <dl class="defaults">
         {commands.map((command) => (
           <div key={command.name}>
@@ -102,7 +102,7 @@ function Shortcuts() {
       <button type="button" class="small" onClick={() => chrome.tabs.create({ url: shortcutsPage })}>
         Change shortcuts
       </button>
-    </Part>
+    </Section>
   );
 }
 
@@ -112,10 +112,10 @@ export function Settings() {
   if (state === undefined || state.profile.id === '') return <Empty>Connecting …</Empty>;
   return (
     <>
-      <Part title="This profile">
+      <Section title="This profile">
         <ProfileName label={state.profile.label} />
-      </Part>
-      <Part title="In Chrome">
+      </Section>
+      <Section title="In Chrome">
         <PermissionSwitch
           of="notifications"
           label="Notifications"
@@ -125,7 +125,7 @@ export function Settings() {
           label="Mark tabs"
           about="Show in a tab when an agent acts in it."
           on={state.marks}
-          onTurn={(on) => board.line.marks(on)}
+          onTurn={(on) => board.worker.marks(on)}
         />
         <PermissionSwitch
           of="tabGroups"
@@ -147,7 +147,7 @@ export function Settings() {
           label="Downloads"
           about="For browser__downloads, which is off until you allow it under Plugins."
         />
-      </Part>
+      </Section>
       <Shortcuts />
       <Paired state={state} />
       {state.link.phase === 'connected' && <Profiles />}

@@ -1,46 +1,46 @@
-// The settings of a plugin as a form holds them: texts, flags, and addresses by name. What a field says becomes JSON
-// here; whether it can be used is for the relay to say.
+// Converts the settings of a plugin to the contents of form fields, and back to JSON. The relay checks them.
 import { isFlag, isNumber, isRecord, isText } from '../shared/guards.ts';
 import type { Setting } from './answers.generated.ts';
 
 /** One installation of a web application. */
 export interface Installation {
-  key: number; // so that a row stays the same one while it is written
+  key: number; // of the row in the list, stable while its name is edited
   name: string;
   address: string;
 }
 
-/** What is in a field now. */
+/** The content of a field. */
 export type Draft =
   | { kind: 'text'; text: string }
   | { kind: 'flag'; on: boolean }
   | { kind: 'several'; list: readonly Installation[] }
-  | { kind: 'removed' }; // a secret that is taken back
+  | { kind: 'removed' }; // a secret that is to be deleted
 
-export const known = ['url', 'string', 'number', 'boolean', 'select'];
+/** The types that have a field in the form. */
+export const formTypes = ['url', 'string', 'number', 'boolean', 'select'];
 
 const textOf = (value: unknown): string =>
   isText(value) ? value : isNumber(value) ? String(value) : value === undefined ? '' : JSON.stringify(value);
 
-/** What a field shows of what is stored. */
-export function stored({ type, value, default: usual }: Setting): Draft {
+/** The content of a field before it is edited: the stored value, or the default of a flag. */
+export function draftOf({ type, value, default: usual }: Setting): Draft {
   if (type === 'boolean') return { kind: 'flag', on: (isFlag(value) ? value : usual) === true };
   if (type !== 'url' || !isRecord(value)) return { kind: 'text', text: textOf(value) };
   const list = Object.entries(value).map(([name, address], key) => ({ key, name, address: textOf(address) }));
   return { kind: 'several', list };
 }
 
-/** The default of a setting in words; empty when there is none. */
-export const usually = ({ default: usual }: Setting): string => textOf(usual ?? undefined);
+/** The default of a setting as text; empty when there is none. */
+export const defaultText = ({ default: usual }: Setting): string => textOf(usual ?? undefined);
 
-/** A number as JSON has it; what is none is sent as it is written, and the relay says so. */
+/** Parses a number, with a comma or a point. Other text is returned as it is, for the relay to refuse. */
 function numberOf(text: string): number | string {
   const number = Number(text.replace(',', '.'));
   return Number.isFinite(number) ? number : text;
 }
 
-/** What is sent for a field; null takes back what was set. */
-export function sent({ type }: Setting, draft: Draft): unknown {
+/** The JSON value of a field; null deletes the stored one. */
+export function jsonOf({ type }: Setting, draft: Draft): unknown {
   switch (draft.kind) {
     case 'removed':
       return null;
@@ -59,8 +59,8 @@ export function sent({ type }: Setting, draft: Draft): unknown {
   }
 }
 
-/** What is wrong with a list of installations before anybody is asked: names are what agents choose by. */
-export function wrongNames(draft: Draft): string | undefined {
+/** Checks the names of installations, by which agents choose one. Returns what is wrong, if anything. */
+export function nameProblem(draft: Draft): string | undefined {
   if (draft.kind !== 'several') return undefined;
   const names = draft.list
     .filter(({ name, address }) => name.trim() !== '' || address.trim() !== '')

@@ -1,7 +1,7 @@
-// Which tabs an agent works in. A tab belongs to the agent that wrote to it, until it is idle or the person takes it.
+// The tabs that agents own. A tab belongs to the agent that wrote to it, until it is idle or the person takes it.
 import { isTabs, type Tab } from './answers.generated.ts';
 import { useAct, useAnswer, useLink, useNow } from './hooks.ts';
-import { Empty, Failed, Loaded, Part } from './pieces.tsx';
+import { Empty, Failed, Loaded, Section } from './pieces.tsx';
 import { GoToTab, Place } from './place.tsx';
 import { Avatar, useColors } from './who.tsx';
 import { actor, ago, moment, plural, visibleLine } from './words.ts';
@@ -57,7 +57,7 @@ export function Tabs() {
   const color = useColors();
   const now = useNow();
   return (
-    <Part title="Tabs in use">
+    <Section title="Tabs in use">
       <Loaded answer={answer} name="tabs">
         {({ tabs }) => {
           const used = tabs.filter((tab) => tab.owner != null || tab.acting === true);
@@ -86,6 +86,6 @@ export function Tabs() {
           );
         }}
       </Loaded>
-    </Part>
+    </Section>
   );
 }

@@ -1,4 +1,4 @@
-// What a call does, in one plain word.
+// The verb for what a call does.
 import type { RunningCall } from './answers.generated.ts';
 
 const browserVerbs: Record<string, string> = {
@@ -14,7 +14,7 @@ const browserVerbs: Record<string, string> = {
   browser__upload: 'Uploading files',
 };
 
-/** Whether the verb alone says what is done. */
+/** Whether the verb makes the tool's name superfluous. */
 export const saysAll = ({ tool }: RunningCall): boolean => Object.hasOwn(browserVerbs, tool);
 
 export function verbOf(call: RunningCall): string {

@@ -1,4 +1,4 @@
-// Who acts, at a glance: two letters in the client's colour, which its tab groups have too. The name is always beside.
+// The avatar of a client: two letters in its colour, which is that of its tab groups. Its name is always beside it.
 import { isClients } from './answers.generated.ts';
 import { useAnswer } from './hooks.ts';
 import { visibleLine } from './words.ts';
@@ -14,9 +14,9 @@ export function useColors(): (client: string) => string {
   return (client) => clients.find(({ name }) => name === client)?.color ?? '';
 }
 
-/** The letters beside a name. */
+/** The avatar beside a name. */
 export function Avatar({ of: { agent, client }, color }: { of: Actor; color: string }) {
-  const name = [...visibleLine(agent || client)]; // in characters, not in halves of them
+  const name = [...visibleLine(agent || client)]; // by code point: a slice of the string could cut a surrogate pair
   return (
     <span class={`avatar ${/^[a-z]+$/.test(color) ? color : ''}`} aria-hidden="true">
       {name.slice(0, 2).join('')}

@@ -92,8 +92,8 @@ func (s *Shells) Enter(name string) (session call.Session, leave func(), refused
 	return session, func() { s.leave(one) }, nil
 }
 
-// ShellID is the id of the session with a name. One that was given a name is apart from those of terminals, which are
-// as the windows of one client.
+// ShellID returns the id of the session with a name. Terminals share tabs like the windows of one client. A session
+// that was given a name does not: call.NamedSession in its id keeps it apart.
 func ShellID(name string) string {
 	if strings.HasPrefix(name, TerminalSession) {
 		return config.LocalClient + "/" + name

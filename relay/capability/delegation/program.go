@@ -59,7 +59,7 @@ func (p *Program) Info() Info {
 	return i
 }
 
-// visit is the state of one session.
+// visit is what a program keeps of one session, as its State.
 type visit struct {
 	session *worker.Session
 	leave   func() // revokes the session's token
@@ -88,7 +88,7 @@ func (p *Program) Open(ctx context.Context, s *Session) *fault.Error {
 	return nil
 }
 
-// fits refuses what a program would not do: it has a model and parameters of its own.
+// fits refuses a provider and runtime parameters: a program chooses its model and parameters itself.
 func (p *Program) fits(chosen string, params provider.Params) *fault.Error {
 	own := params
 	own.SystemPrompt = nil

@@ -334,10 +334,10 @@ type Session struct {
 	Tools capability.Tools // what the agent calls, by Do
 	State any              // the agent's own
 
-	// untrusted is that its agent has read words of a page: what it says from then on may have been said by them.
+	// untrusted is set once its agent has read text of a page: its output may follow instructions in that text.
 	untrusted atomic.Bool
 
-	// on is what its agent thinks with; nil: a program, of which nobody knows, or it was not opened.
+	// on is the provider and model of its agent; nil for a program, whose model is not known, and before it is opened.
 	on atomic.Pointer[Thinks]
 
 	mu    lock.Mutex

@@ -146,8 +146,8 @@ func (c Client) Connect(env Environment, s Server) (Change, error) {
 	return done, writeFile(t.file, t.doc.pack(), t.mode&^0o077) // it holds a token from now on
 }
 
-// Disconnect takes the entry out. A file that nobody else has changed since it was connected becomes what it was
-// before, to the byte; one that was made for the entry is removed. The copy of the file is left as it is.
+// Disconnect removes the entry. A file that was not changed otherwise since it was connected gets its former content,
+// byte for byte; one that was made for the entry is deleted. The backup stays.
 func (c Client) Disconnect(env Environment) (Change, error) {
 	t, err := c.open(env)
 	if err != nil {
@@ -178,7 +178,7 @@ func (c Client) Disconnect(env Environment) (Change, error) {
 	return done, writeFile(t.file, text, mode)
 }
 
-// withdraw takes the entry out, and the objects around it that only it had made necessary.
+// withdraw removes the entry, and the objects around it that are empty then and are not in the backup.
 func (c Client) withdraw(doc document, before *copied) error {
 	if err := doc.remove(c.entryPath()); err != nil {
 		return err
@@ -191,13 +191,13 @@ func (c Client) withdraw(doc document, before *copied) error {
 	return nil
 }
 
-// copied is the copy of a file that was made before it was connected.
+// copied is the backup of a client's file, from before the entry was written.
 type copied struct {
 	opened
-	withdrawn []byte // what is left of the copy when it is connected and disconnected
+	withdrawn []byte // text with the entry put in and removed again, to see whether there were other changes
 }
 
-// before reads the copy of a file; nil when there is none that can be used, or it has an entry already.
+// before reads the backup of a file; nil when there is none, it cannot be parsed, or it has the entry already.
 func (c Client) before(file string, s Server) *copied {
 	t, err := c.openFile(backupOf(file))
 	if err != nil || t.fresh {

@@ -1,6 +1,6 @@
-// Package effect says in lines what an act of the browser's tools came to: first what was done and to what, then what
-// changed in the page, then whatever else there is to say. What a page says stands in quotes that it cannot end, and
-// begins no line. docs/browser-acting.md has the grammar.
+// Package effect writes the answers of the browser's tools as lines of text: first what was done and to what, then what
+// changed in the page, then other facts. Text of a page is quoted so that it cannot end the quotes or begin a line.
+// docs/browser-acting.md has the grammar.
 package effect
 
 import (
@@ -13,7 +13,7 @@ import (
 	"tabrelay/relay/lib/rawjson"
 )
 
-// Lines are what a tool of the browser answered, with what it was called with. ok is false for what is no act's answer.
+// Lines returns the answer of a browser tool as text. ok is false when output is not an object.
 func Lines(tool string, arguments, output json.RawMessage) (text string, ok bool) {
 	members, ok := rawjson.Members(output)
 	if !ok {
@@ -39,7 +39,8 @@ type writer struct{ lines []string }
 
 func (w *writer) say(line string) { w.lines = append(w.lines, line) }
 
-// arrival is where a tab was taken, and the look there. How that ended is said where it is not as usual.
+// arrival writes where a tab went, and the snapshot of that page. status and httpStatus are left out when they are
+// "complete" and 200.
 func (w *writer) arrival(members []rawjson.Member) {
 	page, _ := rawjson.Text(rawjson.Get(members, "page"))
 	said := []string{"tabId", "url", "title", "page"}
@@ -61,7 +62,7 @@ func (w *writer) arrival(members []rawjson.Member) {
 	w.look(page)
 }
 
-// arrivedAt is the page that a tab shows, by its title and address.
+// arrivedAt names the page that a tab shows by its title and address.
 func arrivedAt(members []rawjson.Member) string {
 	first := "page"
 	if title, _ := rawjson.Text(rawjson.Get(members, "title")); title != "" {
@@ -71,8 +72,8 @@ func arrivedAt(members []rawjson.Member) string {
 	return first + " " + address(url)
 }
 
-// Before are the lines of the steps that an act had done when it failed: data, the failure's, has them as its member
-// done. other is what else there is in data.
+// Before returns the lines of the steps that were done before an act failed. They are the member "done" of data, the
+// data of the failure; other is data without it.
 func Before(arguments, data json.RawMessage) (text string, other json.RawMessage, ok bool) {
 	members, _ := rawjson.Members(data)
 	done, ok := rawjson.Items(rawjson.Get(members, "done"))
@@ -88,10 +89,10 @@ func Before(arguments, data json.RawMessage) (text string, other json.RawMessage
 	return strings.Join(w.lines, "\n"), other, true
 }
 
-// steps are those of an act that were done, with numbers.
+// steps writes the steps of an act that were done, numbered.
 func (w *writer) steps(arguments json.RawMessage, done []json.RawMessage) {
 	var asked struct{ Steps []json.RawMessage }
-	_ = json.Unmarshal(arguments, &asked) // they were checked before the call
+	_ = json.Unmarshal(arguments, &asked) // checked against the tool's schema before the call
 	for i, one := range done {
 		members, _ := rawjson.Members(one)
 		var step json.RawMessage

@@ -332,12 +332,13 @@ func person(by string) call.Session {
 	return call.Session{Client: config.LocalClient, Via: call.ViaSocket}
 }
 
-// undo goes back to what was in effect before the start that let agents do more.
+// undo puts the rights back into effect that were in effect before the last start widened them. What the configuration
+// allows beyond them waits, as already denied.
 func (p *Policy) undo(v *rights) {
 	before := v.Before.Without(p.shipped)
 	v.waits = p.widening("The configuration allows more than is in effect", before, p.rightsOf(&v.wanted))
 	if v.since, v.started = time.Now(), nil; v.waits != nil {
-		v.denied = v.waits.Digest() // they have just said so
+		v.denied = v.waits.Digest() // by undoing it: it is not asked about again
 	}
 	v.keptRights = keptRights{InEffect: p.held(&v.wanted, &before), Undone: &before}
 }

@@ -68,7 +68,7 @@ func briefObject(schema []rawjson.Member) []rawjson.Member {
 	return kept
 }
 
-// idle are the defaults that say no more than that an argument may be left out.
+// idle are zero values: as a default they say only that an argument may be left out.
 var idle = map[string]bool{`""`: true, "0": true, "false": true, "[]": true, "{}": true, "null": true}
 
 // pagingWords are how the description of a paging argument begins that says no more than its name, and than the member
@@ -89,7 +89,7 @@ func pages(name string, property []rawjson.Member) bool {
 // allTypes are the types of JSON values; each number is one of "number".
 var allTypes = []string{"string", "number", "boolean", "object", "array", "null"}
 
-// allowsAll reports whether alternatives are all JSON values, each by its type and nothing else.
+// allowsAll reports whether alternatives are {"type": T} for each type of JSON, and so allow every value.
 func allowsAll(alternatives json.RawMessage) bool {
 	var list []map[string]any
 	if json.Unmarshal(alternatives, &list) != nil {
@@ -121,7 +121,7 @@ func saidTypes(description, alternatives json.RawMessage) json.RawMessage {
 	})
 	var list []alternative
 	decoder := json.NewDecoder(bytes.NewReader(alternatives))
-	decoder.DisallowUnknownFields() // what it does not know, a description may not say
+	decoder.DisallowUnknownFields() // a keyword not in alternative may constrain what the description does not say
 	if text == "" || decoder.Decode(&list) != nil {
 		return nil
 	}

@@ -4,7 +4,7 @@ import { announce } from '../../panel/announcer.tsx';
 import { isRunning, isTabs, type RunningCall, type Tab } from '../../panel/answers.generated.ts';
 import type { Capability } from '../../panel/capability.ts';
 import { useAct, useAnswer, useNow } from '../../panel/hooks.ts';
-import { Badge, Empty, Failed, Loaded, Part, type Tone } from '../../panel/pieces.tsx';
+import { Badge, Empty, Failed, Loaded, Section, type Tone } from '../../panel/pieces.tsx';
 import { actor, ago, dollars, moment, plural, toolTitle, visibleLine } from '../../panel/words.ts';
 import {
   type Agent,
@@ -155,7 +155,7 @@ function OpenSessions({ agents }: { agents: readonly Agent[] }) {
   const running = useAnswer('running', isRunning).value?.calls ?? [];
   const programs = new Set(agents.filter(({ program }) => program).map(({ id }) => id));
   return (
-    <Part title="Open sessions" count={answer.value?.sessions.length}>
+    <Section title="Open sessions" count={answer.value?.sessions.length}>
       <Loaded answer={answer} name="sessions">
         {({ sessions }) =>
           sessions.length === 0 ? (
@@ -181,7 +181,7 @@ function OpenSessions({ agents }: { agents: readonly Agent[] }) {
           )
         }
       </Loaded>
-    </Part>
+    </Section>
   );
 }
 
@@ -191,7 +191,7 @@ function Today({ answer: { spentUsd, mostUsd, agents, spent } }: { answer: Agent
   const unpriced = Object.values(spent).reduce((sum, one) => sum + (one.unpriced ?? 0), 0);
   const bounded = mostUsd > 0;
   return (
-    <Part title="Spent today">
+    <Section title="Spent today">
       <p>
         <b>{dollars(spentUsd)}</b>
         {bounded ? ` of ${dollars(mostUsd)}` : ', without a limit'}
@@ -216,7 +216,7 @@ function Today({ answer: { spentUsd, mostUsd, agents, spent } }: { answer: Agent
       <p class="quiet">
         <code>delegation.costPerDayUsd</code> in config.json {bounded ? 'is' : 'sets'} the ceiling.
       </p>
-    </Part>
+    </Section>
   );
 }
 
@@ -273,7 +273,7 @@ export function AgentsPage() {
           <>
             <OpenSessions agents={value.agents} />
             <Today answer={value} />
-            <Part title="Agents" count={value.agents.length}>
+            <Section title="Agents" count={value.agents.length}>
               <p class="quiet">
                 Clients can hand them whole errands. Each may do what its client may, and no more.
               </p>
@@ -282,7 +282,7 @@ export function AgentsPage() {
                   <AgentRow key={agent.id} agent={agent} spent={value.spent[agent.id]} />
                 ))}
               </ul>
-            </Part>
+            </Section>
           </>
         )
       }

@@ -66,7 +66,7 @@ async function createTab(params: unknown, browser: Browser): Promise<Reply> {
   }
 }
 
-// In front in its window; the window itself stays where it is, behind what the person works with.
+// Makes a tab the active one of its window, and focuses that window.
 async function activateTab(params: unknown): Promise<Reply> {
   if (!isActivate(params)) return bad('tabs.activate needs a tabId');
   const tab = await chrome.tabs.update(params.tabId, { active: true });

@@ -1,5 +1,5 @@
-// Package picture checks the pictures that go to delegated agents, and those that come from them. Whoever made them is
-// not trusted, and what cannot be shown is found before a provider refuses the whole conversation for it.
+// Package picture checks the pictures that go to delegated agents, and those that come from them. They are untrusted
+// input, and a provider refuses a whole conversation for one picture that it cannot decode.
 package picture
 
 import (
@@ -15,13 +15,13 @@ import (
 	_ "golang.org/x/image/webp"
 )
 
-// Picture is one picture that was checked.
+// Picture is a checked picture.
 type Picture struct {
 	MIMEType string `json:"mimeType"`
 	Data     []byte `json:"data"`
 }
 
-// What one message may have. As base64 a picture has at most 5 MiB, the least that a provider takes, and all of them
+// Limits of one message. As base64 a picture has at most 5 MiB, the least that a provider takes, and all of them
 // together fit into the 10 MiB that some programs of the Agent Client Protocol read as one message.
 const (
 	Most      = 4
@@ -30,7 +30,7 @@ const (
 	MostSide  = 8000 // pixels
 )
 
-// MIMETypes are the kinds that are taken.
+// MIMETypes names the accepted types, for messages.
 const MIMETypes = "image/png, image/jpeg or image/webp"
 
 var kinds = []string{"png", "jpeg", "webp"}
@@ -77,7 +77,7 @@ type List struct {
 	size     int
 }
 
-// Add adds a picture; its error says why there is no room for it.
+// Add adds a picture; it fails when a limit is exceeded.
 func (l *List) Add(p Picture) error {
 	switch {
 	case len(l.pictures) == Most:
@@ -89,10 +89,10 @@ func (l *List) Add(p Picture) error {
 	return nil
 }
 
-// All are the pictures.
+// All returns the pictures.
 func (l *List) All() []Picture { return l.pictures }
 
-// Mark stands in a text for the nth picture beside it; err is why it is not there.
+// Mark returns the placeholder in a text for the nth picture of its message; with err, for one that was left out.
 func Mark(n int, err error) string {
 	if err != nil {
 		return "[picture left out: " + err.Error() + "]"

@@ -1,16 +1,16 @@
-// The panel's end of the port to the worker. Chrome ends the worker now and then; a new port wakes it.
+// The panel's end of the port to the worker. Chrome may stop an idle worker at any time; connecting starts it again.
 
 import { isText, optional, shape } from '../shared/guards.ts';
 import { isPanelNews, isPanelResponse, isShow, type PanelRequest } from '../shared/panel-messages.ts';
 import { isPanelState, type PanelState } from '../shared/panel-state.ts';
 import { whenDisconnected } from '../shared/ports.ts';
 
-/** Why something could not be shown or done, in words for the person. */
+/** Why something could not be shown or done, as shown to the person. */
 export interface Problem {
-  status: number; // as in HTTP; 0 when there was no answer at all
+  status: number; // of HTTP; 0 when there was no answer
   message: string;
   hint: string | undefined;
-  said?: unknown; // the whole body of the refusal
+  said?: unknown; // the body of the error response
 }
 
 /** What the relay answered: the body of a success, or why there is none. */
@@ -18,10 +18,10 @@ export type Reply = { ok: true; body: unknown } | { ok: false; problem: Problem 
 
 export type Method = 'GET' | 'PUT' | 'POST' | 'DELETE';
 
-export interface LineListener {
+export interface WorkerPortListener {
   state(state: PanelState): void;
   news(topics: readonly string[]): void;
-  show(question: string): void; // the person wants to see it
+  show(question: string): void; // the person clicked its notification
 }
 
 const answerMs = 20_000;
@@ -53,13 +53,13 @@ function replyOf(status: number, body: unknown): Reply {
   return failed(status, `The relay answered ${status} without saying why`);
 }
 
-export class Line {
+export class WorkerPort {
   #port: chrome.runtime.Port | undefined;
   #sent = 0; // requests
   readonly #waiting = new Map<string, Waiting>();
-  readonly #listener: LineListener;
+  readonly #listener: WorkerPortListener;
 
-  constructor(listener: LineListener) {
+  constructor(listener: WorkerPortListener) {
     this.#listener = listener;
   }
 
@@ -84,27 +84,27 @@ export class Line {
     this.#port?.postMessage({ type: 'start' });
   }
 
-  /** Hands the worker what a person pasted to pair with a relay. */
+  /** Pairs with a relay by the text that the person pasted. */
   pair(text: string): void {
     this.#port?.postMessage({ type: 'pair', text });
   }
 
-  /** Whether this browser is to be paired. */
+  /** Sets whether this browser is paired. */
   paired(on: boolean): void {
     this.#port?.postMessage({ type: 'paired', on });
   }
 
-  /** Gives this profile the name the person wants. */
+  /** Renames this profile. */
   name(label: string): void {
     this.#port?.postMessage({ type: 'name', label });
   }
 
-  /** Whether tabs show when an agent acts in them. */
+  /** Sets whether tabs are marked while an agent acts in them. */
   marks(on: boolean): void {
     this.#port?.postMessage({ type: 'marks', on });
   }
 
-  /** Sends a request to the relay. path is below /api/v1/. Never rejects. */
+  /** Sends a request for a path below /api/v1/ to the relay. Never rejects. */
   request(method: Method, path: string, body?: unknown): Promise<Reply> {
     const port = this.#port;
     if (port === undefined) return Promise.resolve(gone());
