@@ -45,8 +45,9 @@ const answerTime = 3 * time.Second
 // errStuck is the error for a relay that has the instance lock and does not answer.
 var errStuck = errors.New("the relay does not answer")
 
-// reach makes sure that a relay answers. A command that starts one, where none runs or one that was started for a
-// command in other circumstances, uses it until the command ends: its connection stays open. See [join.Lifetime].
+// reach makes sure that a relay answers, and starts a temporary one if the command may, also in place of a temporary
+// one that runs in other circumstances. A temporary relay lives while connections are open, so this one stays open
+// until the command ends. See [join.Lifetime].
 func (a *app) reach(ctx context.Context) error {
 	state, ok := join.Answering(ctx, a.home)
 	switch {
@@ -56,7 +57,7 @@ func (a *app) reach(ctx context.Context) error {
 		return errNotRunning()
 	}
 	if _, err := config.Load(a.home); err != nil {
-		return err // without a process for it
+		return err // a relay could not start with it either
 	}
 	starter, err := a.starter()
 	if err != nil {
@@ -68,7 +69,7 @@ func (a *app) reach(ctx context.Context) error {
 	}
 	for range maxStarts {
 		if ok {
-			if err := a.answers(ctx, state); !errors.Is(err, errEnded) {
+			if err := a.checkAlive(ctx, state); !errors.Is(err, errEnded) {
 				return err
 			}
 		}
@@ -83,16 +84,17 @@ func (a *app) reach(ctx context.Context) error {
 	return failed("%w", errEnded).hinting("tabrelay logs shows why")
 }
 
-// unlessStuck is the error for a relay that is stuck. That it has ended meanwhile is found by what comes next.
+// unlessStuck fails for a relay that does not answer, but not for one that has ended: the request that follows fails
+// then.
 func (a *app) unlessStuck(ctx context.Context, state join.State) error {
-	if err := a.answers(ctx, state); !errors.Is(err, errEnded) {
+	if err := a.checkAlive(ctx, state); !errors.Is(err, errEnded) {
 		return err
 	}
 	return nil
 }
 
-// answers asks a relay whether it is there.
-func (a *app) answers(ctx context.Context, state join.State) error {
+// checkAlive fails with errStuck when the relay does not answer in time, and with errEnded when it has ended.
+func (a *app) checkAlive(ctx context.Context, state join.State) error {
 	ctx, cancel := context.WithTimeout(ctx, answerTime)
 	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://127.0.0.1/healthz", nil)
@@ -109,11 +111,11 @@ func (a *app) answers(ctx context.Context, state join.State) error {
 	case err != nil:
 		return errEnded
 	}
-	_, err = io.Copy(io.Discard, res.Body) // what it says does not matter, but the connection is used again
+	_, err = io.Copy(io.Discard, res.Body) // read to its end, so that the connection can be used again
 	return errors.Join(err, res.Body.Close())
 }
 
-// startingRelay has commands start a relay where none runs.
+// startingRelay lets a command and its subcommands start a relay when none runs.
 func (a *app) startingRelay(cmd *cobra.Command) *cobra.Command {
 	if run := cmd.RunE; run != nil {
 		cmd.RunE = func(cmd *cobra.Command, args []string) error {
@@ -209,8 +211,8 @@ func (a *app) sendConfirmed(
 	}
 }
 
-// withPanelNotice tells the person when the relay waits for their answer in the side panel, and no more that it is the
-// relay that is waited for.
+// withPanelNotice returns a context with which a request tells the person that the side panel asks them something. The
+// relay sends an informational response (1xx) then; relayAnswered ends the progress display.
 func (a *app) withPanelNotice(ctx context.Context, relayAnswered func()) context.Context {
 	return httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
 		Got1xxResponse: func(_ int, header textproto.MIMEHeader) error {

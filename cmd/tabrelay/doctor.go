@@ -126,7 +126,7 @@ func (a *app) fix(ctx context.Context, found []doctor.Finding) (did bool) {
 	return did
 }
 
-// repairOf is what is done about a finding, and its name; nil: nothing, because a person has to.
+// repairOf returns the function that fixes a finding, and what it says afterwards; nil when only a person can fix it.
 func (a *app) repairOf(id string) (repair func(context.Context) error, name string) {
 	switch id {
 	case "home-open":
@@ -146,7 +146,7 @@ func (a *app) repairOf(id string) (repair func(context.Context) error, name stri
 	return nil, ""
 }
 
-// reopenHome gives the person back what they own of the home folder, and nobody else anything.
+// reopenHome restores the owner's permissions in the home folder, and adds none for others.
 func (a *app) reopenHome() error {
 	if err := os.Chmod(string(a.home), 0o700); err != nil {
 		return err
@@ -178,15 +178,15 @@ func (a *app) startInBackgroundNow(ctx context.Context) error {
 	return err
 }
 
-// restart starts the relay anew when it runs no calls.
+// restart stops the relay, which fails while it runs calls, and starts another one.
 func (a *app) restart(ctx context.Context) error {
-	if err := a.makeRoom(ctx); err != nil {
+	if err := a.stopForSuccessor(ctx); err != nil {
 		return err
 	}
 	return a.startInBackgroundNow(ctx)
 }
 
-// bringManaged starts the managed browser, whose profile is there.
+// bringManaged starts the managed browser with its existing profile.
 func (a *app) bringManaged(ctx context.Context) (err error) {
 	u := &upCommand{app: a}
 	if u.config, err = config.Load(u.home); err != nil {
@@ -198,8 +198,8 @@ func (a *app) bringManaged(ctx context.Context) (err error) {
 	return u.startManaged(ctx)
 }
 
-// reconnectClients writes the entries anew that name a program or a home folder that is gone, where their tokens are
-// known here: that gives nobody more than they had.
+// reconnectClients rewrites the entries of clients whose program or home folder is gone. It rewrites only those whose
+// token this relay knows, so that no client gets more rights.
 func (a *app) reconnectClients(ctx context.Context) error {
 	for _, name := range connect.Names() {
 		c, err := a.connection(name)
@@ -208,7 +208,7 @@ func (a *app) reconnectClients(ctx context.Context) error {
 		}
 		entry, found, err := c.Entry(c.env)
 		if err != nil || !found || c.secrets == nil {
-			continue // it is another finding
+			continue // another finding is about these
 		}
 		if owner, ok := c.secrets.Verify(entry.Token); !ok || owner != name || !c.lost(entry) {
 			continue

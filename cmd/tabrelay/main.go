@@ -81,7 +81,7 @@ func (a *app) commands() *cobra.Command {
 	root.SetVersionTemplate("tabrelay {{.Version}}\n")
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		if args := cmd.Flags().Args(); cmd.HasSubCommands() && len(args) > 0 && cmd.ValidateArgs(args) != nil {
-			return noCommand(cmd, args[0]) // whose flag it is
+			return noCommand(cmd, args[0]) // the unknown flag is probably one of that command
 		}
 		if wrong, ok := errors.AsType[*pflag.InvalidValueError](err); ok {
 			err = fmt.Errorf("--%s is %q; it must be %s", wrong.GetFlag().Name, wrong.GetValue(),

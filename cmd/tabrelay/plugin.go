@@ -91,11 +91,11 @@ func (a *app) printWarnings(found []build.Diagnostic) {
 	}
 }
 
-// reloadPlugins makes the relay, if the command has one, read its plugins again, and shows its problems with some of
-// them.
+// reloadPlugins has the relay read its plugins again, and prints its problems with the named ones. A temporary relay is
+// ended instead if the command does not start one itself.
 func (a *app) reloadPlugins(ctx context.Context, names ...string) error {
 	if _, ok := join.Running(ctx, a.home); !ok && !a.startsRelay {
-		join.EndTemporary(ctx, a.home) // the next command starts one, which reads them
+		join.EndTemporary(ctx, a.home) // the one that the next command starts reads them
 		return nil
 	}
 	var answer struct {

@@ -135,11 +135,12 @@ func (a *app) listReviews(ctx context.Context) error {
 	return nil
 }
 
+// sheet gets the review sheet of a plugin.
 func (a *app) sheet(ctx context.Context, name string) (s review.Sheet, err error) {
 	return s, a.get(ctx, "/api/v1/reviews/"+url.PathEscape(name), &s)
 }
 
-// sheets are those of some plugins.
+// sheets gets the review sheets of plugins.
 func (a *app) sheets(ctx context.Context, names []string) (sheets []review.Sheet, err error) {
 	for _, name := range names {
 		s, err := a.sheet(ctx, name)

@@ -57,8 +57,8 @@ func (a *app) starter() (join.Starter, error) {
 	return join.Starter{Executable: executable, Home: a.home}, err
 }
 
-// startInBackground runs in the process between a proxy and its relay, which ends at once, so that the relay is no
-// child of the proxy.
+// startInBackground starts a detached relay. The proxy runs it in an intermediate process, which ends at once, so that
+// the relay is not a child of the proxy.
 func (a *app) startInBackground(ctx context.Context) error {
 	starter, err := a.starter()
 	if err != nil {
@@ -81,8 +81,8 @@ func (a *app) serveForeground(ctx context.Context) error {
 	return errors.Join(r.Run(ctx), log.Close())
 }
 
-// serveDetached is the relay that another process waits for. stderr is a pipe to it: it carries the state of the relay
-// as one line, or the error why it cannot run. Afterwards nobody reads the pipe.
+// serveDetached runs the relay for a process that waits until it is ready. stderr is a pipe to that process: it gets
+// the state of the relay as one line of JSON, or the error why it cannot run. Nobody reads the pipe afterwards.
 func (a *app) serveDetached(ctx context.Context, temporary bool) error {
 	signal.Ignore(syscall.SIGPIPE)
 	circumstances := ""

@@ -48,7 +48,7 @@ func TestNoColourWithoutTerminal(t *testing.T) {
 	}
 }
 
-func TestParagraphs(t *testing.T) {
+func TestParagraphsJoinWrappedLines(t *testing.T) {
 	const in = "Start\nit.\n\n--fix does\nthis.\n--json that."
 	if got := paragraphs(in); got != "Start it.\n\n--fix does this.\n--json that." {
 		t.Errorf("got %q", got)

@@ -48,7 +48,7 @@ func TestLongLinesAreBroken(t *testing.T) {
 	}
 }
 
-func TestShown(t *testing.T) {
+func TestShownIsTextWithoutControlCharacters(t *testing.T) {
 	text := func(s string) call.Content {
 		return call.Content(`{"type":"text","text":` + string(rawjson.MustEncode(s)) + `}`)
 	}

@@ -78,10 +78,10 @@ func (u *upCommand) run(ctx context.Context, mode string) (err error) {
 		return err
 	}
 	join.EndTemporary(ctx, u.home)
-	if err := u.chooseFlavour(ctx); err != nil {
+	if err := u.setTrustedInput(ctx); err != nil {
 		return err
 	}
-	if err := u.replaceOther(ctx); err != nil {
+	if err := u.replaceOtherVersion(ctx); err != nil {
 		return err
 	}
 	u.startService(ctx)
@@ -95,7 +95,7 @@ func (u *upCommand) run(ctx context.Context, mode string) (err error) {
 	if err := u.refresh(ctx); err != nil {
 		return err
 	}
-	u.tellChanges()
+	u.printRightsChanges()
 	if mode == "none" {
 		u.notef("The extension is in %s\n", u.status.Extension.Folder)
 		u.notef("Next: load it into your browser: chrome://extensions, Developer mode, Load unpacked.\n")
@@ -108,8 +108,9 @@ func (u *upCommand) run(ctx context.Context, mode string) (err error) {
 	return u.firstCall(ctx)
 }
 
-// tellChanges says what an update changed for the person, or the last start, until they have read it.
-func (u *upCommand) tellChanges() {
+// printRightsChanges prints what an update or the last start changed in what agents may do, until the person confirms
+// it.
+func (u *upCommand) printRightsChanges() {
 	if s := u.status.Widened; s != "" {
 		u.notef("Since the last start, agents may do more: %s. To take that back: tabrelay config undo\n", s)
 	}
@@ -121,9 +122,9 @@ func (u *upCommand) tellChanges() {
 	}
 }
 
-// chooseFlavour has the next relay bring the flavour of the extension that was asked for. The one with the debugger
-// lets agents do more, so the person confirms it.
-func (u *upCommand) chooseFlavour(ctx context.Context) error {
+// setTrustedInput stores the setting trustedInput as --trusted-input says. The extension with the debugger permission
+// lets agents do more, so the person confirms it. A running relay is stopped, because it would keep the old setting.
+func (u *upCommand) setTrustedInput(ctx context.Context) error {
 	const key = "trustedInput"
 	if u.config.TrustedInput == u.trusted {
 		return nil
@@ -139,7 +140,7 @@ func (u *upCommand) chooseFlavour(ctx context.Context) error {
 			return err
 		}
 	}
-	if err := u.makeRoom(ctx); err != nil {
+	if err := u.stopForSuccessor(ctx); err != nil {
 		return err
 	}
 	if err := u.home.Create(); err != nil {
@@ -163,9 +164,9 @@ func (u *upCommand) chooseFlavour(ctx context.Context) error {
 	return nil
 }
 
-// replaceOther ends a relay of another version, or another build of this one, so that one of this program can take its
-// place. It is an error when that relay runs calls.
-func (u *upCommand) replaceOther(ctx context.Context) error {
+// replaceOtherVersion stops a relay of another version or build, so that one of this program can take its place. It
+// fails while that relay runs calls.
+func (u *upCommand) replaceOtherVersion(ctx context.Context) error {
 	state, ok := join.Running(ctx, u.home)
 	if !ok || state.Version == relay.Version && state.Build == join.Build() {
 		return nil
@@ -177,15 +178,16 @@ func (u *upCommand) replaceOther(ctx context.Context) error {
 	if state.Version == relay.Version {
 		what = "of another build"
 	}
-	if err := u.makeRoom(ctx); err != nil {
+	if err := u.stopForSuccessor(ctx); err != nil {
 		return err
 	}
 	u.notef("The relay %s is replaced with this program, %s.\n", what, relay.Version)
 	return nil
 }
 
-// makeRoom ends the relay that runs, unless it runs calls, for one of this program that is started next.
-func (a *app) makeRoom(ctx context.Context) error {
+// stopForSuccessor stops the running relay, for one of this program that is started next. It fails while that runs
+// calls.
+func (a *app) stopForSuccessor(ctx context.Context) error {
 	state, ok := join.Running(ctx, a.home)
 	if !ok {
 		return nil
@@ -200,8 +202,8 @@ func (a *app) makeRoom(ctx context.Context) error {
 	return a.awaitEnd(ctx, state)
 }
 
-// startService has the system start the relay, where it starts this program at login. What keeps it from that is no
-// matter here: the relay is started in the background then.
+// startService has the system start the relay, if it is set up to start this program at login. Errors are ignored,
+// because the relay is started in the background then.
 func (u *upCommand) startService(ctx context.Context) {
 	s, p, err := u.autostart()
 	if err != nil || !u.serves(s) || !s.Starts(p) {

@@ -13,7 +13,7 @@ import (
 )
 
 // What agents lack is named for the doctor, each thing once, and for clients in one line without folders.
-func TestLacks(t *testing.T) {
+func TestLacksAreNamedOnce(t *testing.T) {
 	keyless := ModelProvider{ID: "openai", Trouble: "No key for the provider openai: the file /home/ann/keys/openai " +
 		"cannot be read: open /home/ann/keys/openai: permission denied."}
 	model := func(id string) Agent { return NewModel(ModelOptions{ID: id, Providers: []ModelProvider{keyless}}) }
@@ -59,7 +59,7 @@ func TestLacks(t *testing.T) {
 	}
 }
 
-func TestUnpriced(t *testing.T) {
+func TestUnpricedModelsAreNamedWhileCostIsBounded(t *testing.T) {
 	c := agentconfig.Section.Of(config.Default())
 	c.Providers = map[string]agentconfig.Provider{
 		"local":  {BaseURL: "http://127.0.0.1:1/v1", Models: []string{"x"}},

@@ -127,7 +127,7 @@ func state(t *testing.T, s *Sessions, id string) State {
 	return v.State
 }
 
-func TestLifecycle(t *testing.T) {
+func TestLifecycleOfASessionFromCreationToEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		echo := &scripted{id: "echo"}
 		s := newSessions(t, nil, echo)
@@ -180,7 +180,7 @@ func TestDefaultAgent(t *testing.T) {
 	}
 }
 
-func TestExpiry(t *testing.T) {
+func TestExpiryCountsFromTheEndOfAPrompt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		slow := &scripted{id: "slow", prompt: takes(4*time.Minute, true)}
 		s := newSessions(t, nil, slow)
@@ -425,7 +425,7 @@ func endsWith(t *testing.T, s *Sessions, attachment, id string) {
 	}
 }
 
-func TestLimits(t *testing.T) {
+func TestLimitsOfSessionsPromptsAndMetadataHold(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		slow := &scripted{id: "slow", prompt: takes(time.Minute, true)}
 		s := newSessions(t, func(d *agentconfig.Limits) {
@@ -468,7 +468,7 @@ func TestLimits(t *testing.T) {
 	})
 }
 
-func TestDelegate(t *testing.T) {
+func TestDelegateAnswersAndClosesTheSession(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		broken := fault.New(fault.RateLimited, "Rate limit exceeded at /home/ann/.secret/x",
 			fault.WithSource(fault.SourceUpstream), fault.WithProvider("openai"), fault.WithRetryAfter(2*time.Second))
@@ -575,7 +575,7 @@ func TestUnknownProviderOfASession(t *testing.T) {
 	}
 }
 
-func TestActs(t *testing.T) {
+func TestActsStayWithinTheAskersScope(t *testing.T) {
 	var acted call.Session
 	a := &scripted{id: "a", open: func(_ context.Context, s *Session) *fault.Error {
 		acted = s.Acts
@@ -607,7 +607,7 @@ func TestActs(t *testing.T) {
 }
 
 // Each open session has a colour of its own, as far as there are colours.
-func TestColors(t *testing.T) {
+func TestColorsDifferWhileThereAreEnough(t *testing.T) {
 	s := NewSessions(Options{MaxTimeout: time.Minute})
 	s.Configure([]*Member{{Agent: &scripted{id: "a"}}}, agentconfig.Section.Of(config.Default()).Limits)
 	t.Cleanup(s.Shutdown)

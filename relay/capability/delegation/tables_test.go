@@ -43,7 +43,7 @@ func turnAt(session string, n int, at time.Time) Transcript {
 }
 
 // Turns are kept in order, listed by session, forgotten by session, and removed when they are too old or too many.
-func TestTranscripts(t *testing.T) {
+func TestTranscriptsKeepOrderAndArePruned(t *testing.T) {
 	h := config.Home(t.TempDir())
 	if all := transcriptOf(t, h, "a"); len(all) != 0 {
 		t.Errorf("before the first relay: %v", all)

@@ -117,7 +117,7 @@ func (f *fixture) ask(ctx context.Context, session, arguments string,
 const signIn = `{"why":"Sign in, please","tabId":7}`
 
 // Each way in which a request ends, and what its agent is told.
-func TestEnds(t *testing.T) {
+func TestEndsAreToldToTheAgent(t *testing.T) {
 	const page = `|heading "Your account"|`
 	for name, one := range map[string]struct {
 		arguments string
@@ -179,7 +179,7 @@ func (f *fixture) only() string {
 }
 
 // What the person is shown: the agent's words on one line, the tab, and what ends it.
-func TestShown(t *testing.T) {
+func TestShownToThePersonOnOneLine(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFixture()
 		answer := f.ask(t.Context(), "s1", `{"why":"Sign\nin \u202eplease","tabId":7,"until":{"url":"/account"}}`)
@@ -218,7 +218,7 @@ func TestShown(t *testing.T) {
 }
 
 // An agent that asks a thousand times: one request at a time, and so many in an hour.
-func TestLimits(t *testing.T) {
+func TestLimitsAllowOneRequestAtATime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFixture()
 		first := f.ask(t.Context(), "s1", signIn)

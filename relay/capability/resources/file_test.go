@@ -43,7 +43,7 @@ func shelf(t *testing.T) (root, outside string) {
 	return root, outside
 }
 
-func TestFiles(t *testing.T) {
+func TestFilesAndFoldersAreReadBelowARoot(t *testing.T) {
 	root, _ := shelf(t)
 	s := set(t, Options{Roots: []string{root}, FileBytes: 100})
 	at := fileURI(root)

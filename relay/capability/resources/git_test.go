@@ -113,7 +113,7 @@ func gitURI(server *httptest.Server, rest string) string {
 	return "git+https://" + server.Listener.Addr().String() + rest
 }
 
-func TestRepositories(t *testing.T) {
+func TestRepositoriesAreReadAtARef(t *testing.T) {
 	t.Setenv("http_proxy", "http://127.0.0.1:1")
 	t.Setenv("NO_PROXY", "127.0.0.1") // must not lead past the tunnel
 	t.Setenv("TMPDIR", t.TempDir())   // where nobody else reads repositories meanwhile
@@ -194,7 +194,7 @@ func TestRepositoriesAreGuarded(t *testing.T) {
 }
 
 // The tunnel serves the one host, and only those who know its password.
-func TestTunnel(t *testing.T) {
+func TestTunnelServesOneHostAndItsPassword(t *testing.T) {
 	way, err := openTunnel(t.Context(), &guard{addresses: loopback}, "127.0.0.1:9", 1000)
 	if err != nil {
 		t.Fatal(err)

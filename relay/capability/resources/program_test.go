@@ -31,7 +31,7 @@ func script(t *testing.T, text string, change func(*Program)) (*Set, *bytes.Buff
 	return set(t, Options{Providers: map[string]Program{"own": p}, Log: zerolog.New(log)}), log
 }
 
-func TestPrograms(t *testing.T) {
+func TestProgramsGetTheAddressButNoSecrets(t *testing.T) {
 	t.Setenv("TABRELAY_TOKEN", "secret")
 	s, _ := script(t, `printf '%s|%s|%s' "$1" "$2" "$(env | grep -c -e TOKEN -e SECRET)"`, nil)
 	contents, failure := read(t, s, "own://a/b?c=$(touch%20x)#d")

@@ -13,7 +13,7 @@ import (
 var update = flag.Bool("update", false, "rewrite the list of templates in the documentation")
 
 // The page lists what a relay offers that has everything.
-func TestPublished(t *testing.T) {
+func TestPublishedTemplatesAreDocumented(t *testing.T) {
 	const page, begin, end = "../../../docs/resources.md", "<!-- templates -->\n", "<!-- /templates -->"
 	s := New(Options{
 		Browser: twoProfiles(), Keep: &shelves{}, Events: new(event.Bus), Roots: []string{"/srv/shared"},

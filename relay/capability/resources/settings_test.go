@@ -25,7 +25,7 @@ func settingsOf(t *testing.T, text string) (Settings, error) {
 	return section.Of(c), err
 }
 
-func TestSettings(t *testing.T) {
+func TestSettingsAreReadFromFileAndEnvironment(t *testing.T) {
 	t.Setenv("TABRELAY_RESOURCES_GIT_HOSTS", "git.example.org")
 	r, err := settingsOf(t, `{"resources": {
   "file": {"roots": ["/srv/shared"]},

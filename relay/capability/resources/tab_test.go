@@ -243,7 +243,7 @@ func TestLongPages(t *testing.T) {
 	}
 }
 
-func TestConsoles(t *testing.T) {
+func TestConsolesAreRedactedAndEnclosed(t *testing.T) {
 	w := twoProfiles()
 	w.answer = func(_, name string, params map[string]any) (string, *fault.Error) {
 		if name != "console.read" || params["holdMs"] != int64(600_000) {

@@ -92,7 +92,7 @@ func site(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-func TestDocuments(t *testing.T) {
+func TestDocumentsHaveTheTypeOfTheirContent(t *testing.T) {
 	t.Setenv("HTTPS_PROXY", "http://127.0.0.1:1") // has no say
 	server, s := secure(t, site, nil)
 	for path, want := range map[string]struct{ mime, text, blob string }{

@@ -111,7 +111,7 @@ func TestQuestionsStopTheClock(t *testing.T) {
 }
 
 // The clock of a script stands still while a person is asked, however many questions there are.
-func TestClock(t *testing.T) {
+func TestClockStopsWhileAPersonIsAsked(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		began, over, stopped := time.Now(), make(chan time.Duration, 1), 0
 		outer := func() func() { stopped++; return func() { stopped-- } }

@@ -212,7 +212,7 @@ func (s *stage) fails(script string, code fault.Code, words ...string) *fault.Er
 }
 
 // What a script returns, and what it finds.
-func TestValues(t *testing.T) {
+func TestValuesOfScriptsAreReturned(t *testing.T) {
 	s := newStage(t, nil)
 	s.does["wiki__list_pages"] = func(context.Context, call.Call) (*call.Result, *fault.Error) {
 		return returns(`{"result":["tea","milk"]}`), nil
@@ -290,7 +290,7 @@ func TestLedgerAndLog(t *testing.T) {
 }
 
 // A script that ends badly says where, and what it has done.
-func TestFailures(t *testing.T) {
+func TestFailuresSayWhereAndWhatWasDone(t *testing.T) {
 	s := newStage(t, nil)
 	s.does["wiki__get_page"] = func(_ context.Context, c call.Call) (*call.Result, *fault.Error) {
 		if strings.Contains(string(c.Arguments), "gone") {

@@ -53,7 +53,7 @@ func unpack(t testing.TB, archive *txtar.Archive) string {
 	return dir
 }
 
-func TestBuild(t *testing.T) {
+func TestBuildGivesWhatTheArchivesSay(t *testing.T) {
 	files, err := filepath.Glob("testdata/build/*.txtar")
 	if err != nil || len(files) == 0 {
 		t.Fatalf("no archives: %v", err)

@@ -12,7 +12,7 @@ import (
 	"tabrelay/relay/road/plugin"
 )
 
-func TestCheck(t *testing.T) {
+func TestCheckWarnsOfWeakDescriptionsAndSchemas(t *testing.T) {
 	const pack = `{ "name": "tabrelay-plugin-lint", "version": "0.0.1", "tabrelay": { "displayName": "Lint",` +
 		` "urlPatterns": ["http://lint.example/*"] } }`
 	const source = `import { definePlugin, defineTool } from '@tabrelay/plugin-sdk';
@@ -86,7 +86,7 @@ func TestCheckReportsUndeclaredAndUnused(t *testing.T) {
 	}
 }
 
-func TestCompare(t *testing.T) {
+func TestCompareListsWhatChangesForAgents(t *testing.T) {
 	yes, no := true, false
 	before := &plugin.Plugin{Manifest: plugin.Manifest{
 		Name: "tea", Version: "1.0.0", World: plugin.Isolated, URLPatterns: []string{"https://a.example/*",

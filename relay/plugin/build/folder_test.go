@@ -112,7 +112,7 @@ func TestAddRefuses(t *testing.T) {
 	}
 }
 
-func TestOffered(t *testing.T) {
+func TestOfferedPrefersInstalledPlugins(t *testing.T) {
 	named := func(name, dir string) plugin.Plugin {
 		return plugin.Plugin{Manifest: plugin.Manifest{Name: name}, Dir: dir}
 	}
@@ -128,7 +128,7 @@ func TestOffered(t *testing.T) {
 	}
 }
 
-func TestCompose(t *testing.T) {
+func TestComposeWrapsTheAdapterForItsWorld(t *testing.T) {
 	p := plugin.Plugin{Hash: "abc", Manifest: plugin.Manifest{Name: "x", World: plugin.Isolated,
 		URLPatterns: []string{"https://x.example/*"}}, Adapter: []byte("var tabrelayPlugin={};")}
 	want := "(()=>{var tabrelayPlugin={};\n" +
@@ -144,7 +144,7 @@ func TestCompose(t *testing.T) {
 	}
 }
 
-func TestWatch(t *testing.T) {
+func TestWatchBuildsAfterEachChange(t *testing.T) {
 	dir := small(t)
 	ctx, stop := context.WithCancel(t.Context())
 	builds, done := make(chan Result, 16), make(chan error, 1)

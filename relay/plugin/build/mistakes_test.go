@@ -17,7 +17,7 @@ const (
 )
 
 // What authors typically do wrong gets one error: at its place, with the line, and with what to write.
-func TestMistakes(t *testing.T) {
+func TestMistakesGetOneErrorAtTheirPlace(t *testing.T) {
 	tool := func(fields string) string {
 		return mistakesHead + "const go = defineTool({ name: 'go', description: 'Goes.', handle: () => 1, " + fields +
 			" });\nexport default definePlugin({ tools: [go] });\n"

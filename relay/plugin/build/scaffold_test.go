@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-func TestNew(t *testing.T) {
+func TestScaffoldBuildsWithoutFindings(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "tea-shop")
 	if err := Scaffold(dir, ""); err != nil {
 		t.Fatal(err)

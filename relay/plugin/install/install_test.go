@@ -142,7 +142,7 @@ func TestPrepareRefuses(t *testing.T) {
 	}
 }
 
-func TestLibrary(t *testing.T) {
+func TestLibraryReplacesItsFormerVersion(t *testing.T) {
 	r, dir := newRegistry(t), t.TempDir()
 	r.tarballs["1.0.0"] = pack(t, file{name: "package/package.json", content: `{"name":"tea"}`})
 	c := r.configured(t, "")

@@ -38,7 +38,7 @@ func scaffolded(t *testing.T, edit func(manifest string) string) *plugin.Plugin 
 func unchanged(text string) string { return text }
 
 // A new plugin packs without an edit, and what comes out is installed as what went in.
-func TestPack(t *testing.T) {
+func TestPackedPluginInstallsAsItWas(t *testing.T) {
 	p := scaffolded(t, unchanged)
 	if err := os.WriteFile(filepath.Join(p.Dir, "README.md"), []byte("# Tea shop\n"), 0o600); err != nil {
 		t.Fatal(err)

@@ -66,7 +66,7 @@ func (r *registry) configured(t *testing.T, more string) *Config {
 	return c
 }
 
-func TestFetch(t *testing.T) {
+func TestFetchTakesTheVersionOfTheSpec(t *testing.T) {
 	r := newRegistry(t)
 	r.tarballs["1.0.0"], r.tarballs["1.1.0"] = tea(t, "1.0.0", "list"), tea(t, "1.1.0", "list")
 	for spec, want := range map[string]string{"tea": "1.1.0", "tea@1.0.0": "1.0.0", "tea@latest": "1.1.0",
@@ -149,7 +149,7 @@ func TestTokenGoesToItsRegistryOnly(t *testing.T) {
 	}
 }
 
-func TestConfig(t *testing.T) {
+func TestConfigReadsNpmrcFilesAndEnvironment(t *testing.T) {
 	home, dir := t.TempDir(), t.TempDir()
 	write := func(file, text string) {
 		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {

@@ -18,7 +18,7 @@ import (
 )
 
 // A registry is asked for both names that plugins have, and what is none by its name is left out.
-func TestSearch(t *testing.T) {
+func TestSearchAsksForBothPrefixesAndLeavesOutOthers(t *testing.T) {
 	var asked []string
 	answer := `{"objects":[{"package":{"name":"%[1]s-tea","version":"1.2.0","description":"Tea","keywords":["x"]}},
 		{"package":{"name":"@shop/%[1]s-tea","version":"2.0.0"}},{"package":{"name":"tea","version":"9.0.0"}},

@@ -12,7 +12,7 @@ import (
 	"testing"
 )
 
-func TestUnpack(t *testing.T) {
+func TestUnpackWritesFilesThatCannotBeRun(t *testing.T) {
 	into := t.TempDir()
 	tarball := pack(t, file{name: "package/package.json", content: "{}"},
 		file{name: "package/src/deep/a.ts", content: "a"}, file{name: "package/src", kind: tar.TypeDir})

@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 )
 
-func TestLegible(t *testing.T) {
+func TestLegibleSpellsOutWhatCannotBeSeen(t *testing.T) {
 	for _, c := range []struct{ name, text, want string }{
 		{"plain", "const ä = 'naïve 你好';\n\tif\r\n", "const ä = 'naïve 你好';\n\tif\n"},
 		{"terminal", "a\x1b[2Kb\a\u009b1m", `a\u{1b}[2Kb\u{7}\u{9b}1m`},

@@ -11,7 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-func TestLines(t *testing.T) {
+func TestLinesBreaksLongLinesOnly(t *testing.T) {
 	archive, err := txtar.ParseFile("testdata/lines.txtar")
 	if err != nil {
 		t.Fatal(err)

@@ -60,7 +60,7 @@ func shop(t testing.TB, change func(files map[string][]byte, m *plugin.Manifest)
 		"package.json": []byte("{}\n")}}
 }
 
-func TestSheets(t *testing.T) {
+func TestSheetsShowWhatAChangeAddsAndTakesAway(t *testing.T) {
 	first := shop(t, nil)
 	code := shop(t, func(files map[string][]byte, _ *plugin.Manifest) {
 		files["adapter.js"] = []byte(strings.Replace(string(files["adapter.js"]), "a=1", "a=2", 1))
@@ -136,7 +136,7 @@ func TestPackedContentIsTheSame(t *testing.T) {
 }
 
 // Sources are read from the folder, what runs is not read again.
-func TestRead(t *testing.T) {
+func TestReadTakesSourcesFromTheFolderAndNotWhatRuns(t *testing.T) {
 	c := shop(t, nil)
 	dir := t.TempDir()
 	for name, text := range map[string]string{"src/index.ts": "shown", "dist/adapter.js": "other()"} {

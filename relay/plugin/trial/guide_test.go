@@ -12,7 +12,7 @@ import (
 var step = regexp.MustCompile("(?s)ut this into `([^`]+)`:\n\n```\\w+\n(.*?)```")
 
 // The guide's fixture holds for the guide's plugin.
-func TestGuide(t *testing.T) {
+func TestGuideFixtureHoldsForItsPlugin(t *testing.T) {
 	page, err := os.ReadFile("../../../docs/guides/testing.md")
 	if err != nil {
 		t.Fatal(err)

@@ -39,7 +39,7 @@ func built(t *testing.T, body string) *plugin.Plugin {
 	return p
 }
 
-func TestWorld(t *testing.T) {
+func TestWorldBehavesLikeAPage(t *testing.T) {
 	for name, c := range map[string]struct{ body, fixture, want string }{
 		"an address": {
 			`const u = new URL('../b?c=d e#f', location.href); u.searchParams.append('g', 'ä&'); u.hash = 'x'; ` +

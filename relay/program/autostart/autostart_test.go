@@ -26,7 +26,7 @@ func environment(t *testing.T, system string) Environment {
 	return Environment{OS: system, Home: t.TempDir(), Getenv: func(string) string { return "" }, UID: 501}
 }
 
-func TestFiles(t *testing.T) {
+func TestFilesOfTheServiceQuoteAwkwardPaths(t *testing.T) {
 	for _, system := range []string{"linux", "darwin"} {
 		for name, p := range map[string]Program{"plain": {Executable: "/usr/local/bin/tabrelay"}, "awkward": awkward} {
 			s, err := For(environment(t, system))
@@ -151,7 +151,7 @@ func TestInstallAndUninstall(t *testing.T) {
 }
 
 // What was started and does not run is undone: the file is gone, or that of before, whose program is started again.
-func TestUndo(t *testing.T) {
+func TestUndoRestoresTheFormerService(t *testing.T) {
 	called := commands(t, "systemctl", false)
 	s, err := For(environment(t, "linux"))
 	if err != nil {

@@ -29,7 +29,7 @@ func elsewhere(dir string) Environment {
 
 // Each file of testdata holds a client's file before, after connecting, and after disconnecting again without the copy
 // that connecting made. With the copy it is as before. Its comment names the client.
-func TestFiles(t *testing.T) {
+func TestFilesAreConnectedAndDisconnected(t *testing.T) {
 	files, err := filepath.Glob("testdata/*.txtar")
 	if err != nil || len(files) == 0 {
 		t.Fatal("no testdata", err)
@@ -286,7 +286,7 @@ func TestDisconnectKeepsChanges(t *testing.T) {
 }
 
 // A copy that holds a token is told from one that does not.
-func TestBackup(t *testing.T) {
+func TestBackupSaysWhetherItHoldsAToken(t *testing.T) {
 	env := elsewhere(t.TempDir())
 	client, _ := Find("cursor")
 	if _, found := client.Backup(env); found {
@@ -308,7 +308,7 @@ func TestBackup(t *testing.T) {
 	}
 }
 
-func TestPrint(t *testing.T) {
+func TestPrintGivesTheEntryOfAClient(t *testing.T) {
 	client, _ := Find("claude-code")
 	const want = `{
   "mcpServers": {

@@ -10,7 +10,7 @@ import (
 )
 
 // Each link is read as its client's documentation says that the client reads it.
-func TestLinks(t *testing.T) {
+func TestLinksReadAsTheClientReadsThem(t *testing.T) {
 	for _, toolset := range []string{"", "gateway", "a+b c&d,e"} {
 		for _, link := range Links {
 			want := linked{Command: "npx", Args: []string{"-y", "tabrelay", "mcp", "--client", link.Client}}

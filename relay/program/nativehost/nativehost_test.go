@@ -20,7 +20,7 @@ import (
 const id = "abcdefghijklmnopabcdefghijklmnop"
 
 // A browser gets a manifest that starts this program for these extensions and no others, with its home.
-func TestRegister(t *testing.T) {
+func TestRegisterWritesAManifestThatStartsTheProgram(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("browsers find it in the registry")
 	}
@@ -148,7 +148,7 @@ func message(text string) string {
 	return string(binary.NativeEndian.AppendUint32(nil, uint32(len(text)))) + text
 }
 
-func TestServe(t *testing.T) {
+func TestServeAnswersEachMessageAndRefusesBrokenOnes(t *testing.T) {
 	answer := func(asked Request) Answer { return Answer{Address: asked.Type} }
 	for _, c := range []struct{ name, in, out, err string }{
 		{"nothing", "", "", ""},

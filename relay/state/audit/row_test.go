@@ -100,7 +100,7 @@ func TestRowOf(t *testing.T) {
 	}
 }
 
-func TestPreview(t *testing.T) {
+func TestPreviewIsShortAndRedacted(t *testing.T) {
 	long := strings.Repeat("x", 300)
 	for in, want := range map[string]string{
 		``:   "",

@@ -29,7 +29,7 @@ func check(rows []Row, anchor *Row, head *Head) Report {
 	return c.End()
 }
 
-func TestTampering(t *testing.T) {
+func TestTamperingIsFoundWhereItBegins(t *testing.T) {
 	forged := func(n int64, before Hash) Row {
 		r := Row{N: n, Kind: "decision", Decision: "allowed", Client: "claude-code"}
 		r.Hash = Chain(before, &r)
@@ -129,7 +129,7 @@ func TestGoingOnBehindAStranger(t *testing.T) {
 	}
 }
 
-func TestAnchor(t *testing.T) {
+func TestAnchorAccountsForRemovedRows(t *testing.T) {
 	rows, head := chain(10)
 	anchor := Row{N: 11, Kind: KindAnchor, Arguments: `{"through":4}`, ArgumentsHash: rows[3].Hash.String()}
 	anchor.Hash = Chain(head.Hash, &anchor)

@@ -6,7 +6,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-func TestChanged(t *testing.T) {
+func TestChangedNamesSettingsThatDiffer(t *testing.T) {
 	a, b := Default(), Default()
 	if got := Changed(a, b); len(got) != 0 {
 		t.Errorf("nothing changed, but %v", got)

@@ -30,7 +30,7 @@ type errorText string
 
 func (e errorText) Error() string { return string(e) }
 
-func TestDefaults(t *testing.T) {
+func TestDefaultsAreTheDocumentedOnes(t *testing.T) {
 	c, err := load(filepath.Join(t.TempDir(), "config.json"), nil)
 	if err != nil {
 		t.Fatal(err)
@@ -119,7 +119,7 @@ func TestFileAndEnvironment(t *testing.T) {
 	}
 }
 
-func TestMistakes(t *testing.T) {
+func TestMistakesNameTheirLineAndTheNextStep(t *testing.T) {
 	for _, tt := range []struct{ name, text, env, want string }{
 		{"unknown", "{\n\"listn\": 1}", "", `config.json:2: listn: no such setting; did you mean listen?`},
 		{"renamed", `{"gapWaitMs": 1}`, "", `config.json:1: gapWaitMs: is called reconnectWaitMs now`},
@@ -215,7 +215,7 @@ func TestSetKeepsComments(t *testing.T) {
 	}
 }
 
-func TestHome(t *testing.T) {
+func TestHomeFolderIsPrivate(t *testing.T) {
 	t.Setenv("TABRELAY_HOME", filepath.Join(t.TempDir(), "h"))
 	home, err := ResolveHome()
 	if err != nil {

@@ -2,7 +2,7 @@ package config
 
 import "testing"
 
-func TestDoubts(t *testing.T) {
+func TestDoubtsNameLookalikesOfKnownClients(t *testing.T) {
 	clients := []Client{{Name: "claude-code"}, {Name: "zed"}, {Name: "xerox"}}
 	const notClaude = "it is not the client claude-code, which has a token"
 	for called, want := range map[string]string{

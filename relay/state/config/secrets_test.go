@@ -19,7 +19,7 @@ func open(t *testing.T, home Home) *Secrets {
 	return s
 }
 
-func TestSecrets(t *testing.T) {
+func TestSecretsVerifyRotateAndRevokeTokens(t *testing.T) {
 	home := Home(t.TempDir())
 	relay, cli := open(t, home), open(t, home)
 	if !pairingForm.MatchString(relay.Pairing()) || relay.Pairing() != cli.Pairing() {

@@ -7,7 +7,7 @@ import (
 )
 
 // Every setting is shown with its value, and where that is from.
-func TestEntries(t *testing.T) {
+func TestEntriesSayWhereEachValueIsFrom(t *testing.T) {
 	home := Home(t.TempDir())
 	text := "{\n  // soon\n  \"timeoutMs\": 20000, \"demo\": {\"listen\": \"\"},\n}"
 	if err := os.WriteFile(home.Config(), []byte(text), 0o600); err != nil {
@@ -29,7 +29,7 @@ func TestEntries(t *testing.T) {
 	}
 }
 
-func TestPath(t *testing.T) {
+func TestPathAndValueComeFromKeyAndText(t *testing.T) {
 	for _, c := range []struct{ key, value, path, json string }{
 		{"timeoutMs", "20000", "/timeoutMs", "20000"},
 		{"demo.listen", "127.0.0.1:1", "/demo/listen", `"127.0.0.1:1"`},

@@ -11,7 +11,7 @@ import (
 )
 
 // Rules survive a restart, replace others of the same target and client, and expire.
-func TestRules(t *testing.T) {
+func TestRulesSurviveRestartAndExpire(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "x.db")
 	s := openStore(t, path)
 	made := time.Date(2026, 8, 1, 12, 0, 0, 0, time.UTC)
@@ -52,7 +52,7 @@ func TestRules(t *testing.T) {
 	check(openStore(t, path), want[1:])
 }
 
-func TestSwitches(t *testing.T) {
+func TestSwitchesKeepTheirLastValue(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "x.db")
 	s := openStore(t, path)
 	for _, want := range []string{"", "true", "false"} {

@@ -16,7 +16,7 @@ import (
 
 func home(t *testing.T) config.Home { return config.Home(t.TempDir()) }
 
-func TestProfiles(t *testing.T) {
+func TestProfilesKeepTheirLastLabel(t *testing.T) {
 	h := home(t)
 	if known, err := KnownProfiles(t.Context(), h); known != nil || err != nil {
 		t.Errorf("without a database: %v, %v", known, err)
@@ -79,7 +79,7 @@ func TestLastTabs(t *testing.T) {
 }
 
 // An import is repeated when it was cut short before the files were removed, and then changes nothing.
-func TestImport(t *testing.T) {
+func TestImportCanBeRepeated(t *testing.T) {
 	h := home(t)
 	s := openStore(t, h.Database())
 	files := h.OldState()

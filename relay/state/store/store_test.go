@@ -60,7 +60,7 @@ func find(t testing.TB, s *Store, id call.ID) call.Record {
 	return r
 }
 
-func TestJournal(t *testing.T) {
+func TestJournalReadsBackWhatBecameOfCalls(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "tabrelay.db")
 	s := openStore(t, path)
 	dispatch(t, s, record(1), record(2), record(3))

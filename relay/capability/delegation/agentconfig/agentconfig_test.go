@@ -34,7 +34,7 @@ func load(t *testing.T, text string, environ ...string) (config.Config, Settings
 	return c, Section.Of(c), ""
 }
 
-func TestSettings(t *testing.T) {
+func TestSettingsAreReadFromFileAndEnvironment(t *testing.T) {
 	_, c, failure := load(t, `{
   "providers": {
     "openai": {},
@@ -82,7 +82,7 @@ func TestSettings(t *testing.T) {
 	}
 }
 
-func TestAssistant(t *testing.T) {
+func TestAssistantExistsWhereAProviderDoes(t *testing.T) {
 	for text, want := range map[string]string{
 		`{}`:                            "",
 		`{"providers": {"openai": {}}}`: "assistant",
@@ -96,7 +96,7 @@ func TestAssistant(t *testing.T) {
 	}
 }
 
-func TestMistakes(t *testing.T) {
+func TestMistakesNameTheirLineAndTheNextStep(t *testing.T) {
 	for _, tt := range []struct{ name, text, want string }{
 		{"unknown key of a provider", `{"providers": {"openai": {"modells": []}}}`,
 			"config.json:1: providers.openai.modells: no such setting; did you mean models?"},
@@ -131,7 +131,7 @@ func TestMistakes(t *testing.T) {
 	}
 }
 
-func TestRights(t *testing.T) {
+func TestRightsGrowWithProgramsAndProviders(t *testing.T) {
 	const plain = `{"workers": {"w": {"command": "w"}}, "providers": {"openai": {}}}`
 	before, _, err := load(t, plain)
 	if err != "" {

@@ -33,7 +33,7 @@ func bomb() []byte {
 
 const webp = "UklGRiQAAABXRUJQVlA4IBgAAAAwAQCdASoBAAEAAgA0JaQAA3AA/vv9UAA="
 
-func TestRead(t *testing.T) {
+func TestReadRefusesWhatIsNoPicture(t *testing.T) {
 	dot := image.NewRGBA(image.Rect(0, 0, 2, 3))
 	pngData := encoded(t, func(b *bytes.Buffer) error { return png.Encode(b, dot) })
 	jpegData := encoded(t, func(b *bytes.Buffer) error { return jpeg.Encode(b, dot, nil) })

@@ -13,7 +13,7 @@ import (
 	"github.com/rs/zerolog"
 )
 
-func TestLines(t *testing.T) {
+func TestLinesThatAreNoMessageAreReported(t *testing.T) {
 	long := strings.Repeat("x", maxLine)
 	for _, c := range []struct{ name, text, want string }{
 		{"a response", `{"jsonrpc":"2.0","id":1,"result":{}}`, "id=1"},

@@ -103,7 +103,7 @@ func TestTurnOfTheAgentClientProtocol(t *testing.T) {
 }
 
 // The seed's own workers, in the dialect that the seed speaks.
-func TestStdiobus(t *testing.T) {
+func TestStdiobusWorkersAnswerInTheirDialect(t *testing.T) {
 	for _, c := range []struct {
 		mode     string
 		prompts  []string
@@ -261,7 +261,7 @@ func TestRestartsAreBounded(t *testing.T) {
 }
 
 // A turn ends within half a second of its context, and the session goes on once the program has ended it, too.
-func TestCancellation(t *testing.T) {
+func TestCancellationEndsTheTurnAndKeepsTheSession(t *testing.T) {
 	for _, mode := range []string{"acp", "bus-hang", "stubborn"} {
 		t.Run(mode, func(t *testing.T) {
 			l := newLab(t, mode, Auto)
@@ -288,7 +288,7 @@ func TestCancellation(t *testing.T) {
 	}
 }
 
-func TestTimeout(t *testing.T) {
+func TestTimeoutHasAnUnknownOutcome(t *testing.T) {
 	l := newLab(t, "acp", ACP)
 	s := l.open(Tools{})
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
@@ -299,7 +299,7 @@ func TestTimeout(t *testing.T) {
 	}
 }
 
-func TestPermission(t *testing.T) {
+func TestPermissionIsAskedOfThePerson(t *testing.T) {
 	for _, c := range []struct {
 		name   string
 		permit func(context.Context, Permission) bool
@@ -403,7 +403,7 @@ func TestSignedOut(t *testing.T) {
 }
 
 // A program asks whoever prompts it, by a form; an address to open is refused, as nobody has announced it.
-func TestQuestions(t *testing.T) {
+func TestQuestionsOfAProgramReachThePrompter(t *testing.T) {
 	answers := func(a call.Answer, err error) func(context.Context, call.Question) (call.Answer, error) {
 		return func(_ context.Context, q call.Question) (call.Answer, error) {
 			if q.Message != "Which colour?" || !strings.Contains(string(q.Schema), `"colour"`) {
@@ -444,9 +444,9 @@ func TestQuestions(t *testing.T) {
 	})
 }
 
-// TestPictures: a program gets those of a prompt where it says that it takes some, and its own are passed on, but for
-// what is no picture.
-func TestPictures(t *testing.T) {
+// A program gets the pictures of a prompt if it says that it takes them. Its own are passed on; what is no picture is
+// left out.
+func TestPicturesArePassedOnBothWays(t *testing.T) {
 	data, err := base64.StdEncoding.DecodeString("iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptV" +
 		"AAAACklEQVR4nGNgAAAAAgABSK+kcQAAAABJRU5ErkJggg==")
 	if err != nil {
