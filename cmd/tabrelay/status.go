@@ -95,7 +95,7 @@ func (a *app) printRelay(s httpapi.Status) {
 	}
 }
 
-// exactly is a time of today that tells two programs apart that began in the same second.
+// exactly is a time format with milliseconds, to tell apart programs that started in the same second.
 const exactly = "15:04:05.000"
 
 // printRunning shows the calls that have not ended.

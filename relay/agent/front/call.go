@@ -89,7 +89,7 @@ func (f *Front) callTool(ctx context.Context, p *peer, x *exchange, m *message, 
 	})
 }
 
-// readCall takes the params of tools/call apart.
+// readCall parses the params of tools/call.
 func (f *Front) readCall(c *call.Call, p *peer, m *message, meta *requestMeta) (t callable, fail *fault.Error) {
 	name, ok := rawjson.Text(m.param("name"))
 	if !ok {

@@ -7,7 +7,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// queueOf is how many connections wait to be accepted.
+// queueOf returns how many connections wait to be accepted.
 func queueOf(l net.Listener) (n int) {
 	socket, ok := l.(syscall.Conn)
 	if !ok {

@@ -4,5 +4,5 @@ package httpapi
 
 import "net"
 
-// queueOf cannot be told here.
+// queueOf returns 0: only Linux reports the length of the queue.
 func queueOf(net.Listener) int { return 0 }

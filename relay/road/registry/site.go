@@ -254,8 +254,8 @@ func (s *Site) tools(cache *schemas) (offered []*Tool, rejected []string) {
 // toolNames finds the full names of tools in a text.
 var toolNames = regexp.MustCompile(`[A-Za-z0-9_-]+__[A-Za-z0-9_-]+`)
 
-// ordered says which tools of a plugin matter most: those that its prompts call, as its author knows what people do
-// with it, then those that read, then the others; of each kind as the author lists them.
+// ordered ranks the tools of a plugin by importance: those that its prompts name, because its author knows what people
+// do with it; then those that read; then the others. Within each group the author's order stays.
 func ordered(tools []*Tool, prompts []plugin.Prompt) {
 	called := map[string]bool{}
 	for _, p := range prompts {

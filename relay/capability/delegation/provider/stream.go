@@ -14,11 +14,11 @@ const (
 	maxStream = 64 << 20
 )
 
-// What reading a stream fails with, besides the errors of its connection.
+// The errors of reading a stream, besides those of its connection.
 var (
 	errGarbage = errors.New("sent something that is not its protocol")
 	errPage    = errors.New("answered with a web page")
-	errCut     = io.ErrUnexpectedEOF // it ended before its end
+	errCut     = io.ErrUnexpectedEOF // the connection was closed before the stream was complete
 )
 
 // stream reads server-sent events. A server that does not stream answers with one JSON object: that is one event.

@@ -70,7 +70,7 @@ func New(t testing.TB, kind provider.Kind, script ...Step) *Server {
 	})
 }
 
-// NewFunc starts a provider that answers as a function says.
+// NewFunc starts a provider whose answers next returns.
 func NewFunc(t testing.TB, kind provider.Kind, next func(Request) Step) *Server {
 	t.Helper()
 	s := &Server{Kind: kind, t: t, wire: speakers[kind], next: next}
