@@ -284,18 +284,22 @@ func (r *Relay) publish(ctx context.Context) error {
 	return nil
 }
 
-// tellBrowsers registers the relay with this person's browsers, where it is the one of their own home folder. A relay
-// without that works as before.
+// tellBrowsers registers the relay with this person's browsers, where it is the one of their own home folder, or takes
+// that back. A relay without that works as before.
 func (r *Relay) tellBrowsers() {
 	own, err := config.DefaultHome()
-	if err != nil || own != r.Home || !r.config.NativeHost || r.Temporary != "" {
+	if err != nil || own != r.Home || r.Temporary != "" {
 		return
 	}
+	places := nativehost.Places(r.Home)
 	executable, err := join.Executable()
-	if err == nil {
+	host := nativehost.Host{Home: r.Home, Executable: executable, Extensions: r.config.Extensions(extension.ID)}
+	switch {
+	case !r.config.NativeHost:
+		_, err = host.Unregister(places)
+	case err == nil:
 		var changed []nativehost.Place
-		host := nativehost.Host{Home: r.Home, Executable: executable, Extensions: r.config.Extensions(extension.ID)}
-		changed, err = host.Register(nativehost.Places(r.Home), false)
+		changed, err = host.Register(places, false)
 		for _, place := range changed {
 			r.Log.Info().Str("file", place.File).Msg(place.Browser + " can find the relay")
 		}

@@ -84,7 +84,8 @@ type Rotated struct {
 func RotateChange() *policy.Change {
 	return policy.NewChange("The pairing secret is replaced", "tabrelay pair --rotate",
 		call.Difference{What: "browsers that may connect", Before: "those that have the secret",
-			After: "the extension in tabrelay's own folder; others are paired again with tabrelay pair"})
+			After: "the extension in tabrelay's own folder, and those that this computer's program tells; others are " +
+				"paired again with tabrelay pair"})
 }
 
 // rotatePairing answers POST /api/v1/pairing/rotate: the extension in the folder gets the new secret, and every
