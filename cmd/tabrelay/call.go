@@ -171,8 +171,13 @@ func (a *app) printAnswer(answer httpapi.Answer) error {
 	if !ok {
 		return a.printJSON(answer.Content)
 	}
+	return a.printShown(text, pictures, "--save FILE keeps it, --json prints it")
+}
+
+// printShown prints the text of a result, and says of its pictures what the person can do about them.
+func (a *app) printShown(text string, pictures []picture, next string) error {
 	for _, p := range pictures {
-		a.notef("A picture (%s): --save FILE keeps it, --json prints it.\n", p)
+		a.notef("A picture (%s): %s.\n", p, next)
 	}
 	if text == "" {
 		return nil

@@ -45,14 +45,7 @@ func (a *app) printPlain(answer httpapi.Answer) error {
 	if !ok {
 		return a.printContent(answer.Content)
 	}
-	for _, p := range pictures {
-		a.notef("A picture (%s): --save FILE keeps it.\n", p)
-	}
-	if text == "" {
-		return nil
-	}
-	_, err := fmt.Fprintln(a.out, text)
-	return err
+	return a.printShown(text, pictures, "--save FILE keeps it")
 }
 
 // refusedPlainly is a request that the relay refused, as a call that failed.
