@@ -17,6 +17,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/gofrs/flock"
 	"github.com/google/renameio/v2/maybe"
 
 	"tabrelay/relay/lib/match"
@@ -199,17 +200,29 @@ func UpdateIndex(
 	if err != nil {
 		return now, left, err
 	}
-	own := Index{}
+	return now, left, keepIndexed(home, now)
+}
+
+// keepIndexed puts a repository into the person's index, one process at a time.
+func keepIndexed(home string, now IndexedRepository) error {
+	if err := os.MkdirAll(home, 0o700); err != nil {
+		return err
+	}
 	file := filepath.Join(home, indexFile)
+	lock := flock.New(file+".lock", flock.SetPermissions(0o600))
+	if err := lock.Lock(); err != nil {
+		return fmt.Errorf("the index of plugins cannot be locked: %w", err)
+	}
+	own := Index{}
 	if content, err := os.ReadFile(file); err == nil {
 		own, _ = parseIndex(content) // one that cannot be used is replaced
 	}
 	own.put(now)
 	content, err := json.MarshalIndent(own, "", "  ")
-	if err != nil {
-		return now, left, err
+	if err == nil {
+		err = maybe.WriteFile(file, append(content, '\n'), 0o600)
 	}
-	return now, left, errors.Join(os.MkdirAll(home, 0o700), maybe.WriteFile(file, append(content, '\n'), 0o600))
+	return errors.Join(err, lock.Close())
 }
 
 // index reads each plugin of the commit.

@@ -1,11 +1,13 @@
 package install
 
 import (
+	"fmt"
 	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 
 	"tabrelay/relay/road/fault"
@@ -122,6 +124,30 @@ func TestUpdateIndexReadsEveryPluginOfARepository(t *testing.T) {
 		if _, _, err := UpdateIndex(t.Context(), home, Source{From: from}, quiet); err == nil {
 			t.Errorf("%s is taken for a repository", from)
 		}
+	}
+}
+
+// Repositories that are indexed at the same time are all in the index afterwards.
+func TestIndexKeepsWhatIsWrittenAtOnce(t *testing.T) {
+	home := filepath.Join(t.TempDir(), "plugins")
+	var writers sync.WaitGroup
+	for i := range 20 {
+		writers.Go(func() {
+			tea := IndexedPlugin{Package: "opentabs-plugin-tea", Folder: "plugins/tea", Version: "1"}
+			one := IndexedRepository{Source: fmt.Sprintf("github:tea/shop%d", i), Commit: sha1,
+				Plugins: []IndexedPlugin{tea}}
+			if err := keepIndexed(home, one); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	writers.Wait()
+	index, err := ReadIndex(home)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := strings.Count(namesOf(index.All())+" ", "tea "); n != 20 {
+		t.Errorf("%d of 20 are in the index", n)
 	}
 }
 
