@@ -240,6 +240,12 @@ export const states: readonly State[] = [
       program: { phase: 'found', message: '' },
     },
   }),
+  state('program-not-started', 'now', /did not start\. The port 7717 is taken/, {
+    state: {
+      ...data.link('waiting', 'The relay is not reachable (close code 1006)'),
+      program: { phase: 'found', message: 'The port 7717 is taken: set listen to another one' },
+    },
+  }),
   state('program-absent', 'now', 'npx tabrelay up', {
     state: { ...data.link('unpaired', 'No pairing'), program: { phase: 'absent', message: '' } },
   }),

@@ -153,6 +153,23 @@ test('the relay is started once at a time', async (t) => {
   assert.deepEqual(phases, ['starting', 'found']);
 });
 
+test('why a start failed is said until one succeeds', async (t) => {
+  mock.timers.enable({ apis: ['Date', 'setTimeout'], now: 1_000_000 });
+  t.after(() => mock.timers.reset());
+  let start: object = { running: false, problem: { message: 'the port is taken', hint: 'free it' } };
+  browser(t, (type) => (type === 'start' ? start : found));
+  const host = new NativeHost(() => {});
+  assert.equal(await host.start(), false);
+  const failed = { phase: 'found', message: 'the port is taken: free it' };
+  assert.deepEqual(host.state, failed);
+  mock.timers.tick(10_001);
+  await host.find();
+  assert.deepEqual(host.state, failed);
+  start = { ...found, running: true };
+  assert.equal(await host.start(), true);
+  assert.deepEqual(host.state, { phase: 'found', message: '' });
+});
+
 test('only this machine is dialled, and what was pasted counts more than what the program says', async (t) => {
   for (const [answer, stored, address] of [
     [found, {}, '127.0.0.1:7717'],

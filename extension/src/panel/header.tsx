@@ -123,7 +123,11 @@ function Startable({ program }: { program: PanelState['program'] }) {
   const board = useContext(BoardContext);
   return (
     <div class="trouble connection">
-      <p>tabrelay is on this computer, and does not run. An agent that uses it starts it by itself.</p>
+      {program.message === '' ? (
+        <p>tabrelay is on this computer, and does not run. An agent that uses it starts it by itself.</p>
+      ) : (
+        <p role="alert">tabrelay did not start. {sentence(visibleLine(program.message))}</p>
+      )}
       <button
         type="button"
         class="primary"

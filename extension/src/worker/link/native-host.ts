@@ -47,6 +47,7 @@ export class NativeHost {
   readonly #changed: () => void;
   #answer: Answer | undefined;
   #askedAt = 0;
+  #startProblem = ''; // why the last start failed, until one succeeds
   state: PanelState['program'] = { phase: 'unknown', message: '' };
 
   constructor(changed: () => void) {
@@ -76,8 +77,13 @@ export class NativeHost {
   /** The person has the relay started; one attempt at a time. Resolves with whether it runs. */
   async start(): Promise<boolean> {
     if (this.state.phase === 'starting') return false;
+    this.#startProblem = '';
     this.#become('starting', '');
     await this.#ask('start');
+    if (this.state.phase === 'failed') {
+      this.#startProblem = this.state.message;
+      this.#become('found', this.#startProblem); // it answered: it is there
+    }
     return this.#answer?.running === true;
   }
 
@@ -94,7 +100,8 @@ export class NativeHost {
         return this.#become('failed', hint ? `${message}: ${hint}` : message);
       }
       this.#answer = answer;
-      this.#become('found', '');
+      if (answer.running) this.#startProblem = '';
+      this.#become('found', this.#startProblem);
     } catch (why) {
       const message = why instanceof Error ? why.message : String(why);
       if (/forbidden/.test(message)) this.#become('failed', forbidden());
