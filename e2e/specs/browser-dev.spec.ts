@@ -151,8 +151,10 @@ test('code runs among the page’s scripts, once, and what it returns is told as
     code: 'EVALUATION_FAILED',
     text: expect.stringContaining('Error: boom (line 3'),
   });
+  const hostile = '++own.count; throw { toString() { throw 1 } }';
+  expect(await failure(stage, 'evaluate', { code: hostile })).toMatchObject({ code: 'EVALUATION_FAILED' });
   expect(await failure(stage, 'evaluate', { code: 'if (' })).toMatchObject({ code: 'VALIDATION_ERROR' });
-  expect(await stage.page.evaluate(() => Reflect.get(window, 'own'))).toEqual({ count: 4 });
+  expect(await stage.page.evaluate(() => Reflect.get(window, 'own'))).toEqual({ count: 5 });
   const huge = await stage.agent.call('browser__evaluate', {
     code: 'Array.from({length: 1e6}, (_, i) => i)',
   });

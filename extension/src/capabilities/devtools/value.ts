@@ -1,5 +1,6 @@
-// What code gave, as data: this function is handed to Chrome's debugger as text, and runs in the page. So it uses
-// nothing from outside of itself.
+// What code gave, as data: this function is handed to Chrome's debugger, or to a user script, as text, and runs in the
+// page. So it uses nothing from outside of itself, and of lists only places and lengths: the page may have replaced
+// their methods.
 
 /** Describes this; cycles, getters that throw, and what is no data are told as words, as page code of ours does. */
 export function describe(this: unknown, most: { parts: number; characters: number; depth: number }): unknown {
@@ -48,7 +49,7 @@ export function describe(this: unknown, most: { parts: number; characters: numbe
         truncated = true;
         break;
       }
-      told.push(attempt(() => take(all[i], level + 1)));
+      told[i] = attempt(() => take(all[i], level + 1));
     }
     return told;
   };
@@ -56,8 +57,8 @@ export function describe(this: unknown, most: { parts: number; characters: numbe
     if (value === window) return '[window]';
     if (value instanceof Error) return text(`${value.name}: ${value.message}`);
     if (value instanceof Date) return value.toISOString();
-    if (value instanceof Element)
-      return text(new XMLSerializer().serializeToString(value.cloneNode(false)).slice(0, 200));
+    const bare = value instanceof Element ? value.cloneNode(false) : undefined;
+    if (bare instanceof Element) return text(bare.outerHTML.slice(0, 200));
     if (value instanceof Node) return value.nodeName;
     if (value instanceof Map || value instanceof Set) return list(Array.from(value), level);
     if (Array.isArray(value)) return list(value, level);
@@ -71,16 +72,16 @@ export function describe(this: unknown, most: { parts: number; characters: numbe
     if (typeof value === 'symbol') return text(String(value));
     if (typeof value === 'function') return text(`[function ${value.name}]`);
     if (typeof value !== 'object' || value === null) return value ?? null;
-    if (open.includes(value)) return '[circular]';
+    for (let i = 0; i < open.length; i++) if (open[i] === value) return '[circular]';
     if (level >= most.depth) {
       truncated = true;
       return '…';
     }
-    open.push(value);
+    open[open.length] = value;
     try {
       return inside(value, level);
     } finally {
-      open.pop();
+      open.length -= 1;
     }
   };
   const value = attempt(() => take(this, 0));
