@@ -20,6 +20,8 @@ interface Waiter {
 
 const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
 
+const isOfAdapter = ({ path }: Frame): boolean => String(path).startsWith('/api/v1/extension/adapters/');
+
 export class TestRelay {
   readonly secret = randomBytes(32).toString('hex');
   readonly got: { frame: Frame; payload: string }[] = [];
@@ -29,7 +31,7 @@ export class TestRelay {
   code = ''; // a one-time string that is good now
   sendWrongProof = false;
   plugins: readonly object[] = [];
-  readonly scripts = new Map<string, string>(); // by path, for an extension that asks for the code of plugins
+  readonly scripts = new Map<string, string>(); // by path: code of plugins; other requests are the test's to answer
   connections = 0;
   socket: WebSocket | undefined;
   readonly #server: Server;
@@ -117,7 +119,7 @@ export class TestRelay {
         const bundle = this.bundle || JSON.parse(hello).bundle;
         this.send({ type: 'welcome', bundle, pingMs: 20_000, limits, gapMs: 5000 });
         this.send({ type: 'plugins', plugins: this.plugins });
-      } else if (frame.type === 'request') this.#answer(frame);
+      } else if (frame.type === 'request' && isOfAdapter(frame)) this.#answer(frame);
       else if (frame.type === 'ping') socket.send('{"type":"pong"}');
       else if (frame.type === 'outcome' && this.autoAck) this.send({ type: 'ack', ids: [frame.id] });
       this.#note({ frame, payload: end < 0 ? '' : text.slice(end + 1) });
