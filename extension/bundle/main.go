@@ -60,9 +60,16 @@ var preact = map[string]string{
 	"preact/jsx-runtime": "preact/jsxRuntime.mjs",
 }
 
-var copies = []string{
-	"manifest.json", "panel.html", "wake.html",
-	"icons/16.png", "icons/32.png", "icons/48.png", "icons/128.png",
+// copies are files that stay as they are: their sources, by their names in dist. Whoever hands out copies of what
+// others have written hands out their licences as well.
+var copies = map[string]string{
+	"manifest.json": "manifest.json", "panel.html": "src/panel/panel.html", "wake.html": "src/wake/wake.html",
+	"icons/16.png": "icons/16.png", "icons/32.png": "icons/32.png", "icons/48.png": "icons/48.png",
+	"icons/128.png": "icons/128.png",
+
+	"LICENSE": "../LICENSE", "licenses/preact.txt": "preact/LICENSE",
+	"licenses/readability.txt": "src/browser/readability/LICENSE.md",
+	"licenses/apache-2.0.txt":  "src/browser/readability/Apache-2.0.txt",
 }
 
 func main() {
@@ -108,14 +115,7 @@ func sources(dir string, store bool) (map[string][]byte, error) {
 		}
 		files[entry.output] = code
 	}
-	for _, name := range copies {
-		source := name
-		switch {
-		case strings.HasPrefix(name, "panel."):
-			source = "src/panel/" + name
-		case strings.HasPrefix(name, "wake."):
-			source = "src/wake/" + name
-		}
+	for name, source := range copies {
 		data, err := os.ReadFile(filepath.Join(dir, source))
 		if err != nil {
 			return nil, err

@@ -50,7 +50,9 @@ func build(t *testing.T) map[string]string {
 			t.Fatal(err)
 		}
 	}
-	for _, name := range []string{"extension/manifest.json", "extension/tsconfig.json", "tsconfig.base.json"} {
+	for _, name := range []string{
+		"extension/manifest.json", "extension/tsconfig.json", "tsconfig.base.json", "LICENSE",
+	} {
 		data, err := os.ReadFile(filepath.Join("../..", name))
 		if err != nil {
 			t.Fatal(err)

@@ -74,6 +74,23 @@ test('each permission has its reason', () => {
     assert.match(reasons, new RegExp(`^\\| \`${name}\` \\(optional[^|]*\\| [^|]{20}`, 'm'), name);
 });
 
+test('it brings the licence of every part, word for word', () => {
+  const sources = ['LICENSE', ...licencesBelow('extension'), ...licencesBelow('adapters')];
+  assert.ok(sources.length >= 4, String(sources));
+  const brought = files()
+    .filter((name) => name === 'LICENSE' || name.startsWith('licenses/'))
+    .map(text);
+  for (const source of sources)
+    assert.ok(brought.includes(readFileSync(path.join(repository, source), 'utf8')), source);
+});
+
+function licencesBelow(part: string): string[] {
+  return readdirSync(path.join(repository, part), { recursive: true, encoding: 'utf8' })
+    .filter((name) => !/(?:^|\/)(?:node_modules|dist)\//.test(name))
+    .filter((name) => /^(?:licen[cs]e|copying|notice|apache|mit)\b/i.test(path.basename(name)))
+    .map((name) => path.join(part, name));
+}
+
 test('it brings every shipped plugin as a file', () => {
   const packaged: Record<string, { file: string }> = JSON.parse(text('adapters.json'));
   const shipped = readdirSync(path.join(repository, 'adapters/dist')).filter((name) => !name.startsWith('.'));
