@@ -1,38 +1,19 @@
 // What the store edition of the extension may not have, looked for in the very files that are uploaded.
 
 import assert from 'node:assert/strict';
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
-import { after, before, test } from 'node:test';
+import { after, test } from 'node:test';
 import { repository } from '../product.ts';
-import { run } from '../run.ts';
 import { findings } from '../text-as-code.ts';
+import { buildStore } from './store.ts';
 
-const folder = mkdtempSync(path.join(tmpdir(), 'tabrelay-store-'));
-const built = path.join(folder, 'one');
-
-function build(where: string): string {
-  const time = '1795610277';
-  run('go', ['run', './bundle', '-store', where], { cwd: path.join(repository, 'extension') });
-  run('go', ['run', './packaging/store', '-folder', where, '-time', time, `${where}.zip`], {
-    cwd: repository,
-  });
-  return `${where}.zip`;
-}
-
-const files = (): string[] =>
-  readdirSync(built, { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile())
-    .map((entry) => path.relative(built, path.join(entry.parentPath, entry.name)))
-    .sort();
-const text = (name: string): string => readFileSync(path.join(built, name), 'utf8');
-
-before(() => void build(built));
-after(() => rmSync(folder, { recursive: true }));
+const built = buildStore();
+after(() => built.remove());
+const { files, text } = built;
 
 test('no script of it makes code of text', () => {
-  const scripts = files().filter((name) => name.endsWith('.js'));
+  const scripts = files.filter((name) => name.endsWith('.js'));
   assert.ok(
     scripts.includes('worker.js') && scripts.some((name) => name.startsWith('adapters/browser-dev-')),
   );
@@ -43,7 +24,7 @@ test('no script of it makes code of text', () => {
 });
 
 test('its pages load scripts of the package only, and its policy allows no others', () => {
-  for (const page of files().filter((name) => name.endsWith('.html')))
+  for (const page of files.filter((name) => name.endsWith('.html')))
     for (const [tag, inside] of text(page).matchAll(/<script\b([^>]*)>/g))
       assert.match(inside ?? '', /^ src="[a-z]+\.js"$/, `${page}: ${tag}`);
   const { content_security_policy: policy } = JSON.parse(text('manifest.json'));
@@ -77,9 +58,7 @@ test('each permission has its reason', () => {
 test('it brings the licence of every part, word for word', () => {
   const sources = ['LICENSE', ...licencesBelow('extension'), ...licencesBelow('adapters')];
   assert.ok(sources.length >= 4, String(sources));
-  const brought = files()
-    .filter((name) => name === 'LICENSE' || name.startsWith('licenses/'))
-    .map(text);
+  const brought = files.filter((name) => name === 'LICENSE' || name.startsWith('licenses/')).map(text);
   for (const source of sources)
     assert.ok(brought.includes(readFileSync(path.join(repository, source), 'utf8')), source);
 });
@@ -95,7 +74,7 @@ test('it brings every shipped plugin as a file', () => {
   const packaged: Record<string, { file: string }> = JSON.parse(text('adapters.json'));
   const shipped = readdirSync(path.join(repository, 'adapters/dist')).filter((name) => !name.startsWith('.'));
   assert.deepEqual(Object.keys(packaged).sort(), shipped.sort());
-  for (const { file } of Object.values(packaged)) assert.ok(files().includes(file), file);
+  for (const { file } of Object.values(packaged)) assert.ok(files.includes(file), file);
 });
 
 test('two builds are the same file, whatever the time zone and the umask', () => {
@@ -103,7 +82,9 @@ test('two builds are the same file, whatever the time zone and the umask', () =>
   const { TZ } = process.env;
   process.env.TZ = 'Asia/Tokyo';
   try {
-    assert.ok(readFileSync(build(path.join(folder, 'two'))).equals(readFileSync(`${built}.zip`)));
+    const second = buildStore();
+    assert.ok(readFileSync(second.zip).equals(readFileSync(built.zip)));
+    second.remove();
   } finally {
     process.umask(before);
     if (TZ === undefined) Reflect.deleteProperty(process.env, 'TZ');
