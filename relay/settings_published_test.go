@@ -15,6 +15,7 @@ import (
 func TestPublishedSettings(t *testing.T) {
 	for file, want := range map[string]string{
 		"state/config/config.schema.json": string(config.Schema()),
+		"state/config/policy.schema.json": string(config.PolicySchema()),
 		"../docs/configuration.md":        settingsPage(t),
 	} {
 		if *update {

@@ -93,7 +93,7 @@ func (a *app) commands() *cobra.Command {
 		a.nativeHost(),
 		a.uninstall())
 	group(root, "Connect agents", a.mcp(), a.connect(), a.disconnect(), a.skill(), a.clients(), a.pair())
-	group(root, "Decide", a.permit(), a.pause(), a.resume(), a.config(), a.audit())
+	group(root, "Decide", a.permit(), a.pause(), a.resume(), a.config(), a.policy(), a.audit())
 	group(root, "Use tools", a.tools(), a.call(), a.sessions(), a.tabs(), a.profiles(), a.deadLetters())
 	group(root, "Write plugins", a.plugin())
 	group(root, "Measure", a.bench())

@@ -35,7 +35,10 @@ import (
 var update = flag.Bool("update", false, "rewrite the expected output in testdata/script")
 
 func TestMain(m *testing.M) {
-	commands := map[string]func(){"tabrelay": main, "chrome": chrome, "agent": runAgent, "worker": worker,
+	commands := map[string]func(){"tabrelay": func() {
+		config.PolicyFile = os.Getenv("TEST_POLICY") // this program only: the one that is built knows no such variable
+		main()
+	}, "chrome": chrome, "agent": runAgent, "worker": worker,
 		"acpagent": acpAgent, "delegator": delegator, "packages": packages}
 	if commands[filepath.Base(os.Args[0])] == nil { // it is the tests, not a command of theirs
 		leaveTerminal()
@@ -96,6 +99,12 @@ func TestScript(t *testing.T) {
 			"letter": letter, "result": result, "exits": exits, "unzipped": unzipped, "tamper": tamper,
 			"release": release, "documented": documented, "plugin-skill": pluginSkill},
 		Setup: furnish,
+		Condition: func(name string) (bool, error) {
+			if name != "root" {
+				return false, fmt.Errorf("there is no condition %q", name)
+			}
+			return os.Getuid() == 0, nil
+		},
 	})
 }
 
@@ -105,6 +114,7 @@ func furnish(e *testscript.Env) error {
 	for name, value := range map[string]string{
 		"HOME": e.WorkDir, "XDG_CONFIG_HOME": filepath.Join(e.WorkDir, ".config"), "TABRELAY_HOME": home,
 		"TABRELAY_LISTEN": "127.0.0.1:0", "TABRELAY_DEMO_LISTEN": "127.0.0.1:0", "DISPLAY": "", "WAYLAND_DISPLAY": "",
+		"TEST_POLICY":          filepath.Join(e.WorkDir, "etc", "policy.json"),
 		"TABRELAY_PERMISSIONS": "auto", "TABRELAY_REVIEW_REQUIRED": "false", // sessions about these unset them
 	} {
 		e.Setenv(name, value)

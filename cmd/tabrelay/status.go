@@ -65,6 +65,9 @@ func (a *app) printRelay(s httpapi.Status) {
 	if s.Refused != nil {
 		a.line("refused", "%s", s.Refused.Reason)
 	}
+	if s.Policy != "" {
+		a.line("policy", "your organization's, from %s; tabrelay policy shows it", s.Policy)
+	}
 	if s.Unapplied != "" {
 		a.line("unapplied", "%s: tabrelay config apply", s.Unapplied)
 	}

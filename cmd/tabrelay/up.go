@@ -129,6 +129,12 @@ func (u *upCommand) setTrustedInput(ctx context.Context) error {
 	if u.config.TrustedInput == u.trusted {
 		return nil
 	}
+	if m := u.config.Managed; m.Fixes(key) {
+		if u.trusted {
+			return &config.ManagedError{What: key + " is set", Managed: m}
+		}
+		return nil
+	}
 	if _, set := os.LookupEnv(config.Twin(key)); set {
 		return usage("%s is set in this shell's environment, which takes "+
 			"precedence", config.Twin(key)).hinting("unset it")

@@ -98,3 +98,35 @@ test('the sentence names the site and the page around it', () => {
     'https://off.example, in a page of https://open.example, is off',
   );
 });
+
+test('sites that a policy names by patterns are off outside them, whatever else is said', () => {
+  const within = { allow: ['https://*.example/*'], deny: ['*://bank.example/*'], rest: 'ask' } as const;
+  const sites = { rest: 'off', origins: { 'https://shop.example': 'open' }, within: { ...within } } as const;
+  const patterns = { allow: [...within.allow], deny: [...within.deny], rest: within.rest };
+  const border = new Border({ ...sites, origins: { ...sites.origins }, within: patterns }, () => true);
+  const states: [string, string][] = [
+    ['https://shop.example', 'open'],
+    ['https://shop.example.', 'open'],
+    ['https://wiki.example', 'ask'],
+    ['https://wiki.example.', 'ask'],
+    ['https://wiki.example:8443', 'ask'],
+    ['http://wiki.example', 'off'],
+    ['https://bank.example', 'off'],
+    ['https://bank.example.', 'off'],
+    ['https://bank.example.:8443', 'off'],
+    ['https://evil.test', 'off'],
+    ['null', 'off'],
+  ];
+  for (const [origin, state] of states) assert.equal(border.state(origin), state, origin);
+  const page = { url: 'https://wiki.example/', origin: 'https://wiki.example' };
+  const frame = { url: 'https://bank.example/', origin: 'https://bank.example' };
+  assert.deepEqual(border.closed([frame, page]), {
+    origin: 'https://bank.example',
+    state: 'off',
+    excluded: false,
+  });
+  const inside = { url: 'https://shop.example/', origin: 'https://shop.example' };
+  assert.equal(border.closed([inside, frame])?.origin, 'https://bank.example');
+  assert.equal(border.ahead('https://bank.example./'), 'off');
+  assert.equal(border.ahead('data:text/html,x'), 'off');
+});

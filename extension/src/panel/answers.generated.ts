@@ -99,6 +99,7 @@ const isQuestion = shape({
   brief: maybe(isText),
   covers: maybe(isText),
   choices: listOf(isText),
+  managed: maybe(isText),
   first: isFlag,
   missed: maybe(isFlag),
   allowedNext: maybe(isFlag),
@@ -280,7 +281,7 @@ const isDefaults = shape({
 export type Defaults = Guarded<typeof isDefaults>;
 
 // policy.source
-const isSource = exactly('person', 'config', 'built-in');
+const isSource = exactly('policy', 'person', 'config', 'built-in');
 export type Source = Guarded<typeof isSource>;
 
 // policy.Rule
@@ -313,11 +314,45 @@ const isGrant = shape({
 });
 export type Grant = Guarded<typeof isGrant>;
 
+// config.ManagedSites
+const isManagedSites = shape({
+  allow: maybe(listOf(isText)),
+  deny: maybe(listOf(isText)),
+});
+export type ManagedSites = Guarded<typeof isManagedSites>;
+
+// config.PluginPin
+const isPluginPin = shape({
+  name: maybe(isText),
+  source: maybe(isText),
+  hash: maybe(isText),
+});
+export type PluginPin = Guarded<typeof isPluginPin>;
+
+// config.ManagedPlugins
+const isManagedPlugins = shape({
+  allow: maybe(listOf(isPluginPin)),
+  deny: maybe(listOf(isText)),
+});
+export type ManagedPlugins = Guarded<typeof isManagedPlugins>;
+
+// config.Managed
+const isPolicy = shape({
+  file: isText,
+  contact: isText,
+  rules: recordOf(recordOf(isText)),
+  sites: isManagedSites,
+  plugins: isManagedPlugins,
+  settings: listOf(isText),
+});
+export type Policy = Guarded<typeof isPolicy>;
+
 // policy.Permissions
 export const isPermissions = shape({
   default: isDefaults,
   rules: listOf(isRule),
   grants: listOf(isGrant),
+  policy: maybe(isPolicy),
 });
 export type Permissions = Guarded<typeof isPermissions>;
 

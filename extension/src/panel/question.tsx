@@ -57,6 +57,7 @@ function Facts({ question }: { question: Question }) {
   if (question.changes) facts.push(['Effect', visible(question.changes)]);
   if (question.covers && question.choices.includes('session'))
     facts.push(['For this session', sessionText(question)]);
+  if (question.managed) facts.push(['Set by your organization', visible(question.managed)]);
   if (question.choices.includes('always'))
     facts.push([
       'Always',

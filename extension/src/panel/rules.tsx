@@ -7,6 +7,7 @@ import {
   isPermissions,
   isPlugins,
   type Mode,
+  type Policy,
   type Rule,
 } from './answers.generated.ts';
 import { Changes } from './changes.tsx';
@@ -21,6 +22,7 @@ const sources: Record<Rule['from'], string> = {
   person: '',
   config: 'from config.json',
   'built-in': 'built in',
+  policy: 'Set by your organization',
 };
 
 const ends = (until: string | null | undefined, now: number): string => {
@@ -181,6 +183,36 @@ function NewRule() {
   );
 }
 
+const orNone = (list: readonly string[]): string => list.map(visibleLine).join(', ') || 'none';
+
+/** What an administrator has set, besides the rules, and whom to ask. */
+function Organization({ policy }: { policy: Policy }) {
+  const { allow, deny } = policy.sites;
+  const plugins = policy.plugins.allow?.map(({ name, source, hash }) =>
+    [name, source, hash].filter(Boolean).join(' '),
+  );
+  const set: [string, string][] = [];
+  if (allow) set.push(['Only these sites', orNone(allow)]);
+  if (deny && deny.length > 0) set.push(['Never these sites', orNone(deny)]);
+  if (plugins) set.push(['Only these plugins', orNone(plugins)]);
+  if (policy.plugins.deny) set.push(['Never these plugins', orNone(policy.plugins.deny)]);
+  if (policy.settings.length > 0) set.push(['Settings', orNone(policy.settings)]);
+  if (policy.contact !== '') set.push(['Contact', visibleLine(policy.contact)]);
+  return (
+    <Section title="Set by your organization">
+      <p class="quiet">Nobody can loosen this here: an administrator set it for this machine.</p>
+      <dl class="facts">
+        {set.map(([name, value]) => (
+          <div key={name}>
+            <dt>{name}</dt>
+            <dd>{value}</dd>
+          </div>
+        ))}
+      </dl>
+    </Section>
+  );
+}
+
 export function Rules() {
   const answer = useAnswer('permissions', isPermissions);
   const now = useNow();
@@ -191,6 +223,7 @@ export function Rules() {
         return (
           <>
             <Changes aside />
+            {permissions.policy && <Organization policy={permissions.policy} />}
             <Section title="When no rule says otherwise">
               <dl class="defaults">
                 <div>

@@ -130,6 +130,23 @@ export interface CallFrame {
     origins: {
       [k: string]: 'open' | 'ask' | 'off';
     };
+    /**
+     * an administrator's policy names sites by patterns: rest is off then
+     */
+    within?: {
+      /**
+       * match patterns of whole sites
+       */
+      allow: string[];
+      /**
+       * the same, and stronger
+       */
+      deny: string[];
+      /**
+       * every origin that allow covers, deny does not, and origins does not name
+       */
+      rest: 'open' | 'ask' | 'off';
+    };
   };
 }
 /**

@@ -18,9 +18,10 @@ function split(text: string): Parts | undefined {
   const authority = toLower(slash < 0 ? rest : slice(rest, 0, slash));
   const bracket = indexOf(authority, ']');
   const colon = indexOf(authority, ':', max(bracket, 0));
+  const host = colon < 0 ? authority : slice(authority, 0, colon);
   return {
     scheme: slice(text, 0, schemeEnd),
-    host: colon < 0 ? authority : slice(authority, 0, colon),
+    host: slice(host, -1) === '.' ? slice(host, 0, -1) : host, // example.org. is example.org, spelled to the root
     port: colon < 0 ? '' : slice(authority, colon + 1),
     path: slash < 0 ? '/' : slice(rest, slash),
   };

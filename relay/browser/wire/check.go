@@ -145,6 +145,11 @@ func checkSites(s *call.Sites) error {
 			return err
 		}
 	}
+	if s.Within != nil {
+		if err := isState("sites.within.rest", s.Within.Rest); err != nil {
+			return err
+		}
+	}
 	return isState("sites.rest", s.Rest)
 }
 

@@ -16,6 +16,7 @@ import (
 	"github.com/google/renameio/v2/maybe"
 
 	"tabrelay/relay/road/plugin"
+	"tabrelay/relay/state/config"
 )
 
 // The plugins that a person added are listed in plugins.json in the plugins folder of the home. Their folders stay
@@ -40,6 +41,24 @@ type Pin struct {
 	Version   string `json:"version,omitempty"` // of the package, or the commit of a repository
 	Integrity string `json:"integrity"`         // of the tarball: sha512-… (https://www.w3.org/TR/sri-2/)
 	Hash      string `json:"hash"`              // Plugin.Hash of the unpacked plugin
+}
+
+// Source is where a plugin is from, as a policy names it: npm:NAME[@VERSION], file:PATH, git:REPOSITORY or folder:PATH.
+func (e *Entry) Source() string {
+	if e.Pin != nil {
+		return e.Pin.From
+	}
+	return "folder:" + e.Dir
+}
+
+// Permit is the error of a plugin that the policy does not let be added; nil: it may.
+func (e *Entry) Permit(hash string) error {
+	m, err := config.ReadPolicy()
+	if err != nil || m.Permits(e.Name, e.Source(), hash) {
+		return err
+	}
+	return &config.ManagedError{What: fmt.Sprintf("the plugin %s (%s, content %s) is not one of those allowed", e.Name,
+		e.Source(), hash), Managed: m}
 }
 
 type pluginList struct {
@@ -119,6 +138,10 @@ func Add(ctx context.Context, home, dir string) (*plugin.Plugin, []Diagnostic, e
 
 // Register registers the folder of a built plugin. fresh reports that it was not registered before under this name.
 func Register(home string, p *plugin.Plugin) (fresh bool, err error) {
+	added := Entry{Name: p.Manifest.Name, Dir: p.Dir}
+	if err := added.Permit(p.Hash); err != nil {
+		return false, err
+	}
 	err = editList(home, func(list *pluginList) error {
 		i := list.find(p.Manifest.Name)
 		if i >= 0 && list.Plugins[i].Dir != p.Dir {
@@ -126,7 +149,7 @@ func Register(home string, p *plugin.Plugin) (fresh bool, err error) {
 				p.Manifest.Name, list.Plugins[i].Dir, p.Manifest.Name)
 		}
 		fresh = i < 0
-		list.add(Entry{Name: p.Manifest.Name, Dir: p.Dir})
+		list.add(added)
 		return nil
 	})
 	return fresh, err

@@ -66,6 +66,7 @@ type Policy interface {
 	Bounded(next config.Config) config.Config
 	DropPlugin(name string) error
 	Configure(ctx context.Context, next config.Config) (otherRules bool, err error)
+	Manage(ctx context.Context, m *config.Managed) error
 	Config() config.Config
 	Misspelt() (problems []string)
 }
@@ -216,7 +217,7 @@ func (c *Catalog) publish(cfg config.Config) error {
 	if c.options.PointDemo != nil {
 		c.options.PointDemo(plugins)
 	}
-	candidate, err := c.options.Tools.Prepare(plugins, configured(plugins, cfg, withheld))
+	candidate, err := c.options.Tools.Prepare(plugins, next.configured(plugins, cfg, withheld))
 	if err != nil {
 		return err
 	}
@@ -240,8 +241,8 @@ func (c *Catalog) publish(cfg config.Config) error {
 	return nil
 }
 
-// configured returns what the configuration says about each plugin, and what of it is withheld.
-func configured(plugins []plugin.Plugin, cfg config.Config,
+// configured returns what the configuration and the policy say about each plugin, and what of it is withheld.
+func (s *state) configured(plugins []plugin.Plugin, cfg config.Config,
 	withheld map[string]*registry.Withheld) map[string]registry.Configured {
 	all := map[string]registry.Configured{}
 	for name, p := range cfg.Plugins {
@@ -263,8 +264,20 @@ func configured(plugins []plugin.Plugin, cfg config.Config,
 			one.Pages, one.Excludes = nonNil(tabs.URLPatterns), tabs.ExcludePatterns
 			all[m.Name] = one
 		}
+		if !s.permits(&plugins[i], cfg.Managed) {
+			all[plugins[i].Manifest.Name] = registry.Configured{Disabled: true}
+		}
 	}
 	return all
+}
+
+// permits reports whether the policy lets a plugin be used.
+func (s *state) permits(p *plugin.Plugin, managed *config.Managed) bool {
+	source := config.ShippedSource
+	if f := s.onDisk[p.Manifest.Name]; f != nil && !p.Shipped {
+		source = f.pin
+	}
+	return managed.Permits(p.Manifest.Name, source, p.Hash)
 }
 
 // readPlugins reads the plugins that may run, shipped and added, and notes folders, problems and contents in next;

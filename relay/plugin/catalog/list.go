@@ -68,7 +68,7 @@ func (c *Catalog) List(profileID string) []View {
 	for i := range now.all {
 		p := &now.all[i]
 		if _, published := views[p.Manifest.Name]; !published {
-			views[p.Manifest.Name] = c.unpublished(p, Off, now.whyUnpublished(p.Manifest.Name))
+			views[p.Manifest.Name] = c.unpublished(p, Off, now.whyUnpublished(p))
 		}
 	}
 	for name, f := range now.onDisk {
@@ -169,7 +169,11 @@ func (c *Catalog) unpublished(p *plugin.Plugin, state State, why string) View {
 }
 
 // whyUnpublished says why an accepted plugin is not offered.
-func (s *state) whyUnpublished(name string) string {
+func (s *state) whyUnpublished(p *plugin.Plugin) string {
+	name := p.Manifest.Name
+	if m := s.config.Managed; !s.permits(p, m) {
+		return "it is not one of the plugins allowed by " + m.Name() + "; " + m.Ask()
+	}
 	switch _, said := s.config.Plugins[name]; {
 	case !said && !s.config.Plugin(name).Enabled:
 		return "off until you switch it on: tabrelay config set plugins." + name + ".enabled true"

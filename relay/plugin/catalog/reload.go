@@ -40,11 +40,12 @@ func (c *Catalog) Reload() (restart []string, failure *fault.Error) {
 }
 
 func (c *Catalog) reload() (restart []string, failure *fault.Error) {
-	read := config.Load
-	if c.hadConfig {
-		read = config.Reload
+	if m, err := config.ReadPolicy(); err == nil && m != nil { // what is wrong with it is found below
+		if err := c.options.Policy.Manage(context.Background(), m); err != nil {
+			return nil, c.refuse(fault.ConfigError, err)
+		}
 	}
-	next, err := read(c.options.Home)
+	next, err := config.Reload(c.options.Home, c.hadConfig, c.options.Policy.Config().Managed)
 	if err != nil {
 		return nil, c.refuse(fault.ConfigError, err)
 	}
@@ -136,8 +137,8 @@ const (
 	editTime = 100 * time.Millisecond
 )
 
-// Watch reloads when config.json, the list of plugins or the build output of a plugin changes, until ctx is done or the
-// home folder is gone. It calls secretsChanged at the start and when secrets.json changes.
+// Watch reloads when config.json, the policy, the list of plugins or the build output of a plugin changes, until ctx is
+// done or the home folder is gone. It calls secretsChanged at the start and when secrets.json changes.
 func (c *Catalog) Watch(ctx context.Context, secretsChanged func()) {
 	log, home := c.options.Log, c.options.Home
 	watcher, err := fsnotify.NewWatcher()
@@ -184,7 +185,7 @@ func (c *Catalog) Watch(ctx context.Context, secretsChanged func()) {
 
 // followed are the files and folders whose changes cause a reload.
 type followed struct {
-	config  []string // config.json and, if it is a symbolic link, its targets
+	config  []string // config.json, the policy, and, where one is a symbolic link, its targets
 	folders []string // of plugins: any change in them counts
 }
 
@@ -199,6 +200,10 @@ func (c *Catalog) follow(watcher *fsnotify.Watcher) (now followed) {
 		log.Warn().Err(err).Msg("cannot read the list of plugins")
 	}
 	now.config = linked(home.Config())
+	policy := config.PolicyPlace()
+	if policy != "" {
+		now.config = append(append(now.config, linked(policy)...), filepath.Dir(policy)) // which may be made later
+	}
 	now.folders = append(now.folders, home.Plugins())
 	for _, dir := range added {
 		now.folders = append(now.folders, filepath.Clean(dir), filepath.Join(dir, "dist"))

@@ -44,7 +44,8 @@ type reviews struct {
 // folderContent is the content of a plugin's folder when it was last read, accepted or not.
 type folderContent struct {
 	plugin  *plugin.Plugin
-	source  string
+	source  string    // in words
+	pin     string    // as a policy names it
 	since   time.Time // when this content was first seen
 	state   review.State
 	serving string // hash of the content that is offered; empty: none of this folder
@@ -82,7 +83,8 @@ func (v *reviews) admit(added []build.Entry, before *state) (all map[string]*fol
 		if e.Plugin == nil {
 			continue // broken: there is nothing to run or to review
 		}
-		f := &folderContent{plugin: e.Plugin, source: sourceOf(e), since: time.Now().UTC(), state: review.NotRequired}
+		f := &folderContent{plugin: e.Plugin, source: sourceOf(e), pin: e.Source(), since: time.Now().UTC(),
+			state: review.NotRequired}
 		if before.required {
 			f.state = v.state(e.Plugin)
 		}

@@ -2,6 +2,7 @@ package catalog
 
 import (
 	"encoding/json"
+	"errors"
 	"maps"
 	"slices"
 	"strings"
@@ -136,6 +137,9 @@ func (c *Catalog) SetSettings(plan SettingsPlan) *fault.Error {
 		return fault.New(fault.ConfigError, "The settings were not saved: "+err.Error())
 	}
 	if err := config.Apply(c.options.Home, plan.changes...); err != nil {
+		if managed, ok := errors.AsType[*config.ManagedError](err); ok {
+			return fault.New(fault.PermissionDenied, managed.Error(), fault.WithHint(managed.Hint()))
+		}
 		return fault.New(fault.ConfigError, "The settings were not saved: "+err.Error(),
 			fault.WithHint("Correct config.json first; `tabrelay doctor` says what is wrong with it."))
 	}

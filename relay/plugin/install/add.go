@@ -53,7 +53,15 @@ func (s Source) Prepare(ctx context.Context, home string, step Step) (*Candidate
 		return nil, err
 	}
 	defer step("Looking at what is in " + s.From)()
-	return Prepare(ctx, home, p, s.Npm)
+	c, err := Prepare(ctx, home, p, s.Npm)
+	if err != nil {
+		return nil, err
+	}
+	entry := build.Entry{Name: c.Plugin.Manifest.Name, Pin: &c.pin}
+	if err := entry.Permit(c.Plugin.Hash); err != nil {
+		return nil, errors.Join(err, c.Discard())
+	}
+	return c, nil
 }
 
 // IsFolder reports whether a source is a folder, or looks like one that is not there.

@@ -126,6 +126,9 @@ func (e *examination) configuration() {
 	} else {
 		e.config, e.usable = cfg, true
 		e.fine("config", "The configuration is "+e.Home.Config())
+		if cfg.Managed != nil {
+			e.fine("policy", sentence(cfg.Managed.Name()+" holds for it: tabrelay policy shows it"))
+		}
 	}
 	for _, warning := range cfg.Warnings {
 		e.note("config-warning", sentence(warning), "", "")

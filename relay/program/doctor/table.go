@@ -65,7 +65,8 @@ var table = []Row{
 		"A running relay keeps the last good one; none can start, and tabrelay mcp answers in minimal mode.",
 		"correct config.json where the message says; docs/configuration.md lists every setting"},
 	{"config-warning", Warning, "A setting has no effect.",
-		"Its name in the environment is close to one of tabrelay's, or it belongs to something that is switched off.",
+		"Its name in the environment is close to one of tabrelay's, it belongs to something that is switched off, or " +
+			"your organization's policy sets it.",
 		"correct its name, unset it, or switch on what it belongs to"},
 	{"config-refused", Problem, "The running relay refused the configuration it read last.",
 		"It cannot be used as a whole; the one before it is in effect.",

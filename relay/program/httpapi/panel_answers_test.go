@@ -16,6 +16,7 @@ import (
 	"tabrelay/relay/road/fault"
 	"tabrelay/relay/road/policy"
 	"tabrelay/relay/state/audit"
+	"tabrelay/relay/state/config"
 )
 
 var update = flag.Bool("update", false, "write the panel's types anew")
@@ -39,7 +40,8 @@ func TestPanelKnowsTheAnswers(t *testing.T) {
 				"AskedSetting": review.Setting{}, "Change": policy.PendingChange{}, "Client": client.View{},
 				"Failure": fault.Error{}, "FileDifference": review.Difference{}, "LogEntry": audit.Row{},
 				"Offer":  catalog.Offer{},
-				"Plugin": catalog.View{}, "Profile": httpapi.ProfileView{}, "ProposedChange": policy.Change{},
+				"Plugin": catalog.View{}, "Policy": config.Managed{},
+				"Profile": httpapi.ProfileView{}, "ProposedChange": policy.Change{},
 				"Question": call.Approval{}, "ReviewedTool": review.Tool{}, "RunningCall": httpapi.RunningView{},
 				"Setting":    catalog.SettingView{},
 				"SourceFile": review.File{}, "Tab": httpapi.TabStatus{}, "Tool": catalog.ToolView{},
@@ -52,7 +54,7 @@ func TestPanelKnowsTheAnswers(t *testing.T) {
 					policy.ChangeLost, policy.ChangeCarried, policy.ChangeUpdated},
 				"dispatch.Stage": {string(dispatch.StageAsking), string(dispatch.StageQueued),
 					string(dispatch.StageRunning)},
-				"policy.source": {"person", "config", "built-in"},
+				"policy.source": {"policy", "person", "config", "built-in"},
 				"catalog.State": {string(catalog.Ready), string(catalog.NotOpen), string(catalog.SignedOut),
 					string(catalog.Broken), string(catalog.Unreviewed), string(catalog.Off)},
 			},

@@ -150,6 +150,10 @@ func unanswerable(err error) *Refusal {
 	says := func(status int, code fault.Code, hint string) *Refusal {
 		return NewRefusal(status, fault.New(code, err.Error(), fault.WithHint(hint)))
 	}
+	if managed, ok := errors.AsType[*config.ManagedError](err); ok {
+		return NewRefusal(http.StatusForbidden, fault.New(fault.PermissionDenied, managed.Error(),
+			fault.WithHint(managed.Hint())))
+	}
 	switch {
 	case errors.Is(err, policy.ErrEnded):
 		return NewRefusal(http.StatusGone, fault.New(fault.NotFoundCode, "The answer came too late and has no effect: "+

@@ -46,6 +46,7 @@ type Status struct {
 	Unreviewed bool                   `json:"unreviewed,omitempty"` // review.required is false: every plugin runs
 	// what of the configuration waits for the person, because it lets agents do more
 	Unapplied string `json:"unapplied,omitempty"`
+	Policy    string `json:"policy,omitempty"` // the file of an administrator that bounds all of it
 	// what this start lets agents do that the one before did not, until the person has seen it
 	Widened    string         `json:"widened,omitempty"`
 	Lost       string         `json:"lost,omitempty"`       // why rules may be missing; empty: they are not
@@ -149,6 +150,7 @@ func (a *API) Status(ctx context.Context) Status {
 		Plugins: []PluginStatus{},
 		Tools:   len(snapshot.Tools), Problems: a.Catalog.Problems(), Notices: a.Notices.All(), Calls: a.recent(ctx),
 		Lacks:     a.Lacks(),
+		Policy:    a.Policy.ManagedFile(),
 		Unapplied: a.Policy.Unapplied(), Widened: a.Policy.Widened(),
 		Lost: a.Policy.Lost(), Narrowed: a.Policy.Narrowed(), Updated: a.Policy.Updated(),
 	}

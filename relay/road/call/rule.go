@@ -106,6 +106,7 @@ type Approval struct {
 	Brief         string          `json:"brief,omitempty"`     // what an act will do and where, for a notification
 	Covers        string          `json:"covers,omitempty"`    // what an answer for the session allows
 	Choices       []string        `json:"choices"`             // for how long it can be allowed; the first is asked
+	Managed       string          `json:"managed,omitempty"`   // why it cannot be allowed always: the policy asks
 	First         bool            `json:"first"`               // of this client since the relay started
 
 	// Nobody answered in time; until Until it can be allowed for the next time, and whether that was done.

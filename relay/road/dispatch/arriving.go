@@ -34,6 +34,14 @@ func (r *run) whereReadable(sites call.Sites, at *call.Target) call.Sites {
 		return own
 	}
 	narrowed := call.Sites{Rest: narrow(sites.Rest, reading.Rest), Origins: map[string]call.SiteState{}}
+	if sites.Within != nil {
+		within := *sites.Within
+		rest := reading.Rest
+		if reading.Within != nil {
+			rest = reading.Within.Rest
+		}
+		within.Rest, narrowed.Within = narrow(within.Rest, rest), &within
+	}
 	for _, origins := range []map[string]call.SiteState{sites.Origins, reading.Origins} {
 		for origin := range maps.Keys(origins) {
 			narrowed.Origins[origin] = narrow(sites.Of(origin), reading.Of(origin))

@@ -60,11 +60,7 @@ func previewSites(sites *call.Sites) *call.Sites {
 	if sites == nil {
 		return nil
 	}
-	open := call.Sites{Rest: openIfAsked(sites.Rest), Origins: make(map[string]call.SiteState, len(sites.Origins))}
-	for origin, state := range sites.Origins {
-		open.Origins[origin] = openIfAsked(state)
-	}
-	return &open
+	return sites.Each(openIfAsked)
 }
 
 func openIfAsked(state call.SiteState) call.SiteState {

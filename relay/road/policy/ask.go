@@ -129,6 +129,9 @@ func (p *Policy) newQuestion(a call.Access) *question {
 	if q.grant, q.Choices = bindSession(&a, v), choices(&a, v); t.lost {
 		q.Choices = []string{"once"}
 	}
+	if v.fixed {
+		q.Managed = "Your organization has set that this is asked about. " + t.managed.by.Ask()
+	}
 	if d := a.Session.Bounds; d != nil {
 		q.Agent = quotable(d.Agent, maxName)
 	}
@@ -168,7 +171,7 @@ func choices(a *call.Access, v verdict) (list []string) {
 	default:
 		list = []string{"once", "session"}
 	}
-	if a.Session.Bounds == nil && !a.OfPage && (a.At == nil || isOrigin(a.At.Origin)) {
+	if a.Session.Bounds == nil && !a.OfPage && !v.fixed && (a.At == nil || isOrigin(a.At.Origin)) {
 		list = append(list, "always")
 	}
 	return list
@@ -205,6 +208,8 @@ func (p *Policy) checkedDecision(q *question, profileID string, d call.Decision)
 		return d, fmt.Errorf("%w: a tool of a page can be allowed always by a rule only", ErrAnswer)
 	case d.For == "always" && q.Origin != "" && !isOrigin(q.Origin):
 		return d, fmt.Errorf("%w: there is no rule about what has no address of its own", ErrAnswer)
+	case d.For == "always" && q.Managed != "":
+		return d, fmt.Errorf("%w: %s", ErrAnswer, q.Managed)
 	case d.For == "always" && q.Agent != "":
 		return d, fmt.Errorf("%w: a call of an agent that acts for a client is allowed for once, session, or a time",
 			ErrAnswer)

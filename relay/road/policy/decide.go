@@ -31,7 +31,7 @@ func (p *Policy) Allow(a call.Access) (says call.Verdict, failure *fault.Error) 
 	case v.dependsOnOrigin && v.mode != call.Off:
 		says.Ask = true
 	case v.mode == call.Off:
-		return says, forbidden(&a, v)
+		return says, forbidden(&a, v, p.managed())
 	case v.mode == call.Ask:
 		says.Ask = !p.approved(&a, v)
 	}
@@ -88,6 +88,8 @@ type Permissions struct {
 	Default Defaults `json:"default"`
 	Rules   []Rule   `json:"rules"`
 	Grants  []Grant  `json:"grants"`
+
+	Policy *config.Managed `json:"policy,omitempty"` // of an administrator
 }
 
 // Defaults are the modes of tools that no rule names.
@@ -101,7 +103,8 @@ func (p *Policy) Permissions() Permissions {
 	t := p.rules.Load()
 	rules := slices.DeleteFunc(t.list(time.Now()),
 		func(r Rule) bool { return r.From == fromBuiltIn && p.isOff(r.Target) })
-	return Permissions{Default: p.Default(), Rules: p.explain(t, rules), Grants: p.grants.list()}
+	return Permissions{Default: p.Default(), Rules: p.explain(t, rules), Grants: p.grants.list(),
+		Policy: p.managed()}
 }
 
 // isOff reports whether a name is that of a group whose capability is switched off.
@@ -149,7 +152,8 @@ func (p *Policy) ParseRule(n NewRule, by string) (rule call.Rule, lasts time.Dur
 			return rule, 0, fmt.Errorf("%w: a rule applies for one second to one year, such as 30m or 12h", ErrRule)
 		}
 	}
-	return call.Rule{Target: target, Client: config.Spelled(n.Client), Mode: n.Mode, By: by}, lasts, nil
+	rule = call.Rule{Target: target, Client: config.Spelled(n.Client), Mode: n.Mode, By: by}
+	return rule, lasts, p.refuseLooser(rule)
 }
 
 // Misspelt lists the rules of the configuration whose target does not exist, which therefore do nothing.
@@ -172,7 +176,7 @@ func stopped() *fault.Error {
 }
 
 // forbidden says which rule forbids a call, and what the person could do about that rule.
-func forbidden(a *call.Access, v verdict) *fault.Error {
+func forbidden(a *call.Access, v verdict, managed *config.Managed) *fault.Error {
 	target := a.Tool
 	if v.level == onSite || v.level == onToolAndSite {
 		target = v.rule.target
@@ -183,7 +187,10 @@ func forbidden(a *call.Access, v verdict) *fault.Error {
 		hint = "Do not look for a way around it. The person can change `permissions` in config.json."
 	}
 	message := fmt.Sprintf("%s is off: %s", a.Tool, v.why())
-	if v.level == onSite {
+	if v.from == fromPolicy {
+		hint = "Do not look for a way around it. " + managed.Ask()
+	}
+	if v.level == onSite || v.level == onManagedSites {
 		message = fmt.Sprintf("%s may not touch %s: %s", a.Tool, v.rule.target, v.why())
 	}
 	return fault.New(fault.PermissionDenied, message, append(at(a), fault.WithHint(hint))...)

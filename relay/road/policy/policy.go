@@ -123,7 +123,7 @@ func (p *Policy) readRules(ctx context.Context, rules []call.Rule, paused bool) 
 	if err != nil {
 		return fmt.Errorf("cannot note that permissions may be missing: %w", err)
 	}
-	t := newTable(rules, configured, paused)
+	t := p.table(rules, configured, paused)
 	if t.lost = lost != ""; t.lost {
 		p.unacknowledged.Store(&unacknowledged{since: time.Now(), lost: lostChange(lost, t)})
 	}
@@ -192,6 +192,9 @@ func (p *Policy) Set(ctx context.Context, r call.Rule, lasts time.Duration) erro
 		said += " for " + lasts.String()
 	}
 	return p.change(ctx, func(ctx context.Context) error {
+		if err := p.refuseLooser(r); err != nil {
+			return err
+		}
 		if err := p.options.Store.SetRule(ctx, r); err != nil {
 			return fmt.Errorf("the rule could not be saved, so it is not in effect: %w", err)
 		}
@@ -210,6 +213,10 @@ func (p *Policy) Unset(ctx context.Context, target, client, by string) (there bo
 	err = p.change(ctx, func(ctx context.Context) error {
 		t := p.rules.Load()
 		client = t.clientIn(target, client)
+		if len(t.without(target, client)) == len(t.personal) && t.managed.owns(target, client) {
+			return &config.ManagedError{What: "the rule about " + ruleName(target, client) + " is set",
+				Managed: t.managed.by}
+		}
 		if there, err = p.options.Store.UnsetRule(ctx, target, client); err != nil || !there {
 			return err
 		}

@@ -11,6 +11,7 @@ const (
 	fromPerson  source = "person"
 	fromConfig  source = "config"
 	fromBuiltIn source = "built-in"
+	fromPolicy  source = "policy" // of an administrator
 )
 
 // verdict is the result of the rules for an access.
@@ -22,6 +23,8 @@ type verdict struct {
 
 	dependsOnOrigin bool // the tab is not known, and a rule about its origin may say something else
 	enabledBySite   bool // it is off, and a rule about an origin may enable it there
+
+	fixed bool // the policy says so, whatever rules of the person would allow
 }
 
 // level is the kind of target of the rule that decided.
@@ -37,6 +40,8 @@ const (
 	onClient
 	onDefault
 	onLost
+	onManagedSites
+	onManagedPlugins
 )
 
 // singlesOutTool reports whether the rule that decides is about one tool.
@@ -46,8 +51,8 @@ func (v verdict) singlesOutTool() bool { return v.level == onTool || v.level == 
 func (v verdict) enabledSomewhere() bool { return v.mode == call.Off && v.enabledBySite }
 
 // resolve evaluates the rules. While a configuration waits for the person, the configurations before it limit the
-// result. While rules may be missing, the person is asked about whatever would run, except for the relay's own tools
-// that show an agent what is wrong.
+// result; the policy of an administrator always does. While rules may be missing, the person is asked about whatever
+// would run, except for the relay's own tools that show an agent what is wrong.
 func (t *table) resolve(a *call.Access, now int64) verdict {
 	v := t.resolveBounded(a, now)
 	if t.lost && v.mode == call.Auto && !(a.BuiltIn && a.ReadOnly && a.Plugin == RelayPlugin) {
@@ -58,10 +63,14 @@ func (t *table) resolve(a *call.Access, now int64) verdict {
 
 func (t *table) resolveBounded(a *call.Access, now int64) verdict {
 	v := t.resolveLayer(a, now)
-	if t.older == nil {
-		return v
+	if t.older != nil {
+		v = v.within(t.older.resolveBounded(a, now))
 	}
-	w := t.older.resolveBounded(a, now)
+	return t.managed.bound(v, a, now)
+}
+
+// within is the stricter of two verdicts.
+func (v verdict) within(w verdict) verdict {
 	depends := v.dependsOnOrigin || w.dependsOnOrigin
 	opens := (v.enabledBySite || v.mode != call.Off) && (w.enabledBySite || w.mode != call.Off)
 	if permissive[w.mode] < permissive[v.mode] {
@@ -82,11 +91,11 @@ func (t *table) resolveLayer(a *call.Access, now int64) verdict {
 	}
 	var site, both verdict
 	if a.At != nil && t.sites.some {
-		site = t.ruleFor(now, onSite, a.At.Origin, client)
+		site = t.ruleFor(now, onSite, call.Site(a.At.Origin), client)
 	}
 	pairs := t.pairs[a.Tool]
 	if a.At != nil && pairs.some {
-		both = t.ruleFor(now, onToolAndSite, siteTarget(a.Tool, a.At.Origin), client)
+		both = t.ruleFor(now, onToolAndSite, siteTarget(a.Tool, call.Site(a.At.Origin)), client)
 	}
 	switch {
 	case tool.mode == call.Off:
@@ -167,8 +176,11 @@ func (t *table) defaultVerdict(a *call.Access, now int64) verdict {
 // why is a verdict in words, after "because".
 func (v verdict) why() string {
 	says := " says so"
-	if v.from == fromConfig {
+	switch v.from {
+	case fromConfig:
 		says = " in config.json says so"
+	case fromPolicy:
+		says = " in your organization's policy says so"
 	}
 	if v.rule.client != "" && v.level != onClient {
 		says = " and the client " + v.rule.client + says
@@ -187,6 +199,10 @@ func (v verdict) why() string {
 		return "a rule about the client " + v.rule.client + says
 	case onDefault:
 		return "the default" + says
+	case onManagedSites:
+		return "your organization's policy does not let agents use this site"
+	case onManagedPlugins:
+		return "your organization's policy does not let agents use the plugin " + v.rule.target
 	case onBuiltIn:
 		return "the tool is one of the relay's own, or of the demo"
 	case onLost:

@@ -182,8 +182,9 @@ func (p *Policy) Configure(ctx context.Context, next config.Config) (otherRules 
 		v := *p.rights.Load()
 		next.Permissions = withBase(next.Permissions, shippedBase)
 		before, wanted := v.InEffect, p.rightsOf(&next)
-		otherRules = p.configureRules(next.Permissions)
 		v.wanted = next
+		p.rights.Store(&v) // with the policy, which no person confirms
+		otherRules = p.configureRules(next.Permissions)
 		bounded := next.Within(before)
 		v.InEffect = p.rightsOf(&bounded)
 		v.InEffect.Permissions, v.InEffect.Unconfirmed = p.rules.Load().configured()
@@ -237,10 +238,16 @@ func (p *Policy) announceWaiting(c *Change) {
 func (p *Policy) configureRules(next map[string]map[string]string) (changed bool) {
 	t := p.rules.Load()
 	same := func(a, b map[string]string) bool { return maps.Equal(a, b) }
-	if maps.EqualFunc(t.config, next, same) {
-		return false
+	rules := p.table(t.personal, next, t.paused)
+	if m := rules.managed; m != nil && !m.same(t.managed) {
+		p.revokeManaged(m)
 	}
-	rules := newTable(t.personal, next, t.paused)
+	if maps.EqualFunc(t.config, next, same) {
+		if changed = !t.managed.same(rules.managed); changed {
+			p.putInEffect(rules.within(t.bounds()...))
+		}
+		return changed
+	}
 	if p.widens(t, rules) {
 		p.boundRules(rules, append([]map[string]map[string]string{t.config}, t.bounds()...))
 	}
@@ -251,7 +258,7 @@ func (p *Policy) configureRules(next map[string]map[string]string) (changed bool
 // boundRules limits rules by those of earlier configurations that forbid something.
 func (p *Policy) boundRules(rules *table, earlier []map[string]map[string]string) {
 	bound := func(by []map[string]map[string]string) *table {
-		return newTable(rules.personal, rules.config, rules.paused).within(by...)
+		return p.table(rules.personal, rules.config, rules.paused).within(by...)
 	}
 	for i := 0; i < len(earlier); {
 		if others := slices.Delete(slices.Clone(earlier), i, i+1); !p.widens(bound(earlier), bound(others)) {
@@ -266,7 +273,7 @@ func (p *Policy) boundRules(rules *table, earlier []map[string]map[string]string
 // confirmRules puts what waits of the rules of the configuration into effect.
 func (p *Policy) confirmRules() {
 	if t := p.rules.Load(); t.older != nil {
-		p.putInEffect(newTable(t.personal, t.config, t.paused))
+		p.putInEffect(p.table(t.personal, t.config, t.paused))
 	}
 }
 
@@ -274,7 +281,7 @@ func (p *Policy) confirmRules() {
 // that waits, and what it forbids is forbidden.
 func (p *Policy) held(wanted *config.Config, left *config.Rights) config.Rights {
 	t := p.rules.Load()
-	rules := newTable(t.personal, t.config, t.paused)
+	rules := p.table(t.personal, t.config, t.paused)
 	p.boundRules(rules, left.Rules())
 	p.putInEffect(rules)
 	bounded := wanted.Within(*left)

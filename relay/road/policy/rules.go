@@ -55,6 +55,8 @@ type table struct {
 	personal []call.Rule // by target and client
 	config   map[string]map[string]string
 
+	managed *managed // the policy of an administrator, which bounds all of it; nil: there is none
+
 	// the rules of an earlier configuration, which bound this one until a person has confirmed it, and may be bound
 	// themselves; or nil
 	older *table
@@ -165,7 +167,9 @@ func (t *table) configured() (confirmed map[string]map[string]string, later []ma
 
 // with is the table with other rules of the person.
 func (t *table) with(personal []call.Rule, paused bool) *table {
-	return newTable(personal, t.config, paused).within(t.bounds()...)
+	other := newTable(personal, t.config, paused).within(t.bounds()...)
+	other.managed = t.managed
+	return other
 }
 
 // siteRules summarizes rules about origins: whether there are any, and whether one of them is not off.
@@ -200,16 +204,20 @@ type Rule struct {
 	Until   *time.Time `json:"until,omitempty"`
 	By      string     `json:"by,omitempty"`
 	Created *time.Time `json:"created,omitempty"`
-	From    source     `json:"from"`            // person, config or built-in
+	From    source     `json:"from"`            // policy, person, config or built-in
 	Waits   bool       `json:"waits,omitempty"` // in config.json, and not in effect before a person has confirmed it
 
 	NoEffect string   `json:"noEffect,omitempty"` // why: another rule is stricter wherever this one is about
 	Except   []string `json:"except,omitempty"`   // rules that are stricter for a part of it, with their modes
 }
 
-// list is every rule, those of the person first.
+func compareRules(a, b Rule) int {
+	return cmp.Or(cmp.Compare(a.Target, b.Target), cmp.Compare(a.Client, b.Client))
+}
+
+// list is every rule, those of the policy first, then those of the person.
 func (t *table) list(now time.Time) []Rule {
-	rules := []Rule{}
+	rules := append([]Rule{}, t.managed.list()...)
 	for _, r := range t.personal {
 		if !r.Until.IsZero() && !now.Before(r.Until) {
 			continue
@@ -237,9 +245,7 @@ func (t *table) list(now time.Time) []Rule {
 			})
 		}
 	}
-	slices.SortFunc(configured, func(a, b Rule) int {
-		return cmp.Or(cmp.Compare(a.Target, b.Target), cmp.Compare(a.Client, b.Client))
-	})
+	slices.SortFunc(configured, compareRules)
 	rules = append(rules, configured...)
 	for _, group := range freeGroups {
 		rules = append(rules, Rule{Target: group, Mode: call.Auto, From: fromBuiltIn})

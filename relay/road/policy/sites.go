@@ -14,9 +14,6 @@ import (
 // and what is left out counts as the strictest of it.
 const maxSites = 1000
 
-// elsewhere is an origin that no rule can name.
-const elsewhere = "null"
-
 // Sites is what a call may do with the documents of each origin: exactly what [Policy.Allow] would say if its tab
 // showed a page of that origin.
 func (p *Policy) Sites(a call.Access) call.Sites {
@@ -29,14 +26,18 @@ func (p *Policy) Sites(a call.Access) call.Sites {
 		there.Origin, one.At = origin, &there
 		return p.stateOf(one)
 	}
-	sites := call.Sites{Rest: state(elsewhere), Origins: map[string]call.SiteState{}}
+	sites := call.Sites{Rest: state(nobody), Origins: map[string]call.SiteState{}}
+	if m := p.rules.Load().managed; m != nil && m.boundsSites() {
+		sites.Within = &call.SitePatterns{Allow: m.allow, Deny: append([]string{}, m.deny...), Rest: sites.Rest}
+		sites.Rest = call.SiteOff
+	}
 	named := p.rules.Load().namedOrigins()
 	p.grants.origins(a.Session.ID, named)
 	if at.Origin != "" {
 		named[at.Origin] = true
 	}
 	for origin := range named {
-		if says := state(origin); says != sites.Rest {
+		if says := state(origin); says != sites.Of(origin) {
 			sites.Origins[origin] = says
 		}
 	}
@@ -74,8 +75,12 @@ func boundedSites(sites call.Sites, own string) call.Sites {
 		return cmp.Or(strictness[sites.Origins[b]]-strictness[sites.Origins[a]], strings.Compare(a, b))
 	})
 	for _, origin := range byStrictness[maxSites:] {
-		if left := sites.Origins[origin]; strictness[left] > strictness[sites.Rest] {
+		left := sites.Origins[origin]
+		if strictness[left] > strictness[sites.Rest] {
 			sites.Rest = left
+		}
+		if w := sites.Within; w != nil && strictness[left] > strictness[w.Rest] {
+			w.Rest = left
 		}
 		delete(sites.Origins, origin)
 	}
@@ -92,7 +97,7 @@ func btoi(is bool) int {
 // namedOrigins are the origins that the rules name, those of earlier configurations included.
 func (t *table) namedOrigins() map[string]bool {
 	named := map[string]bool{}
-	for one := t; one != nil; one = one.older {
+	for one := range t.layers() {
 		for k := range one.cells {
 			if _, origin := splitTarget(k.target); origin != "" {
 				named[origin] = true

@@ -91,7 +91,7 @@ func originTarget(text string) (string, error) {
 		strings.ContainsAny(u.Host, "* @") || strings.Trim(u.Path, "/") != "" || u.RawQuery != "" || u.Fragment != "" {
 		return "", notOrigin(text)
 	}
-	host, port := strings.ToLower(u.Hostname()), u.Port()
+	host, port := strings.TrimSuffix(strings.ToLower(u.Hostname()), "."), u.Port()
 	switch {
 	case strings.Contains(host, ":"):
 		host = "[" + host + "]"

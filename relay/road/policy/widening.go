@@ -93,7 +93,7 @@ func (p *Policy) ResumeChange() *Change {
 func (p *Policy) widerRules(before, after *config.Rights) bool {
 	t := p.rules.Load()
 	of := func(r *config.Rights) *table {
-		return newTable(t.personal, r.Permissions, t.paused).within(r.Unconfirmed...)
+		return p.table(t.personal, r.Permissions, t.paused).within(r.Unconfirmed...)
 	}
 	return p.widens(of(before), of(after))
 }
@@ -170,6 +170,20 @@ func moments(tables ...*table) []int64 {
 	return list
 }
 
+// layers are the table and those that bound it.
+func (t *table) layers() iter.Seq[*table] {
+	return func(yield func(*table) bool) {
+		for one := t; one != nil; one = one.older {
+			if !yield(one) {
+				return
+			}
+		}
+		if t.managed != nil {
+			yield(t.managed.rules)
+		}
+	}
+}
+
 // nobody stands for every client, plugin and origin that no rule names.
 const nobody = "\x00"
 
@@ -178,7 +192,7 @@ const nobody = "\x00"
 func accesses(known []call.Access, tables ...*table) iter.Seq[call.Access] {
 	clients, targets, origins := map[string]bool{nobody: true}, map[string]bool{}, map[string]bool{nobody: true}
 	for _, t := range tables {
-		for one := t; one != nil; one = one.older {
+		for one := range t.layers() {
 			for k := range one.cells {
 				clients[cmp.Or(k.client, nobody)] = true
 				tool, origin := splitTarget(k.target)

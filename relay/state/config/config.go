@@ -55,6 +55,8 @@ type Config struct {
 	Tabs         Tabs
 	Plugins      map[string]Plugin // by plugin name; a plugin that is not here has the defaults
 
+	Managed *Managed // what the administrator's policy says; nil: there is none
+
 	sections map[string]any // values of what capabilities add, by capability
 
 	Warnings []string // what looks like a mistake and was not an error; one sentence each

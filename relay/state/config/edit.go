@@ -30,8 +30,11 @@ func Set(home Home, path []string, value json.RawMessage) error {
 // Unset removes one value. It is not an error when there is none.
 func Unset(home Home, path []string) error { return Apply(home, Edit{Path: path}) }
 
-// Apply makes all of some edits, or none.
+// Apply makes all of some edits, or none. What the policy sets cannot be edited.
 func Apply(home Home, edits ...Edit) error {
+	if err := refuseFixed(edits); err != nil {
+		return err
+	}
 	return edit(home, func(doc *hujson.Value) error {
 		for _, one := range edits {
 			if err := one.apply(doc); err != nil {

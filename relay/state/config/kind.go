@@ -347,6 +347,9 @@ func fillSection[T any](r *reader, target any, path string, v *hujson.Value, acc
 			if fresh != nil {
 				one = fresh(name)
 			}
+			if before, there := merged[name]; there && r.over {
+				one = before
+			}
 			r.places[path+"."+name] = r.place(m.Name.StartOffset, path+"."+name)
 			fill(r, own, "", path+"."+name+".", table, &one)
 			merged[name] = one

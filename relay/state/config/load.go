@@ -28,11 +28,18 @@ func Load(home Home) (Config, error) {
 	return load(home.Config(), os.Environ())
 }
 
-// Reload is Load for a relay whose configuration came from a file: one that is gone is refused too. What it said, such
-// as which tools are off, stays in effect until somebody decides otherwise.
-func Reload(home Home) (Config, error) {
+// Reload is Load for a relay whose configuration came from a file, or that has a policy: one that is gone is refused
+// too. What it said, such as which tools are off, stays in effect until somebody decides otherwise.
+func Reload(home Home, hadFile bool, had *Managed) (Config, error) {
 	c, err := Load(home)
-	if err == nil && !c.found {
+	switch {
+	case err != nil:
+	case had != nil && c.Managed == nil:
+		err = &FileError{
+			Err:  fmt.Errorf("the policy %s is gone, and stays in effect", had.File),
+			Next: "have an administrator put it back; or, if it is not to hold any more, restart the relay",
+		}
+	case hadFile && !c.found:
 		err = &FileError{
 			Err: fmt.Errorf("%s is gone", home.Config()),
 			Next: "put it back; or, to go on without it, restart the relay (tabrelay down, tabrelay up): every " +
@@ -62,6 +69,9 @@ func load(file string, environ []string) (Config, error) {
 		r.document(&c)
 	}
 	r.environment(environ, &c)
+	if err := r.policy(&c); err != nil {
+		return c, err
+	}
 	r.relations(&c)
 	if len(r.faults) > 0 {
 		return c, &Error{Faults: r.faults}
@@ -99,6 +109,7 @@ type reader struct {
 	faults []Fault
 	places map[string]Fault    // where each setting was set, for what concerns several
 	order  map[string][]string // names of sections as they were set, by section
+	over   bool                // things by name that are there keep what this source does not say
 }
 
 func newReader(file string, src []byte) *reader {

@@ -17,9 +17,37 @@ func Schema() []byte {
 			table = append(table, s)
 		}
 	}
-	root := tree(table)
+	return document("tabrelay configuration", tree(table))
+}
+
+// PolicySchema is the JSON Schema of a policy file.
+func PolicySchema() []byte {
+	root := tree(managedTable)
+	fixed := tree(slices.DeleteFunc(slices.Clone(settings), func(s Setting[Config]) bool {
+		return s.key == "permissions"
+	}))
+	withoutDefaults(fixed)
+	fixed["description"] = root["properties"].(map[string]any)["settings"].(map[string]any)["description"]
+	root["properties"].(map[string]any)["settings"] = fixed
+	return document("tabrelay policy", root)
+}
+
+// withoutDefaults takes the defaults out of a schema: what a policy does not say, it leaves as it is.
+func withoutDefaults(schema map[string]any) {
+	delete(schema, "default")
+	properties, _ := schema["properties"].(map[string]any)
+	for _, one := range properties {
+		withoutDefaults(one.(map[string]any))
+	}
+	if each, ok := schema["additionalProperties"].(map[string]any); ok {
+		withoutDefaults(each)
+	}
+}
+
+// document is the text of a schema.
+func document(title string, root map[string]any) []byte {
 	root["$schema"] = "https://json-schema.org/draft/2020-12/schema"
-	root["title"] = "tabrelay configuration"
+	root["title"] = title
 	root["properties"].(map[string]any)["$schema"] = map[string]any{"type": "string"}
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
@@ -46,7 +74,9 @@ func tree[T any](table []Setting[T]) map[string]any {
 		}
 		leaf := maps.Clone(s.kind.schema)
 		leaf["description"] = s.about
-		leaf["default"] = s.fallback
+		if s.fallback != nil {
+			leaf["default"] = s.fallback
+		}
 		at["properties"].(map[string]any)[names[len(names)-1]] = leaf
 	}
 	return root

@@ -24,6 +24,8 @@ type Rights struct {
 	// Settings are the other ones by name, those of capabilities that this program does not have included. In the
 	// database they stand beside the fields above.
 	Settings map[string]json.RawMessage `json:"-"`
+
+	managed *Managed // what it sets is not the person's to allow
 }
 
 // plainRights are the fields that have names of their own.
@@ -89,7 +91,8 @@ func (r *Rights) Rules() []map[string]map[string]string {
 
 // RightsOf takes the rights out of a configuration.
 func RightsOf(c *Config) Rights {
-	r := Rights{Permissions: c.Permissions, Plugins: map[string]PluginRights{}, Settings: map[string]json.RawMessage{}}
+	r := Rights{Permissions: c.Permissions, Plugins: map[string]PluginRights{}, Settings: map[string]json.RawMessage{},
+		managed: c.Managed}
 	for _, one := range rights {
 		r.Settings[one.name] = one.of(c)
 	}
@@ -139,10 +142,12 @@ func listText(list []string) string { return cmp.Or(strings.Join(list, ", "), "n
 // Grown lists what these rights, permissions aside, grant that earlier ones did not.
 func (r Rights) Grown(before Rights) (list []call.Difference) {
 	for _, one := range rights {
-		list = append(list, one.grown(before.Settings[one.name], r.Settings[one.name])...)
+		grown := one.grown(before.Settings[one.name], r.Settings[one.name])
+		fixed := func(d call.Difference) bool { return r.managed.Fixes(d.What) }
+		list = append(list, slices.DeleteFunc(grown, fixed)...)
 	}
 	for _, name := range pluginNames(before, r) {
-		if before.off(name) && !r.off(name) {
+		if before.off(name) && !r.off(name) && !r.managed.Fixes("plugins."+name+".enabled") {
 			list = append(list, call.Difference{What: "plugins." + name + ".enabled", Before: "false", After: "true"})
 		}
 	}
@@ -150,7 +155,8 @@ func (r Rights) Grown(before Rights) (list []call.Difference) {
 		list = append(list, call.Difference{What: "plugins." + name + ".enabled", Before: "not there", After: "true"})
 	}
 	for _, name := range slices.Sorted(maps.Keys(r.Plugins)) {
-		if was, is := before.Plugins[name].URLPatterns, r.Plugins[name].URLPatterns; len(without(is, was)) > 0 {
+		was, is := before.Plugins[name].URLPatterns, r.Plugins[name].URLPatterns
+		if len(without(is, was)) > 0 && !r.managed.Fixes("plugins."+name+".urlPatterns") {
 			list = append(list, call.Difference{What: "plugins." + name + ".urlPatterns", Before: listText(was),
 				After: listText(is)})
 		}
@@ -189,24 +195,29 @@ func pluginNames(a, b Rights) []string {
 	return slices.Compact(names)
 }
 
-// Within bounds the rights of a configuration, permissions aside, by earlier ones.
+// Within bounds the rights of a configuration, permissions aside, by earlier ones. What the policy sets stays.
 func (c Config) Within(before Rights) Config {
 	for _, s := range sections {
 		s.own(&c)
 	}
 	for _, one := range rights {
-		one.bound(&c, before.Settings[one.name])
+		if !slices.ContainsFunc(one.Keys, c.Managed.Fixes) {
+			one.bound(&c, before.Settings[one.name])
+		}
 	}
 	r := RightsOf(&c)
 	plugins := maps.Clone(c.Plugins)
 	for _, name := range pluginNames(before, r) {
 		p := c.Plugin(name)
-		if before.off(name) && p.Enabled {
+		if before.off(name) && p.Enabled && !c.Managed.Fixes("plugins."+name+".enabled") {
 			p.Enabled = false
 			plugins = with(plugins, name, p)
 		}
 	}
 	for name, p := range plugins {
+		if c.Managed.Fixes("plugins." + name + ".urlPatterns") {
+			continue
+		}
 		p.URLPatterns = common(before.Plugins[name].URLPatterns, p.URLPatterns)
 		plugins[name] = p
 	}

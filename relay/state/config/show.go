@@ -20,7 +20,7 @@ type Entry struct {
 	Key     string          `json:"key"`
 	Value   json.RawMessage `json:"value"`
 	Default json.RawMessage `json:"default"`
-	From    string          `json:"from"` // default, config.json, or the name of a variable of the environment
+	From    string          `json:"from"` // default, config.json, policy, or the name of a variable of the environment
 	Twin    string          `json:"environment"`
 	About   string          `json:"about"`
 	Accepts string          `json:"accepts"`
@@ -29,7 +29,8 @@ type Entry struct {
 // IsSet reports whether something other than the default counts.
 func (e Entry) IsSet() bool { return e.From != "default" }
 
-// Entries are all settings, as config.json and the environment say. What is wrong with a value is not looked at.
+// Entries are all settings, as config.json, the environment and the policy say. What is wrong with a value is not
+// looked at.
 func Entries(home Home, environ []string) ([]Entry, error) {
 	text, err := readRegular(home.Config())
 	if errors.Is(err, fs.ErrNotExist) {
@@ -47,6 +48,10 @@ func Entries(home Home, environ []string) ([]Entry, error) {
 		name, value, _ := strings.Cut(one, "=")
 		twins[name] = value
 	}
+	managed, err := ReadPolicy()
+	if err != nil {
+		return nil, err
+	}
 	var list []Entry
 	for _, s := range settings {
 		e := s.entry()
@@ -63,10 +68,44 @@ func Entries(home Home, environ []string) ([]Entry, error) {
 		if !json.Valid(e.Value) {
 			e.Value = quoted(string(e.Value))
 		}
+		if fixed := managed.Value(s.key); fixed != nil {
+			e.Value, e.From = merged(e.Value, fixed), "policy"
+		}
 		e.Value = Shown(e.Key, e.Value)
 		list = append(list, e)
 	}
 	return list, nil
+}
+
+// Value is what the policy sets the setting of a key to; nil: it does not.
+func (m *Managed) Value(key string) json.RawMessage {
+	if m == nil || m.settings == nil {
+		return nil
+	}
+	doc := hujson.Value{Value: m.settings}
+	for _, name := range namesOf(key) {
+		if v := doc.Find(rawjson.Pointer(strings.Split(name, "."))); v != nil {
+			return standard(v)
+		}
+	}
+	return nil
+}
+
+// merged is an object with the members of another one in place of its own, at any depth; what is no object, the other.
+func merged(value, over json.RawMessage) json.RawMessage {
+	members, isObject := rawjson.Members(value)
+	others, bothAre := rawjson.Members(over)
+	if !isObject || !bothAre {
+		return over
+	}
+	for _, other := range others {
+		if i := slices.IndexFunc(members, func(m rawjson.Member) bool { return m.Name == other.Name }); i >= 0 {
+			members[i].Value = merged(members[i].Value, other.Value)
+		} else {
+			members = append(members, other)
+		}
+	}
+	return rawjson.Join(members)
 }
 
 // entry is a setting that has its default.

@@ -46,7 +46,7 @@ export function regexOf(pattern: string): string {
   const [, scheme = '*', authority = '*', path = '/*'] = parts;
   const host = authority.startsWith('*.') ? `([^/@]*\\.)?${quoted(authority.slice(2))}` : quoted(authority);
   const where = authority === '*' ? '[^/]*' : host.replace('*', '[^/]*');
-  const port = /:\d+$/.test(authority) ? '' : '(:[0-9]+)?';
+  const port = /:\d+$/.test(authority) ? '' : '\\.?(:[0-9]+)?';
   return `^${scheme === '*' ? 'https?' : scheme}://${where}${port}${quoted(path).replaceAll('*', '.*')}`;
 }
 
@@ -58,6 +58,7 @@ function rulesFor(tabId: number, { sites, excludes }: Bounds): Rule[] {
     condition: { ...condition, tabIds: [tabId], resourceTypes: [documents] },
   });
   const leadingTo = (values: string[]) => [{ header: 'location', values }];
+  const rooted = (origin: string) => origin.replace(/(?=(:\d+)?$)/, '.'); // the same host, spelled to the root
   const under = (origins: readonly string[]) =>
     origins.flatMap((origin) => [origin, `${origin}/*`, `${origin.replace(/^https?:/, '')}/*`]);
   const named = Object.entries(sites.origins);
@@ -66,12 +67,19 @@ function rulesFor(tabId: number, { sites, excludes }: Bounds): Rule[] {
   const rules = excludes.map((pattern) =>
     rule(block, priority.off, { regexFilter: regexOf(pattern), isUrlFilterCaseSensitive: true }),
   );
-  for (const origin of off) rules.push(rule(block, priority.off, { urlFilter: `|${origin}/` }));
+  for (const origin of off.flatMap((one) => [one, rooted(one)]))
+    rules.push(rule(block, priority.off, { urlFilter: `|${origin}/` }));
   // A site whose service worker answers is not asked over the network: it is stopped where another one leads there.
   if (off.length > 0) rules.push(rule(block, priority.off, { responseHeaders: leadingTo(under(off)) }));
   if (sites.rest !== 'off') return rules;
   rules.push(rule(block, priority.rest, { urlFilter: '|http' }));
   for (const origin of others) rules.push(rule(allow, priority.open, { urlFilter: `|${origin}/` }));
+  const { within } = sites;
+  if (within === undefined || within.rest === 'off') return rules;
+  for (const pattern of within.allow)
+    rules.push(rule(allow, priority.open, { regexFilter: regexOf(pattern), isUrlFilterCaseSensitive: true }));
+  for (const pattern of within.deny)
+    rules.push(rule(block, priority.off, { regexFilter: regexOf(pattern), isUrlFilterCaseSensitive: true }));
   return rules;
 }
 

@@ -3,18 +3,29 @@
 // document around it may be off.
 
 import type { CallFrame, PluginInfo } from '../../protocol/frames.generated.ts';
-import { exactly, type Guard, isRecord, isText, shape } from '../../shared/guards.ts';
+import {
+  exactly,
+  type Guard,
+  type Guarded,
+  isRecord,
+  isText,
+  listOf,
+  optional,
+  shape,
+} from '../../shared/guards.ts';
 import { urlAllowed } from '../../shared/patterns.ts';
 
-export type Sites = NonNullable<CallFrame['sites']>;
-export type SiteState = Sites['rest'];
+export type SiteState = NonNullable<CallFrame['sites']>['rest'];
 type Pages = Pick<PluginInfo, 'matches' | 'excludes'>;
 
 const isState = exactly('open', 'ask', 'off');
 const isStates: Guard<Record<string, SiteState>> = (value): value is Record<string, SiteState> =>
   isRecord(value) && Object.values(value).every(isState);
 
-export const isSites: Guard<Sites> = shape({ rest: isState, origins: isStates });
+const isWithin = shape({ allow: listOf(isText), deny: listOf(isText), rest: isState });
+
+export const isSites = shape({ rest: isState, origins: isStates, within: optional(isWithin) });
+export type Sites = Guarded<typeof isSites>;
 
 /** A document as it is judged. */
 export interface Around {
@@ -48,20 +59,23 @@ export class Border {
   }
 
   /** That of a call of the browser's own tools, which keep to the addresses that the person left them. */
-  static of({ sites, origin = '' }: Pick<CallFrame, 'sites' | 'origin'>, pages: Pages): Border {
+  static of({ sites, origin = '' }: { sites?: Sites | undefined; origin?: string }, pages: Pages): Border {
     const { matches, excludes } = pages;
     return new Border(sites ?? only(origin), (url) => urlAllowed(url, matches, excludes));
   }
 
   state(origin: string): SiteState {
-    const { origins, rest } = this.#sites;
-    return (Object.hasOwn(origins, origin) ? origins[origin] : undefined) ?? rest;
+    const { origins, rest, within } = this.#sites;
+    const site = origin.replace(/\.(?=(:\d+)?$)/, ''); // example.org. is example.org, spelled to the root
+    const named = Object.hasOwn(origins, site) ? origins[site] : undefined;
+    if (named !== undefined || within === undefined) return named ?? rest;
+    return urlAllowed(`${site}/`, within.allow, within.deny) ? within.rest : rest;
   }
 
   /** What holds for the page at an address, before its document is there. */
   ahead(url: string): SiteState {
     const origin = originOf(url);
-    if (origin === '') return url.startsWith('about:') ? 'open' : this.#sites.rest;
+    if (origin === '') return url.startsWith('about:') ? 'open' : this.state('null');
     return isWeb(url) && !this.#covers(url) ? 'off' : this.state(origin);
   }
 
