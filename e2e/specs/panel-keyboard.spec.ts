@@ -1,19 +1,26 @@
 // The panel by keyboard alone, and for who listens to it. The worker is a script: lists have to change at given
 // moments.
 
-import { type Browser, chromium, type Page } from '@playwright/test';
-import { change, drawPanel } from '../stage/drawn-panel.ts';
+import { chromium, type Page } from '@playwright/test';
+import type { Closing } from '../stage/closing.ts';
+import { change, type Look, openCanvas } from '../stage/drawn-panel.ts';
 import * as data from '../stage/panel-data.ts';
 import { states } from '../stage/panel-states.ts';
 import * as paths from '../stage/paths.ts';
 import { expect, test } from '../stage/test.ts';
 
-async function drawn(name: string, closing: Parameters<typeof drawPanel>[4]): Promise<Page> {
-  const browser: Browser = await chromium.launch({ executablePath: paths.browser, args: ['--no-sandbox'] });
+async function drawn(
+  name: string,
+  closing: Closing,
+  look: Look = { width: 320, scheme: 'light' },
+): Promise<Page> {
+  const browser = await chromium.launch({ executablePath: paths.browser, args: ['--no-sandbox'] });
   closing.defer(() => browser.close());
   const state = states.find((one) => one.name === name);
   if (state === undefined) throw new Error(`there is no state ${name}`);
-  return drawPanel(browser, state.script, { width: 320, scheme: 'light' }, state.hash, closing);
+  const canvas = await openCanvas(browser, closing);
+  await canvas.draw(state.script, look, state.hash);
+  return canvas.page;
 }
 
 test('arrow keys move through the pages, and Tab goes into the open one', async ({ closing }) => {
@@ -189,12 +196,7 @@ test('a dangerous button asks first; Escape takes it back, with focus where it w
 });
 
 test('in forced colours every state is still told by words and lines', async ({ closing }) => {
-  const browser: Browser = await chromium.launch({ executablePath: paths.browser, args: ['--no-sandbox'] });
-  closing.defer(() => browser.close());
-  const state = states.find(({ name }) => name === 'questions');
-  if (state === undefined) throw new Error('there is no such state');
-  const look = { width: 320, scheme: 'dark', forcedColors: 'active' } as const;
-  const page = await drawPanel(browser, state.script, look, state.hash, closing);
+  const page = await drawn('questions', closing, { width: 320, scheme: 'dark', forcedColors: 'active' });
   await expect(page.getByText('May delete or overwrite')).toHaveCSS('border-top-style', 'solid');
   await expect(page.getByRole('button', { name: 'Stop everything' })).toHaveCSS('border-top-style', 'solid');
 });

@@ -6,9 +6,10 @@
 import { mkdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import AxeBuilder from '@axe-core/playwright';
-import { type Browser, chromium, type Page } from '@playwright/test';
-import { drawPanel, type Look } from '../stage/drawn-panel.ts';
-import { acts, states } from '../stage/panel-states.ts';
+import { chromium, type Page } from '@playwright/test';
+import { Closing } from '../stage/closing.ts';
+import { type Canvas, type Look, openCanvas } from '../stage/drawn-panel.ts';
+import { acts, type State, states } from '../stage/panel-states.ts';
 import * as paths from '../stage/paths.ts';
 import { keepPicture } from '../stage/pictures.ts';
 import { expect, test } from '../stage/test.ts';
@@ -18,25 +19,36 @@ const documents = readFileSync(`${documented}.md`, 'utf8');
 const folder = path.join(paths.repository, 'e2e/.cache/panel');
 const pictures = process.env.UPDATE_SCREENSHOTS === '1';
 if (pictures) mkdirSync(folder, { recursive: true });
-const corners: readonly Look[] = [
-  { width: 320, scheme: 'light' },
-  { width: 480, scheme: 'dark' },
-];
+const smallest: Look = { width: 320, scheme: 'light' };
+const corners: readonly Look[] = [smallest, { width: 480, scheme: 'dark' }];
 const looks: readonly Look[] = pictures
   ? [...corners, { width: 320, scheme: 'dark' }, { width: 480, scheme: 'light' }]
   : corners;
 
-const drawing = test.extend<object, { drawer: Browser }>({
-  drawer: [
+/** One page for all states: opening another one costs more than drawing a panel and checking it. */
+const drawing = test.extend<object, { canvas: Canvas }>({
+  canvas: [
     // biome-ignore lint/correctness/noEmptyPattern: Playwright reads the names of a fixture's dependencies from it.
     async ({}, use) => {
+      const closing = new Closing();
       const drawer = await chromium.launch({ executablePath: paths.browser, args: ['--no-sandbox'] });
-      await use(drawer);
-      await drawer.close();
+      closing.defer(() => drawer.close());
+      await use(await openCanvas(drawer, closing));
+      await closing.close();
     },
     { scope: 'worker' },
   ],
 });
+
+/** Draws a state as it is checked: after what a person does first. */
+async function drawState(canvas: Canvas, state: State, look: Look): Promise<Page> {
+  await canvas.draw(state.script, look, state.hash);
+  const { page } = canvas;
+  await state.first?.(page);
+  await expect(page.getByText(state.shows).first()).toBeVisible();
+  await expect(page.locator('[aria-disabled=true]')).toHaveCount(0);
+  return page;
+}
 
 async function picture(page: Page, name: string, width: number): Promise<void> {
   // As high as what it shows: what sticks to an edge would lie over the middle of a longer picture. What scrolls by
@@ -87,18 +99,14 @@ async function checkReflow(page: Page): Promise<void> {
 }
 
 for (const state of states) {
-  drawing(`the panel, ${state.name}: axe finds nothing, nothing is cut off`, async ({ drawer, closing }) => {
-    const [first, ...others] = looks;
-    if (first === undefined) throw new Error('there is nothing to look at');
-    const page = await drawPanel(drawer, state.script, first, state.hash, closing);
-    await state.first?.(page);
-    await expect(page.getByText(state.shows).first()).toBeVisible();
-    await expect(page.locator('[aria-disabled=true]')).toHaveCount(0);
-    for (const look of [first, ...others]) {
+  drawing(`the panel, ${state.name}: axe finds nothing, nothing is cut off`, async ({ canvas }) => {
+    const page = await drawState(canvas, state, smallest);
+    for (const look of looks) {
       await page.setViewportSize({ width: look.width, height: 640 });
       await page.emulateMedia({ colorScheme: look.scheme });
       // A page without frames needs no second one to put the results of all frames together.
-      const { violations } = await new AxeBuilder({ page }).setLegacyMode().analyze();
+      const axe = new AxeBuilder({ page }).setLegacyMode().options({ resultTypes: ['violations'] });
+      const { violations } = await axe.analyze();
       expect(violations.map(({ id, nodes }) => [id, nodes.map(({ html }) => html)])).toEqual([]);
       if (/^question(-change)?$/.test(state.name)) {
         const high = await page.locator('.question').evaluate((card) => card.getBoundingClientRect().height);
@@ -111,6 +119,17 @@ for (const state of states) {
       if (pictures) await picture(page, `${state.name}-${look.width}-${look.scheme}.png`, look.width);
     }
     await checkReflow(page);
-    await page.context().close();
   });
 }
+
+drawing('a state looks the same whatever was drawn before it', async ({ canvas }) => {
+  // What a person did is what could stay: one state of each page.
+  const used = [...new Map(states.filter(({ first }) => first).map((state) => [state.hash, state])).values()];
+  const looked = new Map<string, string>();
+  for (const state of [...used, ...used.toReversed()]) {
+    const page = await drawState(canvas, state, smallest);
+    const shown = await page.locator('body').ariaSnapshot();
+    expect(shown, state.name).toBe(looked.get(state.name) ?? shown);
+    looked.set(state.name, shown);
+  }
+});

@@ -3,7 +3,7 @@
 
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
-import type { Browser, Page } from '@playwright/test';
+import { type Browser, type Disposable, expect, type Page } from '@playwright/test';
 import type { Closing } from './closing.ts';
 import { repository } from './paths.ts';
 
@@ -32,21 +32,43 @@ const kinds: Record<string, string> = { html: 'text/html', js: 'text/javascript'
 /** The policy Chrome has for pages of an extension, and styles from our own file only. */
 const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'";
 
-export async function drawPanel(
-  browser: Browser,
-  script: Script,
-  look: Look,
-  hash: string,
-  closing: Closing,
-): Promise<Page> {
-  const context = await browser.newContext({
-    viewport: { width: look.width, height: 640 },
-    colorScheme: look.scheme,
-    forcedColors: look.forcedColors ?? 'none',
-    reducedMotion: 'reduce',
-    locale: 'en-GB',
-    timezoneId: 'UTC',
-  });
+/** A page that panels are drawn in, one after the other, each in a document of its own. */
+export class Canvas {
+  readonly page: Page;
+  #playing: Disposable | undefined;
+
+  constructor(page: Page) {
+    this.page = page;
+  }
+
+  async draw(script: Script, { width, scheme, forcedColors }: Look, hash: string): Promise<void> {
+    if (this.#playing !== undefined) await this.#leave();
+    await this.page.setViewportSize({ width, height: 640 });
+    await this.page.emulateMedia({
+      colorScheme: scheme,
+      forcedColors: forcedColors ?? 'none',
+      reducedMotion: 'reduce',
+    });
+    this.#playing = await this.page.addInitScript(playWorker, script);
+    await this.page.goto(`${address}panel.html#${hash}`);
+  }
+
+  /** Leaves the panel. Of a document nothing stays but what its origin keeps, and a panel has to keep nothing there. */
+  async #leave(): Promise<void> {
+    const kept = await this.page.evaluate(async () => [
+      ...Object.keys(localStorage),
+      ...Object.keys(sessionStorage),
+      ...(await indexedDB.databases()).map(({ name }) => name),
+    ]);
+    const cookies = await this.page.context().cookies();
+    expect([...kept, ...cookies], 'the next panel would find what this one kept').toEqual([]);
+    await this.#playing?.dispose();
+    await this.page.goto('about:blank'); // another hash alone would lead to no new document
+  }
+}
+
+export async function openCanvas(browser: Browser, closing: Closing): Promise<Canvas> {
+  const context = await browser.newContext({ locale: 'en-GB', timezoneId: 'UTC' });
   closing.defer(() => context.close());
   await context.route(`${address}**`, async (route) => {
     const url = new URL(route.request().url());
@@ -61,9 +83,7 @@ export async function drawPanel(
   });
   const page = await context.newPage();
   await page.clock.setFixedTime(pictureTime);
-  await page.addInitScript(playWorker, script);
-  await page.goto(`${address}panel.html#${hash}`);
-  return page;
+  return new Canvas(page);
 }
 
 /** What Chrome's database of icons has: nothing of a wiki. */
