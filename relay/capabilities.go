@@ -11,6 +11,7 @@ import (
 	"tabrelay/relay/agent/front"
 	"tabrelay/relay/browser/hub"
 	"tabrelay/relay/capability"
+	"tabrelay/relay/capability/auditexport"
 	"tabrelay/relay/capability/delegation"
 	"tabrelay/relay/capability/devtools"
 	"tabrelay/relay/capability/handover"
@@ -41,6 +42,7 @@ var capabilities = []capability.Capability{
 	resources.Capability,
 	webmcp.Capability,
 	script.Capability,
+	auditexport.Capability,
 }
 
 func init() {
@@ -110,6 +112,7 @@ func (r *Relay) attach() error {
 			return r.api.Confirmed(w, req, c)
 		},
 		LendToken:      func(s call.Session) (string, func()) { return r.clients.Lend(s) },
+		OnRecorded:     r.recorded.listen,
 		ReleaseSession: r.releaseSession, Corrupt: r.meter.Corruption, Events: &r.events,
 		Changed: r.panels.Changed, ToolsChanged: r.listOwnTools, Notice: r.notice, OfferPageTools: r.tools.SetPageTools,
 	}

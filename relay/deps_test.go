@@ -47,6 +47,8 @@ var rooms = []room{
 		why: "what is attached to the core is named in relay/capabilities.go only"},
 	{name: "relay/capability", packages: []string{""}, imports: []string{"relay/lib", "relay/road", "relay/browser",
 		"relay/state", "relay/agent", "relay/program"}, why: "a capability may be taken out"},
+	{name: "relay/capability/auditexport", packages: []string{""}, imports: ports,
+		why: "a capability may be taken out"},
 	{name: "relay/capability/delegation",
 		packages: []string{"codes", "picture", "provider", "worker", "agentconfig", ""},
 		imports:  ports, why: "a capability may be taken out"},
@@ -99,7 +101,12 @@ var only = map[string][]string{
 	"github.com/santhosh-tekuri/jsonschema": {"relay/road/schema", "relay/road/fault"},
 	"github.com/prometheus/client_golang": {
 		"relay/state/metrics", "relay/capability", "relay/capability/delegation/meters.go",
+		"relay/capability/auditexport",
 	},
+	"github.com/leodido/go-syslog":   {"relay/capability/auditexport"},
+	"go.opentelemetry.io/proto/otlp": {"relay/capability/auditexport"},
+	"google.golang.org/protobuf":     {"relay/capability/auditexport"},
+	"github.com/cenkalti/backoff":    {"relay/capability/auditexport"},
 	"github.com/spf13/cobra": {
 		"cmd/tabrelay", "relay/capability", "relay/capability/delegation", "relay/capability/recording",
 		"relay/capability/script",

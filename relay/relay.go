@@ -80,6 +80,7 @@ type Relay struct {
 	trail    event.Bus // ends of calls and their logs; filled only while somebody follows
 	store    *store.Store
 	audit    *audit.Recorder
+	recorded listeners // of what was written into it
 	hub      *hub.Hub
 	tools    *registry.Registry
 	ownTools *builtin.Sources // what the relay's own tools read
@@ -163,7 +164,10 @@ func (r *Relay) openHome(ctx context.Context) (err error) {
 	if r.seen, err = client.OpenLastSeen(ctx, r.store); err != nil {
 		return err
 	}
-	wrote := func() { r.panels.Changed(event.TopicAudit) }
+	wrote := func() {
+		r.panels.Changed(event.TopicAudit)
+		r.recorded.tell()
+	}
 	r.audit, err = audit.NewRecorder(ctx, r.store, r.Home.AuditPosition(), r.logFor("audit"), wrote)
 	if err != nil {
 		return err

@@ -1,0 +1,231 @@
+package auditexport
+
+import (
+	"bytes"
+	"context"
+	"crypto/hmac"
+	"crypto/sha256"
+	"crypto/tls"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/leodido/go-syslog/v4/rfc5424"
+	common "go.opentelemetry.io/proto/otlp/common/v1"
+	logs "go.opentelemetry.io/proto/otlp/logs/v1"
+	resource "go.opentelemetry.io/proto/otlp/resource/v1"
+	"google.golang.org/protobuf/proto"
+
+	"tabrelay/relay/lib/rawjson"
+	"tabrelay/relay/state/audit"
+	"tabrelay/relay/state/config"
+)
+
+// source is what is sent of a row, and by whom.
+type source struct {
+	version   string
+	arguments bool
+}
+
+// json is a row as it is sent.
+func (s source) json(r audit.Row) []byte {
+	if !s.arguments {
+		r.Arguments = ""
+	}
+	return rawjson.MustEncode(r)
+}
+
+// hostname is that of this machine, empty where it has none.
+func hostname() string {
+	name, _ := os.Hostname()
+	return name
+}
+
+// webhook posts batches of JSON, signed as Standard Webhooks says (https://www.standardwebhooks.com).
+type webhook struct {
+	source
+	url    string
+	secret config.KeySource
+	client *http.Client
+}
+
+func (w *webhook) send(ctx context.Context, rows []audit.Row) error {
+	secret, err := w.secret.Read()
+	if err != nil {
+		return err
+	}
+	key, err := base64.StdEncoding.DecodeString(strings.TrimPrefix(secret, "whsec_"))
+	if err != nil || len(key) < 16 {
+		return errors.New(w.secret.Place() + " is no secret: whsec_ and at least 16 bytes as base64")
+	}
+	lines := make([][]byte, len(rows))
+	for i := range rows {
+		lines[i] = w.json(rows[i])
+	}
+	body := fmt.Appendf(nil, `{"host":%s,"version":%s,"entries":[%s]}`, rawjson.MustEncode(hostname()),
+		rawjson.MustEncode(w.version), bytes.Join(lines, []byte(",")))
+	// What is sent again has the same id: it is that of its rows.
+	id := fmt.Sprintf("audit-%d-%s", rows[0].N, rows[len(rows)-1].Hash)
+	at := strconv.FormatInt(time.Now().Unix(), 10)
+	mac := hmac.New(sha256.New, key)
+	fmt.Fprintf(mac, "%s.%s.%s", id, at, body)
+	return post(ctx, w.client, w.url, body, http.Header{"Content-Type": {"application/json"}, "Webhook-Id": {id},
+		"Webhook-Timestamp": {at}, "Webhook-Signature": {"v1," + base64.StdEncoding.EncodeToString(mac.Sum(nil))}})
+}
+
+// post sends a body, and fails unless it was accepted. What the receiver answers is not repeated.
+func post(ctx context.Context, client *http.Client, address string, body []byte, header http.Header) error {
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, address, bytes.NewReader(body))
+	if err != nil {
+		return err
+	}
+	req.Header = header
+	res, err := client.Do(req)
+	if err != nil {
+		if in, ok := errors.AsType[*url.Error](err); ok {
+			err = in.Err // without the address, which may have a key in it
+		}
+		return err
+	}
+	_, _ = io.Copy(io.Discard, io.LimitReader(res.Body, 1<<20)) // the connection is used again
+	if err := res.Body.Close(); err != nil {
+		return err
+	}
+	if res.StatusCode/100 != 2 {
+		return fmt.Errorf("it answers %s", res.Status)
+	}
+	return nil
+}
+
+// otlp posts OpenTelemetry logs as OTLP/HTTP does, in binary protobuf. LogsData has the encoding of
+// ExportLogsServiceRequest, whose package would bring gRPC.
+type otlp struct {
+	source
+	url    string
+	token  config.KeySource
+	client *http.Client
+}
+
+func (o *otlp) send(ctx context.Context, rows []audit.Row) error {
+	header := http.Header{"Content-Type": {"application/x-protobuf"}}
+	if o.token != (config.KeySource{}) {
+		token, err := o.token.Read()
+		if err != nil {
+			return err
+		}
+		header.Set("Authorization", "Bearer "+token)
+	}
+	body, err := proto.Marshal(o.data(rows))
+	if err != nil {
+		return err
+	}
+	return post(ctx, o.client, o.url, body, header)
+}
+
+func (o *otlp) data(rows []audit.Row) *logs.LogsData {
+	records := make([]*logs.LogRecord, len(rows))
+	for i, r := range rows {
+		body := o.json(r)
+		records[i] = &logs.LogRecord{
+			TimeUnixNano: uint64(r.At.UnixNano()), ObservedTimeUnixNano: uint64(r.At.UnixNano()),
+			SeverityNumber: logs.SeverityNumber_SEVERITY_NUMBER_INFO, EventName: "tabrelay.audit." + r.Kind,
+			Body: text(string(body)), Attributes: attributes(body),
+		}
+	}
+	return &logs.LogsData{ResourceLogs: []*logs.ResourceLogs{{
+		Resource: &resource.Resource{Attributes: []*common.KeyValue{{Key: "service.name", Value: text("tabrelay")},
+			{Key: "service.version", Value: text(o.version)}, {Key: "host.name", Value: text(hostname())}}},
+		ScopeLogs: []*logs.ScopeLogs{{Scope: &common.InstrumentationScope{Name: "tabrelay/audit"}, LogRecords: records}},
+	}}}
+}
+
+// attributes are the fields of a row.
+func attributes(row []byte) (list []*common.KeyValue) {
+	members, _ := rawjson.Members(row)
+	for _, m := range members {
+		value := &common.AnyValue{}
+		if n, err := strconv.ParseInt(string(m.Value), 10, 64); err == nil {
+			value.Value = &common.AnyValue_IntValue{IntValue: n}
+		} else {
+			plain, _ := rawjson.Text(m.Value)
+			value = text(plain)
+		}
+		list = append(list, &common.KeyValue{Key: "tabrelay." + m.Name, Value: value})
+	}
+	return list
+}
+
+func text(s string) *common.AnyValue {
+	return &common.AnyValue{Value: &common.AnyValue_StringValue{StringValue: s}}
+}
+
+// priority is that of the facility for audits, and of the severity for information.
+const priority = 13*8 + 6
+
+// syslog sends each row as a message of RFC 5424, over a connection for each batch.
+type syslog struct {
+	source
+	address string
+}
+
+func (s *syslog) send(ctx context.Context, rows []audit.Row) (err error) {
+	u, err := url.Parse(s.address)
+	if err != nil {
+		return err
+	}
+	conn, err := dial(ctx, u)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, conn.Close()) }()
+	if deadline, ok := ctx.Deadline(); ok {
+		if err := conn.SetDeadline(deadline); err != nil {
+			return err
+		}
+	}
+	stream := u.Scheme == "tcp" || u.Scheme == "tls"
+	for _, r := range rows {
+		message, err := s.message(r)
+		if err != nil {
+			return err
+		}
+		if stream { // RFC 6587: the length before each message
+			message = fmt.Sprintf("%d %s", len(message), message)
+		}
+		if _, err := io.WriteString(conn, message); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *syslog) message(r audit.Row) (string, error) {
+	m := &rfc5424.SyslogMessage{}
+	m.SetPriority(priority).SetVersion(1).SetTimestamp(r.At.Format("2006-01-02T15:04:05.000000Z07:00")).
+		SetHostname(hostname()).SetAppname("tabrelay").SetProcID(strconv.Itoa(os.Getpid())).SetMsgID(r.Kind).
+		SetMessage(string(s.json(r)))
+	return m.String()
+}
+
+func dial(ctx context.Context, u *url.URL) (net.Conn, error) {
+	var d net.Dialer
+	switch u.Scheme {
+	case "tls":
+		secure := tls.Dialer{NetDialer: &d, Config: &tls.Config{MinVersion: tls.VersionTLS12}}
+		return secure.DialContext(ctx, "tcp", u.Host)
+	case "unix":
+		if conn, err := d.DialContext(ctx, "unixgram", u.Path); err == nil {
+			return conn, nil
+		}
+		return d.DialContext(ctx, "unix", u.Path)
+	}
+	return d.DialContext(ctx, u.Scheme, u.Host)
+}
