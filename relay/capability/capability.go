@@ -121,7 +121,8 @@ type Core struct {
 	// OfferPageTools replaces the published tools of pages.
 	OfferPageTools func([]registry.PageTool)
 
-	// OnRecorded calls listener, which must not block, when entries of the audit log were written, until stop is called.
+	// OnRecorded calls listener, which must not block, when entries of the audit log were written, until stop is
+	// called.
 	OnRecorded func(listener func()) (stop func())
 
 	Events       *event.Bus

@@ -24,8 +24,10 @@ const findingFailing = "audit-export"
 // Capability is the export, as a program attaches it.
 var Capability = capability.Capability{
 	Name: name, Settings: section, Tables: tables, New: attach,
-	Findings: []doctor.Row{{ID: findingFailing, Severity: doctor.Problem, What: "A receiver of the audit log takes nothing.",
-		Why:  "It is away, refuses what it gets, or its key cannot be read. Calls go on, and it gets later what it missed.",
+	Findings: []doctor.Row{{ID: findingFailing, Severity: doctor.Problem,
+		What: "A receiver of the audit log takes nothing.",
+		Why: "It is away, refuses what it gets, or its key cannot be read. Calls go on, and it gets later what it " +
+			"missed.",
 		Next: "look at the receiver, and at auditExport in config.json or in the policy"}},
 }
 
@@ -52,7 +54,8 @@ var receiver = config.Text{
 			return false
 		}
 		ip, err := netip.ParseAddr(u.Hostname())
-		return u.Scheme == "https" || u.Scheme == "http" && (u.Hostname() == "localhost" || err == nil && ip.IsLoopback())
+		own := u.Hostname() == "localhost" || err == nil && ip.IsLoopback()
+		return u.Hostname() != "" && (u.Scheme == "https" || u.Scheme == "http" && own)
 	},
 }
 
@@ -92,7 +95,8 @@ var section = &config.Section[settings]{
 	},
 	Check: func(s *settings, c config.Checker) {
 		if s.Webhook != "" && s.WebhookToken == (config.KeySource{}) {
-			c.Broken("auditExport.webhook.url", "needs auditExport.webhook.secret: a receiver cannot tell otherwise who sends")
+			c.Broken("auditExport.webhook.url",
+				"needs auditExport.webhook.secret: a receiver cannot tell otherwise who sends")
 		}
 	},
 	Rights: []config.Right[settings]{

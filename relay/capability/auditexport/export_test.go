@@ -63,7 +63,8 @@ func newWorld(t *testing.T) *world {
 		}
 	})
 	w := &world{t: t, store: s, wrote: func() {}}
-	w.core = capability.Core{Home: home, Version: "1.0.0", Store: s, Log: func(string) zerolog.Logger { return zerolog.Nop() },
+	w.core = capability.Core{Home: home, Version: "1.0.0", Store: s,
+		Log: func(string) zerolog.Logger { return zerolog.Nop() },
 		OnRecorded: func(listener func()) (stop func()) {
 			w.wrote = listener
 			return func() {}
@@ -75,8 +76,8 @@ func newWorld(t *testing.T) *world {
 func (w *world) record(tools ...string) {
 	w.t.Helper()
 	for _, tool := range tools {
-		entry := call.Entry{At: time.Unix(1, 0), Kind: call.EntryCall, Tool: tool, Arguments: []byte(`{"title":"plan"}`),
-			Session: call.Session{Client: "ann"}}
+		entry := call.Entry{At: time.Unix(1, 0), Kind: call.EntryCall, Tool: tool,
+			Arguments: []byte(`{"title":"plan"}`), Session: call.Session{Client: "ann"}}
 		if err := w.store.AppendAudit(w.t.Context(), []audit.Row{audit.RowOf(&entry, "", false)}); err != nil {
 			w.t.Fatal(err)
 		}
@@ -113,8 +114,8 @@ func secretFile(t *testing.T) (config.KeySource, []byte) {
 	return config.KeySource{File: file}, key
 }
 
-// A webhook gets every entry in order, signed, without arguments; what it refused comes again with the same id, and what
-// was written while no relay ran comes later.
+// A webhook gets every entry in order, signed, without arguments; what it refused comes again, and what was written
+// while no relay ran comes later.
 func TestWebhookGetsEveryEntry(t *testing.T) {
 	w := newWorld(t)
 	secret, key := secretFile(t)
@@ -221,7 +222,8 @@ func TestOTLP(t *testing.T) {
 	bodies := make(chan []byte, 10)
 	receiver := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, req *http.Request) {
 		body, _ := io.ReadAll(req.Body)
-		if req.Header.Get("Content-Type") != "application/x-protobuf" || req.Header.Get("Authorization") != "Bearer t0ken" {
+		if req.Header.Get("Content-Type") != "application/x-protobuf" ||
+			req.Header.Get("Authorization") != "Bearer t0ken" {
 			t.Errorf("its headers are %v", req.Header)
 		}
 		bodies <- body

@@ -143,7 +143,9 @@ func (o *otlp) data(rows []audit.Row) *logs.LogsData {
 	return &logs.LogsData{ResourceLogs: []*logs.ResourceLogs{{
 		Resource: &resource.Resource{Attributes: []*common.KeyValue{{Key: "service.name", Value: text("tabrelay")},
 			{Key: "service.version", Value: text(o.version)}, {Key: "host.name", Value: text(hostname())}}},
-		ScopeLogs: []*logs.ScopeLogs{{Scope: &common.InstrumentationScope{Name: "tabrelay/audit"}, LogRecords: records}},
+		ScopeLogs: []*logs.ScopeLogs{{
+			Scope: &common.InstrumentationScope{Name: "tabrelay/audit"}, LogRecords: records,
+		}},
 	}}}
 }
 
