@@ -31,6 +31,7 @@ test('Back and Forward, within a site and to another one', async ({ sharedStage:
   const go = async (step: number, url: string) => {
     await page.evaluate((by) => history.go(by), step);
     await expect.poll(() => stage.relay.tabs()).toContain(url);
+    await page.waitForFunction((there) => location.href === there, url); // the driver may learn of it later
     expect(await isKept(page), 'it comes out of the back/forward cache').toBe(true);
     expect(await failing(stage), url).toEqual([]);
   };
