@@ -1,16 +1,11 @@
 // One document's part of a picture: where things are, and what must not be seen in it.
+import { elementAt } from './act/dom.ts';
 import { type Frame, frameIndex } from './looking.ts';
+import { type Numbered, numbered } from './numbered.ts';
+import { type Box, changedSince, elementsIn, isAsPictured, type Picture, recordPicture } from './pictured.ts';
 import { nextNumber } from './references.ts';
 import { sensitivity } from './secrets.ts';
 import { turnOf } from './turned.ts';
-
-/** A rectangle in CSS pixels of the document's window. */
-export interface Box {
-  x: number;
-  y: number;
-  width: number;
-  height: number;
-}
 
 export interface Scene {
   box: Box; // what is asked for, in the window
@@ -18,9 +13,36 @@ export interface Scene {
   page: { width: number; height: number };
   scroll: { x: number; y: number };
   masks: Box[];
-  frames: (Pick<Frame, 'index'> & { box: Box; outer: Box; warped: boolean })[];
+  frames: FrameBox[];
   frame?: number; // index of the frame that is asked for
   references: number;
+  numbered?: Numbered[];
+}
+
+interface FrameBox extends Pick<Frame, 'index'> {
+  box: Box;
+  outer: Box;
+  warped: boolean;
+}
+
+/** What is to be known besides where everything is. */
+export interface Wanted {
+  scrollTo?: Partial<Box> | undefined; // before
+  labels?: boolean | undefined;
+  picture?: Picture | undefined; // that is taken now
+}
+
+/** What the worker is told of a place in a picture. */
+interface AtPlace {
+  changed?: ReturnType<typeof changedSince>;
+  frame?: FrameBox; // whose document has what is there
+  x: number; // in the window
+  y: number;
+}
+
+declare global {
+  /** What is at a place of the last picture of a viewer; the worker asks it before an act, which it is no part of. */
+  var tabrelayAtPlace: typeof atPlace | undefined;
 }
 
 const boxOf = (element: Element, inner = false): Box => {
@@ -37,7 +59,8 @@ const boxOf = (element: Element, inner = false): Box => {
 /** Shows an element, or a place of the page, and says where everything is. */
 export async function scene(
   element: Element | undefined,
-  scrollTo: Partial<Box> | undefined,
+  viewer: string,
+  { scrollTo, labels = false, picture }: Wanted,
 ): Promise<Scene> {
   if (scrollTo !== undefined)
     scrollBy({
@@ -48,6 +71,11 @@ export async function scene(
   if (element !== undefined && !isWithin(boxOf(element)))
     element.scrollIntoView({ block: 'center', inline: 'nearest', behavior: 'instant' });
   await drawn();
+  const labelled = labels ? numbered(viewer) : undefined;
+  if (picture !== undefined) {
+    recordPicture(viewer, picture);
+    globalThis.tabrelayAtPlace = atPlace;
+  }
   const root = document.documentElement;
   const window_ = { width: innerWidth, height: innerHeight }; // with scrollbars: Chrome's picture has them
   return {
@@ -58,15 +86,33 @@ export async function scene(
     masks: all('input, textarea')
       .filter((field) => sensitivity(field) !== undefined)
       .map((field) => boxOf(field)),
-    frames: all('iframe, frame, object, embed, fencedframe').map((frame) => ({
-      index: frameIndex(frame),
-      box: boxOf(frame, true),
-      outer: boxOf(frame),
-      warped: isWarped(frame),
-    })),
+    frames: all(frames).map(frameBox),
     ...(element?.matches('iframe, frame, object, embed') === true && { frame: frameIndex(element) }),
+    ...(labelled !== undefined && { numbered: labelled }),
     references: nextNumber(),
   };
+}
+
+const frames = 'iframe, frame, object, embed, fencedframe';
+
+const frameBox = (frame: Element): FrameBox => ({
+  index: frameIndex(frame),
+  box: boxOf(frame, true),
+  outer: boxOf(frame),
+  warped: isWarped(frame),
+});
+
+// Of a picture of the whole page, the place is one in the page, which is scrolled to.
+function atPlace(viewer: string, picture: Picture, x: number, y: number): AtPlace {
+  const changed = changedSince(viewer, picture);
+  if (changed !== undefined) return { changed, x, y };
+  const inWindow = () => (picture.whole ? { x: x - scrollX, y: y - scrollY } : { x, y });
+  if (picture.whole && !isWithin({ ...inWindow(), width: 1, height: 1 }))
+    scrollTo({ left: x - innerWidth / 2, top: y - innerHeight / 2, behavior: 'instant' });
+  const place = inWindow();
+  const hit = elementAt(document, place.x, place.y);
+  if (hit?.matches(frames) !== true) return place;
+  return { ...place, frame: frameBox(hit), ...(!isAsPictured(viewer, hit) && { changed: 'view' }) };
 }
 
 // Whether what a frame shows is drawn in another form or size than it has: then its own places are none of the window's.
@@ -82,14 +128,5 @@ const drawn = (): Promise<void> =>
     requestAnimationFrame(() => requestAnimationFrame(() => resolve()));
   });
 
-// In shadow roots, too.
-function all(selector: string, root: Document | ShadowRoot = document): Element[] {
-  const found = Array.from(root.querySelectorAll(selector));
-  for (const host of Array.from(root.querySelectorAll('*'))) {
-    const inner =
-      host.shadowRoot ??
-      (host instanceof HTMLElement ? globalThis.tabrelayBridge?.shadowRoot?.(host) : undefined);
-    if (inner) found.push(...all(selector, inner));
-  }
-  return found;
-}
+const all = (selector: string): Element[] =>
+  Array.from(elementsIn(document)).filter((one) => one.matches(selector));

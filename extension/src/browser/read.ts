@@ -78,9 +78,9 @@ export const read = defineTool({
     table: s.optional(s.string('Rows of the table with this caption or number, from 0.', { maxLength: 200 })),
     contains: s.optional(s.string('Only links with these words.', { maxLength: 200 })),
     links: s.optional(s.boolean('With addresses in the article.')),
-    offset: s.optional(s.integer('nextOffset of the previous answer.', { minimum: 0 })),
+    offset: s.optional(s.integer('From nextOffset of the previous answer.', { minimum: 0 })),
     limit: s.optional(s.integer({ minimum: 1, maximum: 500 })),
-    maxChars: s.optional(s.integer('Default 8000.', { minimum: 100, maximum: 100_000 })),
+    maxChars: s.optional(s.integer('How much text: 8000 by default.', { minimum: 100, maximum: 100_000 })),
   }),
   handle: (args, { maxBytes }) =>
     whenParsed(() => {

@@ -1,4 +1,5 @@
 // What the worker says to a document along with a call of the browser's tools.
+import type { Wanted } from './picture.ts';
 import { adopt } from './references.ts';
 
 /** What the worker adds to the arguments of every call. */
@@ -12,7 +13,7 @@ interface Told {
   agreed?: unknown; // what the person was shown of that, and has allowed
   trusted?: boolean; // the worker does what has to be a person's doing
   settle?: boolean; // an act was answered for before the page had settled
-  scrollTo?: { x?: number; y?: number }; // before a picture
+  wanted?: Wanted; // of a picture
   waitedMs?: number; // when this part of a wait ends, since all of it began
   before?: readonly string[]; // lines that the viewer was told of the page before this one, at the same site
   part?: string; // as which part of a page the document is looked at, where that is not all of it

@@ -108,7 +108,7 @@ const closeTab = defineTool({
 const findTool = defineTool({
   name: 'find',
   displayName: 'Find in the page',
-  description: 'The lines of the page with some words, also of what is not on the screen, with references.',
+  description: 'Lines of the page with some words, also off the screen, with references.',
   annotations: { readOnlyHint: true },
   input: s.parameters({
     text: s.string('Words, in any case.', { minLength: 1, maxLength: 200 }),
@@ -121,16 +121,17 @@ const screenshot = defineTool({
   name: 'screenshot',
   displayName: 'Take a picture',
   description:
-    'A picture of the tab in front, of one element, or of the whole page. Secrets are blackened. For reading, ' +
-    'snapshot is shorter.',
+    'A picture of the tab in front, of one element, or of the whole page. Secrets are blackened. ' +
+    'snapshot is shorter to read.',
   annotations: { readOnlyHint: true },
   input: s.parameters({
     ref: s.optional(s.string()),
     full: s.optional(s.boolean()),
+    labels: s.optional(s.boolean('With references.')),
   }),
   handle(args) {
-    const { scrollTo } = told(args);
-    return scene(args.ref === undefined ? undefined : element(args.ref), scrollTo);
+    const { viewer, wanted = {} } = told(args);
+    return scene(args.ref === undefined ? undefined : element(args.ref), viewer, wanted);
   },
 });
 

@@ -36,8 +36,8 @@ func (s *Sources) listTabsTool() registry.Tool {
 			Name: "list_tabs", DisplayName: "List tabs",
 			Description: "The open tabs of web pages. owner is the agent that works in a tab: others cannot change " +
 				"anything there (TAB_OWNED). hidden counts tabs that you may not see.",
-			InputSchema: json.RawMessage(`{"type":"object","properties":{"profile":{"type":"string",` +
-				`"description":"Of one profile only."}},"additionalProperties":false}`),
+			InputSchema: json.RawMessage(`{"type":"object","properties":{"profile":{"type":"string"}},` +
+				`"additionalProperties":false}`),
 			Annotations: plugin.Annotations{ReadOnlyHint: &yes, OpenWorldHint: &no},
 		},
 		Run: fromPages(answering(func(ctx context.Context, c call.Call, f tabFilter) (tabList, *fault.Error) {
@@ -53,8 +53,8 @@ func (s *Sources) openTabTool() registry.Tool {
 			Name: "open_tab", DisplayName: "Open a tab",
 			Description: "Opens a web page in a new tab, in the background, and returns its address and state. " +
 				"The tab is yours: your next calls without tabId go there.",
-			InputSchema: json.RawMessage(`{"type":"object","properties":{"url":{"type":"string","description":"http ` +
-				`or https."},"active":{"type":"boolean","description":"Bring it to the front."},"profile":` +
+			InputSchema: json.RawMessage(`{"type":"object","properties":{"url":{"type":"string"},"active":` +
+				`{"type":"boolean","description":"Bring it to the front."},"profile":` +
 				`{"type":"string","description":"Browser profile, when several are connected."}},` +
 				`"required":["url"],"additionalProperties":false}`),
 			Annotations: plugin.Annotations{ReadOnlyHint: &no, DestructiveHint: &no, OpenWorldHint: &yes},

@@ -23,8 +23,23 @@ func InPage(tool string) bool { return slices.Contains(inPage, tool) }
 // reference is one in arguments. Within a string of JSON no quotation mark stands without a backslash.
 var reference = regexp.MustCompile(`"(?:ref|to|gone)"\s*:\s*"(?:f\d+)?e\d+"`)
 
-// Refers reports whether the arguments of a tool of the browser name elements by references, such as e12.
-func Refers(arguments json.RawMessage) bool { return reference.Match(arguments) }
+// Refers reports whether the arguments of a tool of the browser name elements by references, such as e12, or by places
+// in a picture.
+func Refers(arguments json.RawMessage) bool {
+	if reference.Match(arguments) {
+		return true
+	}
+	members, _ := rawjson.Members(arguments)
+	steps, _ := rawjson.Items(rawjson.Get(members, "steps"))
+	return isPlace(members) || slices.ContainsFunc(steps, func(one json.RawMessage) bool {
+		own, _ := rawjson.Members(one)
+		return isPlace(own)
+	})
+}
+
+func isPlace(args []rawjson.Member) bool {
+	return rawjson.Get(args, "x") != nil && rawjson.Get(args, "y") != nil
+}
 
 // preview is what a page answers that was asked what a call would do.
 type preview struct {

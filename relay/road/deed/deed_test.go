@@ -36,6 +36,10 @@ func TestSentencesSayWhatAnActWillDo(t *testing.T) {
 				`with Control held`}},
 		{"click", `{"ref":"e4","button":"right","trusted":true}`, `[` + hint + `]`,
 			[]string{`Right-click button without a name, perhaps "heart", as a click of your own`}},
+		{"click", `{"x":120,"y":80.5}`, `[{"role":"canvas","name":"Map"}]`,
+			[]string{`Click drawing area "Map", at 120, 80.5 of its picture`}},
+		{"pointer", `{"action":"drag","x":1,"y":2,"at":{"x":30,"y":0}}`, `[{"role":"canvas","name":""}]`,
+			[]string{`Drag drawing area without a name, at 1, 2 of its picture by 30, 0 pixels`}},
 		{"fill", `{"fields":[{"ref":"e1","value":500},{"ref":"e2","value":"x"}],"submit":true}`,
 			`[` + amount + `,` + secret + `]`,
 			[]string{`Fill in "Amount": 500`, `Fill in "Password": ••••, then press Enter`}},
@@ -224,7 +228,8 @@ func TestRefers(t *testing.T) {
 	for arguments, want := range map[string]bool{
 		`{"ref":"e12"}`: true, `{ "ref" : "f2e3" }`: true, `{"fields":[{"ref":"e1","value":"x"}]}`: true,
 		`{"steps":[{"tool":"click","ref":"e4"}]}`: true, `{"to":"e2","ref":"button \"A\""}`: true,
-		`{"gone":"e2"}`:             true,
+		`{"gone":"e2"}`: true, `{"x":1,"y":2}`: true, `{"steps":[{"tool":"click","x":1,"y":2}]}`: true,
+		`{"action":"scroll","at":{"x":0,"y":300}}`: false, `{"x":1}`: false,
 		`{"ref":"button \"Save\""}`: false, `{"text":"e12"}`: false, `{"text":"\"ref\":\"e12\""}`: false, `{}`: false,
 		`{"ref":"e12 or so"}`: false,
 	} {

@@ -198,7 +198,18 @@ func (s step) click(t *target) string {
 	if verb == "" {
 		verb = "Click"
 	}
-	return verb + " " + t.named() + t.sent() + t.leads() + s.held() + s.trusted()
+	return verb + " " + t.named() + s.place() + t.sent() + t.leads() + s.held() + s.trusted()
+}
+
+// place says where in a target, for one that is named by its place in a picture.
+func (s step) place() string {
+	if !isPlace(s.args) {
+		return ""
+	}
+	var x, y float64
+	_ = json.Unmarshal(rawjson.Get(s.args, "x"), &x)
+	_ = json.Unmarshal(rawjson.Get(s.args, "y"), &y)
+	return fmt.Sprintf(", at %g, %g of its picture", x, y)
 }
 
 func (s step) held() string {
@@ -329,9 +340,9 @@ func (s step) pointer(targets []*target) string {
 	place, _ := rawjson.Text(rawjson.Get(s.args, "at"))
 	switch s.text("action") {
 	case "hover":
-		return "Move the pointer over " + first.named()
+		return "Move the pointer over " + first.named() + s.place()
 	case "drag":
-		return "Drag " + first.named() + s.dragged(second, place)
+		return "Drag " + first.named() + s.place() + s.dragged(second, place)
 	case "select":
 		what := "Select the text of " + first.named()
 		if place != "" {

@@ -23,15 +23,15 @@ import { showHovered } from './hovering.ts';
 import { focusOn, moveTo, sendMouse } from './mouse.ts';
 import type { Page } from './page.ts';
 import { refuseUsedAgain } from './refusing.ts';
-import { coveredBy, ready, resolved, type Spot } from './target.ts';
+import { coveredBy, type Place, ready, resolved, type Spot } from './target.ts';
 
 export type At = 'before' | 'after' | 'center' | { x: number; y: number };
 
 const transitionMs = 400; // for what is shown to be shown
 
 /** Moves the pointer over an element and leaves it there. */
-export async function hover(page: Page, ref: string): Promise<object> {
-  const spot = await ready(page, ref, { uncovered: true, enabled: false });
+export async function hover(page: Page, ref: string, place: Place | undefined): Promise<object> {
+  const spot = await ready(page, ref, { uncovered: true, enabled: false, place });
   stillAgreed(spot.target);
   moveTo(spot.hit, spot);
   const whole = showHovered(spot.hit);
@@ -50,8 +50,7 @@ const steps = 6;
 export async function drag(
   page: Page,
   ref: string,
-  to: string | undefined,
-  at: At | undefined,
+  { to, at, place }: { to: string | undefined; at: At | undefined; place: Place | undefined },
 ): Promise<object> {
   const offset = typeof at === 'object' ? at : undefined;
   if (to === undefined && offset === undefined)
@@ -60,7 +59,7 @@ export async function drag(
       'drag needs to, the reference of an element, or at {x, y}, an offset',
     );
   if (to !== undefined) await ready(page, to, { uncovered: false, enabled: false });
-  const start = await ready(page, ref, { uncovered: true, enabled: true });
+  const start = await ready(page, ref, { uncovered: true, enabled: true, place });
   for (const one of [start.target, ...(to === undefined ? [] : [resolved(page, to)])]) {
     refuseUsedAgain(one);
     stillAgreed(one);
@@ -77,13 +76,11 @@ export async function drag(
   return dragByPointer(page, start, end, mouse);
 }
 
-interface Place {
-  x: number;
-  y: number;
+interface Goal extends Place {
   over: Element | undefined; // that was named as the goal
 }
 
-function endOf(page: Page, start: Spot, to: string | undefined, at: At | undefined): Place {
+function endOf(page: Page, start: Spot, to: string | undefined, at: At | undefined): Goal {
   const offset = typeof at === 'object' ? at : undefined;
   if (to === undefined)
     return { x: start.x + (offset?.x ?? 0), y: start.y + (offset?.y ?? 0), over: undefined };
@@ -105,7 +102,7 @@ function endOf(page: Page, start: Spot, to: string | undefined, at: At | undefin
 function refuseElsewhere(
   page: Page,
   start: Spot,
-  { x, y, over }: Place & { over: Element },
+  { x, y, over }: Goal & { over: Element },
   offset: { x: number; y: number } | undefined,
 ): void {
   const { left, top, right, bottom } = boxOf(over);
@@ -165,7 +162,7 @@ function under(owner: Document, x: number, y: number): Element {
   return elementAt(owner, x, y) ?? owner.documentElement;
 }
 
-function* way(from: { x: number; y: number }, to: Place): Generator<{ x: number; y: number }> {
+function* way(from: { x: number; y: number }, to: Goal): Generator<{ x: number; y: number }> {
   for (let n = 1; n <= steps; n++)
     yield { x: from.x + ((to.x - from.x) * n) / steps, y: from.y + ((to.y - from.y) * n) / steps };
   yield { x: to.x, y: to.y }; // pages often act on the second move in one place
@@ -173,7 +170,7 @@ function* way(from: { x: number; y: number }, to: Place): Generator<{ x: number;
 
 // What a page lays over the goal, or puts in its place, once the drag has begun. Lists make room for what is dragged:
 // then another one of their items is there.
-function cameBetween(start: Spot, { x, y, over }: Place): Element | undefined {
+function cameBetween(start: Spot, { x, y, over }: Goal): Element | undefined {
   if (over === undefined || !isConnected(over)) return undefined;
   const hit = elementAt(documentFor(over), x, y);
   if (hit === null || within(hit, over) || within(over, hit) || within(hit, start.target)) return undefined;
@@ -187,7 +184,7 @@ const notDropped = (page: Page, covering: Element): object => ({
   note: `${page.describe(covering)} came over the goal during the drag; nothing was dropped`,
 });
 
-async function dragByPointer(page: Page, start: Spot, end: Place, mouse: boolean): Promise<object> {
+async function dragByPointer(page: Page, start: Spot, end: Goal, mouse: boolean): Promise<object> {
   const { hit } = start;
   const owner = documentFor(hit);
   const held = 'left' as const;
@@ -222,7 +219,7 @@ function hasCapture(element: Element): boolean {
   }
 }
 
-async function dropNative(page: Page, dragged: HTMLElement, start: Spot, end: Place): Promise<object> {
+async function dropNative(page: Page, dragged: HTMLElement, start: Spot, end: Goal): Promise<object> {
   const owner = documentFor(dragged);
   const view = windowOf(dragged);
   const dataTransfer = new view.DataTransfer();
@@ -276,8 +273,7 @@ async function dropNative(page: Page, dragged: HTMLElement, start: Spot, end: Pl
 export async function scroll(
   page: Page,
   ref: string | undefined,
-  to: string | undefined,
-  at: unknown,
+  { to, at, place }: { to: string | undefined; at: unknown; place: Place | undefined },
 ): Promise<object> {
   if (to !== undefined && to !== 'start' && to !== 'end') {
     const goal = resolved(page, to);
@@ -292,7 +288,10 @@ export async function scroll(
   else if (to === 'end') box.scrollTo({ top: box.scrollHeight, behavior: 'instant' });
   else {
     const { view, target } = { view: windowOf(box), target: given ?? box };
+    const wants = { uncovered: true, enabled: false, place };
+    const spot = ref === undefined || place === undefined ? undefined : await ready(page, ref, wants);
     const wheel = {
+      ...(spot !== undefined && { clientX: spot.x, clientY: spot.y }),
       deltaX: offset.x,
       deltaY: offset.y,
       bubbles: true,

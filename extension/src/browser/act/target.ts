@@ -1,6 +1,6 @@
 // Waits until an element can be acted on: displayed, enabled, still, and not covered by another.
 
-import { isCutOff, isKeyTaker } from '../drawn.ts';
+import { clip, isCutOff, isKeyTaker } from '../drawn.ts';
 import { isSubmitter } from '../forms.ts';
 import { atOnce } from '../moment.ts';
 import { hintFor, isGone } from '../references.ts';
@@ -48,6 +48,13 @@ export interface Wants {
   uncovered: boolean; // a pointer has to reach it
   enabled: boolean;
   words?: string | undefined; // of the target, on which it has to be met
+  place?: Place | undefined; // in the target, where it has to be met as it lies there
+}
+
+/** A place in an element, from the upper left corner of its box. */
+export interface Place {
+  x: number;
+  y: number;
 }
 
 const readyMs = 3000;
@@ -230,8 +237,27 @@ const isOwnLabel = (hit: Element, control: Element): boolean =>
 
 type Reach = { spot: Spot } | { covering: Element | undefined };
 
-const reach = (target: Element, over: Element, words?: string): Reach =>
-  atOnce(() => meet(target, over, words === undefined ? placesOf(over) : placesOfWords(over, words)));
+const reach = (target: Element, over: Element, { words, place }: Pick<Wants, 'words' | 'place'>): Reach =>
+  atOnce(() => {
+    const box = boxOf(over);
+    if (place !== undefined) return meet(target, over, [[box.left + place.x, box.top + place.y]]);
+    return meet(target, over, words === undefined ? placesOf(over) : placesOfWords(over, words));
+  });
+
+/** The part of the window in which a pointer meets an element as it lies; undefined: it is covered or out of sight. */
+export function whereMet(target: Element): DOMRect | undefined {
+  const over = isConnected(target) ? standIn(target) : undefined;
+  if (over === undefined) return undefined;
+  const direct = reach(target, over, {});
+  const spot = 'spot' in direct ? direct.spot : reachAround(target, direct.covering);
+  if (spot === undefined || coveredOutside(spot) !== undefined) return undefined;
+  const holds = ({ left, top, right, bottom }: DOMRect) =>
+    left <= spot.x && spot.x <= right && top <= spot.y && spot.y <= bottom;
+  const { x, y, right, bottom } = boxesOf(over).find(holds) ?? boxOf(over);
+  const seen = clip(over);
+  const [left, top] = [Math.max(x, seen.left), Math.max(y, seen.top)];
+  return new DOMRect(left, top, Math.min(right, seen.right) - left, Math.min(bottom, seen.bottom) - top);
+}
 
 function meet(target: Element, over: Element, places: Iterable<readonly [x: number, y: number]>): Reach {
   const owner = documentFor(target);
@@ -393,7 +419,8 @@ export async function ready(page: Page, ref: string, wants: Wants): Promise<Spot
     const look = lookAt(page, target, wants, before);
     if ('spot' in look) return look.spot;
     before = boxOf(look.over ?? target);
-    if (look.scroll) bringIntoView(look.over ?? target, blocks[tries++ % blocks.length] ?? 'center');
+    if (look.scroll && wants.place === undefined)
+      bringIntoView(look.over ?? target, blocks[tries++ % blocks.length] ?? 'center');
     if (look.final === true || performance.now() > until) throw look.why;
     await untilItMoves(page);
   }
@@ -417,12 +444,14 @@ function lookAt(page: Page, target: Element, wants: Wants, before: DOMRect | und
   const [x, y] = [box.left + box.width / 2, box.top + box.height / 2];
   if (!wants.uncovered) return { spot: { target, hit: target, x, y } };
   const moved = before !== undefined && (before.x !== box.x || before.y !== box.y);
-  const direct = reach(target, over, wants.words);
-  const around = 'spot' in direct ? undefined : reachAround(target, direct.covering);
+  const direct = reach(target, over, wants);
+  const isMet = 'spot' in direct || wants.place !== undefined;
+  const around = isMet ? undefined : reachAround(target, direct.covering);
   const reached = around === undefined ? direct : { spot: around };
   if (!('spot' in reached)) {
     const { covering } = reached;
-    if (covering === undefined) return { why: not('cannot be scrolled into view'), scroll: true, over };
+    const unseen = wants.place === undefined ? 'cannot be scrolled into view' : 'is not on the screen there';
+    if (covering === undefined) return { why: not(unseen), scroll: true, over };
     // What stands in it stays there.
     const final = covering !== over && within(covering, over) && isInView(box, windowOf(over));
     return { why: coveredBy(page, target, covering), scroll: true, over, final };

@@ -31,6 +31,7 @@ import { check, type Filled, fieldOf, type Reading, suggests, takesText } from '
 import { fill } from './fill.ts';
 import { readKeys, refuseBrowserKeys, strokeFor } from './keys.ts';
 import { focusOn, pressAndRelease } from './mouse.ts';
+import { placed, placeIn } from './places.ts';
 import { drag, hover, scroll, select } from './pointer.ts';
 import { type Preview, preview, type Step, targetsOf } from './preview.ts';
 import { refuseParts, refusePickers, refuseUsedAgain } from './refusing.ts';
@@ -55,7 +56,7 @@ async function click(given: read.Given): Promise<{ note?: string }> {
   const pressing = { button, count: read.count(given), modifiers: read.held(given) };
   const words = read.optionalText(given, 'at');
   refusePickers(resolved(page, ref));
-  const spot = await ready(page, ref, { uncovered: true, enabled: true, words });
+  const spot = await ready(page, ref, { uncovered: true, enabled: true, words, place: placeIn(given) });
   refuseUsedAgain(spot.target); // by being scrolled to
   stillAgreed(spot.target);
   if (Reflect.get(given, 'trusted') === true) return clickTrusted(page, spot, pressing, say);
@@ -224,13 +225,14 @@ async function point(given: read.Given): Promise<{ note?: string }> {
   const action = read.choice(given, 'action', pointerActions);
   const to = read.optionalText(given, 'to');
   const at = read.place(given);
-  if (action === 'scroll') return scroll(page, read.optionalText(given, 'ref'), to, at);
+  const place = placeIn(given);
+  if (action === 'scroll') return scroll(page, read.optionalText(given, 'ref'), { to, at, place });
   const ref = read.text(given, 'ref');
-  if (action === 'hover') return hover(page, ref);
+  if (action === 'hover') return hover(page, ref, place);
   if (action === 'select') return select(page, ref, to, at);
   if (typeof at === 'string' && at !== 'before' && at !== 'after')
     throw new NotDone('VALIDATION_ERROR', 'at must be "before", "after" or {x, y}');
-  return drag(page, ref, to, at);
+  return drag(page, ref, { to, at, place });
 }
 
 const upload: Deed = (given) => giveFiles(page, read.text(given, 'ref'), read.files(given));
@@ -262,7 +264,10 @@ function failed(why: unknown): unknown {
 // What a call would do, for the person who is asked.
 function foretold(viewer: string, steps: readonly Step[]): Preview {
   try {
-    return preview(viewer, steps);
+    return preview(
+      viewer,
+      steps.map(({ tool, args }) => ({ tool, args: placed(viewer, tool, args) })),
+    );
   } catch (why) {
     throw failed(why);
   }
@@ -306,7 +311,7 @@ const carryOut =
     if (asked === true) return foretold(viewer, [{ tool, args }]);
     say = trusted === true ? log.debug : undefined;
     const act = () => {
-      const given = inReferences(args, tool);
+      const given = inReferences(placed(viewer, tool, args), tool);
       guard(args, [given]);
       agreedOn(viewer, agreed, 0, targetsNow(given));
       return named(given, deed);
@@ -422,7 +427,8 @@ async function several(args: object): Promise<object> {
         throw new NotDone('VALIDATION_ERROR', `There is no step ${JSON.stringify(tool)}`);
       const dialogs = read.dialogAnswer(own) ?? read.dialogAnswer(args);
       const act = async () => {
-        const given = i === 0 ? inReferences(own, tool) : await soon(page, () => inReferences(own, tool));
+        const now = placed(viewer, tool, own);
+        const given = i === 0 ? inReferences(now, tool) : await soon(page, () => inReferences(now, tool));
         guard(args, i === 0 ? [given, ...steps.slice(1).map((one) => one.args)] : [given]);
         agreedOn(viewer, agreed, i, targetsNow(given));
         return named(given, deed);
@@ -482,12 +488,14 @@ export const actTools = [
     displayName: 'Click',
     description: 'Click an element. Returns what changed in the page.',
     input: s.parameters({
-      ref: s.string('Reference, such as e12.'),
+      ref: s.optional(s.string('Reference, such as e12.')),
+      x: s.optional(s.number('In the last picture, without ref.')),
+      y: s.optional(s.number()),
       at: s.optional(s.string('Words in it to press.')),
       button: s.optional(s.choice(['left', 'right', 'middle'])),
       count: s.optional(s.integer('2: double click.', { minimum: 1, maximum: 3 })),
       modifiers: s.optional(s.array(s.choice(['Alt', 'Control', 'Meta', 'Shift']))),
-      trusted: s.optional(s.boolean('As a person’s, where the page ignores others.')),
+      trusted: s.optional(s.boolean('As a person, where the page ignores others.')),
       dialogs: s.optional({ description: 'accept, dismiss (default) or {text}.', ...answers }),
     }),
     handle: carryOut('click', click),
@@ -495,8 +503,7 @@ export const actTools = [
   defineTool({
     name: 'fill',
     displayName: 'Fill in fields',
-    description:
-      'Fill fields of any kind, also editors. Returns what each holds afterwards, and what changed.',
+    description: 'Fill fields of any kind, also editors. Returns what each holds then.',
     input: s.parameters({
       fields: s.array(s.object({ ref, value }), { minItems: 1, maxItems: 100 }),
       submit: s.optional(s.boolean('Then Enter.')),
@@ -525,6 +532,8 @@ export const actTools = [
     input: s.parameters({
       action: s.choice(pointerActions),
       ref: s.optional(ref),
+      x: s.optional(s.number()),
+      y: s.optional(s.number()),
       to: s.optional(s.string()),
       at: s.optional({
         description: 'Words, or {x, y}.',

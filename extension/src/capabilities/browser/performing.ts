@@ -7,6 +7,7 @@ import type { Bridge } from '../../worker/documents/bridges.ts';
 import { judgeOf, toldAddress, toldPage } from '../../worker/tabs/leading.ts';
 import type { Acts } from './acts.ts';
 import { firstLook, type Lookers, lookAhead } from './arriving.ts';
+import { ofSeveralFrames, type Places } from './places.ts';
 
 const arriveMs = 10_000; // for a page to begin
 const loadMs = 3000; // for it to be loaded, once it has begun
@@ -113,18 +114,12 @@ function references(args: Record<string, unknown>): string[] {
 // What the act would do is only told.
 const isPreview = ({ args }: ToolRun): boolean => isRecord(args._) && args._.preview === true;
 
-async function documentOf(run: ToolRun, documents: Documents): Promise<Bridge> {
-  let found: Bridge | undefined;
+async function documentOf(run: ToolRun, documents: Documents, pointed: Bridge | undefined): Promise<Bridge> {
+  let found = pointed;
   for (const ref of references(run.args)) {
     const bridge = await documents.of(run, ref);
     found ??= bridge;
-    if (found !== bridge) {
-      const hint = 'Make a call for each frame.';
-      throw Ended.as('VALIDATION_ERROR', 'The references are of different frames', {
-        category: 'validation',
-        hint,
-      });
-    }
+    if (found !== bridge) throw ofSeveralFrames();
   }
   return found ?? documents.of(run, undefined);
 }
@@ -139,19 +134,21 @@ function untilOf({ args }: ToolRun, effect: Record<string, unknown>): string | u
 /** Carries out an act, and looks at the page it leads to. */
 export function performing(
   documents: Documents,
+  places: Pick<Places, 'find'>,
   lookers: Lookers,
   acts: Pick<Acts, 'expect' | 'actedOn'>,
 ): ToolHandler {
   return async (run) => {
-    const bridge = await documentOf(run, documents);
-    if (isPreview(run)) return run.part(bridge, run.frame.tool, run.args);
+    const { bridge: pointed, args } = await places.find(run);
+    const bridge = await documentOf(run, documents, pointed);
+    if (isPreview(run)) return run.part(bridge, run.frame.tool, args);
     run.isFor(bridge);
     const journey = follow(bridge);
     const around = bridge.frameId === 0 ? journey : follow({ ...bridge, frameId: 0, documentId: '' });
     const judge = judgeOf(run.border);
     acts.expect(bridge, judge); // what an earlier act did there says nothing of this one
     try {
-      const effect = await run.part(bridge, run.frame.tool, run.args).catch((why: unknown) => {
+      const effect = await run.part(bridge, run.frame.tool, args).catch((why: unknown) => {
         const on = acts.actedOn(bridge);
         if (!isGoneMeanwhile(why) || !isAtOnce(run) || on === undefined) throw why;
         return withoutDocument(run, on);

@@ -6,6 +6,7 @@ import { findingIn, lookingAt, reading } from './looking.ts';
 import { closing, navigating } from './moving.ts';
 import { performing } from './performing.ts';
 import { picturing } from './picture.ts';
+import { Places } from './places.ts';
 import { clicking } from './trusted.ts';
 import { waitingIn } from './waiting.ts';
 
@@ -17,13 +18,14 @@ export const browser: Attach = ({ tabs, bridges, documents }) => {
     const [whole] = (await lookAt(run, { full: true })).content;
     return whole?.type === 'text' ? whole.text : '';
   };
-  const act = performing(documents, { look, wait }, acts);
+  const places = new Places(documents);
+  const act = performing(documents, places, { look, wait }, acts);
   return {
     handlers: {
       snapshot: (run) => lookAt(run),
       find: findingIn(documents),
       read: reading(documents),
-      screenshot: picturing(documents),
+      screenshot: picturing(documents, places),
       wait: (run) => wait(run),
       navigate: navigating(tabs, { look, wait }),
       close_tab: closing,
