@@ -1,5 +1,6 @@
-// Twelve errands, done by one scripted agent with tabrelay's browser tools, with Playwright MCP and with
-// chrome-devtools-mcp, side by side. Not a test: nothing fails on a figure.
+// Errands done by one scripted agent with tabrelay's browser tools, with Playwright MCP and with chrome-devtools-mcp,
+// side by side; and with tabrelay from a shell, and by scripts that it or Playwright MCP runs. Not a test: nothing fails
+// on a figure.
 //
 //   node --import tsx e2e/bench/errands.ts                     all
 //   node --import tsx e2e/bench/errands.ts --only order        errands whose name has this word
@@ -10,8 +11,9 @@ import { existsSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { Closing } from '../stage/closing.ts';
 import { Agent } from './errands/agent.ts';
-import type { Errand } from './errands/errand.ts';
-import { openGround, peers, type Server, servers } from './errands/ground.ts';
+import type { Driver } from './errands/driver.ts';
+import type { Errand, Site } from './errands/errand.ts';
+import { openGround, own, peers, type Server, servers } from './errands/ground.ts';
 import { inApplications } from './errands/in-applications.ts';
 import { onPages } from './errands/on-pages.ts';
 import { type Run, table } from './errands/table.ts';
@@ -20,24 +22,37 @@ const { values } = parseArgs({
   options: { only: { type: 'string' }, servers: { type: 'string' }, log: { type: 'boolean' } },
 });
 
+/** What an agent does, and what it reports in the end. */
+async function work(site: Site, server: Server, driver: Driver): Promise<string> {
+  if (server !== 'scripts' && server !== 'code') return String(await site.work(new Agent(driver)));
+  let reported = '';
+  for (const script of (await (server === 'scripts' ? site.scripts?.() : site.code?.())) ?? []) {
+    const answer = await driver.run(typeof script === 'string' ? script : script(reported));
+    if (answer.failed) throw new Error(answer.text.slice(0, 1500));
+    reported = answer.text;
+  }
+  return reported;
+}
+
 async function run(errand: Errand, server: Server): Promise<Run> {
   const closing = new Closing();
-  const none = { success: false, begun: false, calls: 0, tokens: 0, ms: 0, list: 0 };
+  const none = { success: false, begun: false, calls: 0, tokens: 0, ms: 0, known: 0 };
   const done: Run = { errand: errand.name, server, ...none };
   try {
     const site = await errand.open(closing);
     const { driver } = await openGround(server, site.signIn, closing);
-    done.list = await driver.listTokens();
+    done.known = await driver.known();
     done.begun = true;
     const began = performance.now();
+    let reported = '';
     try {
-      await site.work(new Agent(driver));
+      reported = await work(site, server, driver);
     } catch (why) {
       done.why = why instanceof Error ? why.message : String(why);
     }
     done.ms = performance.now() - began;
     // What the server has is what counts, whatever the answers said.
-    done.success = await site.done();
+    done.success = await site.done(reported);
     Object.assign(done, { calls: driver.calls, tokens: driver.tokens });
     if (values.log === true) console.log(driver.log.join('\n'));
     if (done.why !== undefined) console.log(`${server}, ${errand.name}: ${done.why}`);
@@ -57,7 +72,7 @@ async function twice(errand: Errand, server: Server): Promise<Run> {
 }
 
 const wanted = values.servers?.split(',') ?? servers;
-if (wanted.some((server) => server !== 'tabrelay') && !existsSync(peers))
+if (wanted.some((server) => !own.some((one) => one === server)) && !existsSync(peers))
   throw new Error(`${peers} does not exist. Run "make peers" first.`);
 const runs: Run[] = [];
 for (const errand of [...inApplications, ...onPages]) {

@@ -10,8 +10,8 @@ for (const errand of onPages)
   test(`an agent that knows only what the answers say: ${errand.name}`, async ({ closing }) => {
     const site = await errand.open(closing);
     const { driver } = await openGround('tabrelay', site.signIn, closing);
-    await site.work(new Agent(driver)).catch((why: Error) => {
+    const reported = await site.work(new Agent(driver)).catch((why: Error) => {
       throw new Error([why.message, ...driver.log.slice(-4)].join('\n'));
     });
-    expect(await site.done(), driver.log.slice(-4).join('\n')).toBe(true);
+    expect(await site.done(String(reported)), driver.log.slice(-4).join('\n')).toBe(true);
   });

@@ -1,6 +1,6 @@
 // chrome-devtools-mcp, with its defaults; acts are asked for the snapshot that they can add.
 
-import type { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import type { Caller } from './caller.ts';
 import { type Answer, Driver, type Fill, joined } from './driver.ts';
 import type { Reader, Thing } from './view.ts';
 
@@ -17,8 +17,8 @@ const whole = { includeSnapshot: true };
 export class DevtoolsDriver extends Driver {
   #page = 1;
 
-  constructor(client: Client, files: string) {
-    super(client, read, files);
+  constructor(caller: Caller, files: string) {
+    super(caller, read, files);
   }
 
   async go(url: string): Promise<Answer> {

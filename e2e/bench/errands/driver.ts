@@ -1,8 +1,6 @@
 // What every server can do, by whatever names: the words in which the agent thinks.
 
-import type { Client } from '@modelcontextprotocol/sdk/client/index.js';
-import { z } from 'zod';
-import { tokens } from '../../stage/tokens.ts';
+import type { Caller } from './caller.ts';
 import type { Reader, Thing } from './view.ts';
 import { View } from './view.ts';
 
@@ -18,11 +16,6 @@ export interface Fill {
   value: string | number | boolean;
 }
 
-const Result = z.object({
-  content: z.array(z.object({ type: z.string(), text: z.string().optional() })),
-  isError: z.boolean().optional(),
-});
-
 export abstract class Driver {
   view: View;
   /** Whether the view is how the page was after the last act. */
@@ -33,10 +26,10 @@ export abstract class Driver {
   readonly log: string[] = [];
   /** Where the server may read files, when not everywhere. */
   readonly files: string | undefined;
-  readonly #client: Client;
+  readonly #caller: Caller;
 
-  constructor(client: Client, reader: Reader, files?: string) {
-    this.#client = client;
+  constructor(caller: Caller, reader: Reader, files?: string) {
+    this.#caller = caller;
     this.files = files;
     this.view = new View(reader);
   }
@@ -57,32 +50,28 @@ export abstract class Driver {
   abstract other(): Promise<Answer>;
   abstract first(): Promise<Answer>;
 
+  /** Runs code that does several things. */
+  async run(_code: string): Promise<Answer> {
+    return { text: 'the server runs no code', failed: true, stale: false };
+  }
+
   /** The thing in words, where an answer said that this is how to name what never lasts. */
   inWords(_thing: Thing, _near: string | undefined, _answer: Answer): Thing | undefined {
     return undefined;
   }
 
-  /** Tokens of the list of tools: names, descriptions and input schemas. */
-  async listTokens(): Promise<number> {
-    const { tools } = await this.#client.listTools();
-    return tools.reduce(
-      (sum, { name, description, inputSchema }) =>
-        sum + tokens(name) + tokens(description ?? '') + tokens(JSON.stringify(inputSchema)),
-      0,
-    );
+  /** Tokens of what the agent has to know before its first call. */
+  known(): Promise<number> {
+    return this.#caller.known();
   }
 
   protected async call(name: string, args: Record<string, unknown>, stale: RegExp): Promise<Answer> {
     this.calls++;
     const began = performance.now();
-    const result = Result.parse(
-      await this.#client.callTool({ name, arguments: args }, undefined, { timeout: 90_000 }),
-    );
-    const text = result.content.map((item) => item.text ?? `(${item.type})`).join('\n');
-    this.tokens += tokens(name) + tokens(JSON.stringify(args)) + tokens(text);
+    const { text, failed, tokens } = await this.#caller.call(name, args);
+    this.tokens += tokens;
     const took = Math.round(performance.now() - began);
     this.log.push(`> ${name} ${JSON.stringify(args)} (${took} ms)\n${text}`);
-    const failed = result.isError ?? false;
     return { text, failed, stale: failed && stale.test(text) };
   }
 }

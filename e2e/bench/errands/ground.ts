@@ -10,13 +10,18 @@ import type { Closing } from '../../stage/closing.ts';
 import { binary, browser, repository, temporaryFolder } from '../../stage/paths.ts';
 import { start } from '../../stage/process.ts';
 import { openRelay } from '../../stage/relay.ts';
+import { inShell, overMCP } from './caller.ts';
 import { DevtoolsDriver } from './devtools.ts';
 import type { Driver } from './driver.ts';
 import { PlaywrightDriver } from './playwright.ts';
 import { TabrelayDriver } from './tabrelay.ts';
 
-export const servers = ['tabrelay', 'playwright', 'devtools'] as const;
+/** The servers, and the ways in which an agent uses one. */
+export const servers = ['tabrelay', 'scripts', 'shell', 'playwright', 'code', 'devtools'] as const;
 export type Server = (typeof servers)[number];
+
+/** Those of tabrelay. */
+export const own: readonly Server[] = ['tabrelay', 'scripts', 'shell'];
 
 export const peers = path.join(repository, 'e2e/outside/peers/node_modules');
 
@@ -44,34 +49,44 @@ export interface Ground {
 
 export async function openGround(server: Server, signIn: SignIn, closing: Closing): Promise<Ground> {
   // The person allowed it beforehand: what is compared is how an errand is done, not how long they think.
-  const relay = server === 'tabrelay' ? await openRelay(closing) : undefined;
+  const relay = own.includes(server) ? await openRelay(closing) : undefined;
   const folder = await temporaryFolder('profile', closing);
   const extension =
     relay === undefined
       ? []
       : [`--disable-extensions-except=${relay.extension}`, `--load-extension=${relay.extension}`];
-  const program = start(browser, [...flags, ...extension, `--user-data-dir=${folder}`, 'about:blank']);
-  closing.defer(() => program.stop());
+  const chromiumProgram = start(browser, [
+    ...flags,
+    ...extension,
+    `--user-data-dir=${folder}`,
+    'about:blank',
+  ]);
+  closing.defer(() => chromiumProgram.stop());
   const address = await devtoolsAddress(folder);
   if (relay !== undefined) {
     const connects = { message: 'the extension connects', timeout: 60_000 };
     await expect.poll(() => relay.browsers(), connects).toBe(1);
     await asPerson(address, signIn);
-    const driver = new TabrelayDriver(await attach(binary, ['mcp'], relay.env, folder, closing));
+    const caller =
+      server === 'shell'
+        ? inShell(relay.env)
+        : overMCP(await attach(binary, ['mcp'], relay.env, folder, closing));
+    const driver = new TabrelayDriver(caller);
     return { driver, asPerson: (work) => asPerson(address, work) };
   }
   await asPerson(address, signIn);
   const [script, ...args] =
-    server === 'playwright'
+    server !== 'devtools'
       ? ['@playwright/mcp/cli.js', '--cdp-endpoint', address]
       : [
           'chrome-devtools-mcp/build/src/bin/chrome-devtools-mcp.js',
           ...['--browserUrl', address, '--no-usage-statistics', '--no-performance-crux'],
         ];
   const workspace = await temporaryFolder('peer', closing);
-  const client = await attach(process.execPath, [path.join(peers, script), ...args], {}, workspace, closing);
+  const program = [path.join(peers, script), ...args];
+  const caller = overMCP(await attach(process.execPath, program, {}, workspace, closing));
   const driver =
-    server === 'playwright' ? new PlaywrightDriver(client, workspace) : new DevtoolsDriver(client, workspace);
+    server === 'devtools' ? new DevtoolsDriver(caller, workspace) : new PlaywrightDriver(caller, workspace);
   return { driver, asPerson: (work) => asPerson(address, work) };
 }
 

@@ -7,6 +7,7 @@ import { openPocketBase, superuser } from '../../sites/pocketbase.ts';
 import { mailPassword, openMail } from '../../sites/roundcube.ts';
 import { openBlog, signInToBlog } from '../../sites/wordpress.ts';
 import type { Errand } from './errand.ts';
+import * as scripts from './scripts.ts';
 
 const password = 'correct horse battery';
 
@@ -40,6 +41,7 @@ const wiki: Errand = {
         await agent.click({ role: 'link', name: 'View history' }, { leads: true });
         await agent.expect('It eats apples, too');
       },
+      scripts: () => scripts.wiki(site.page('Main Page')),
       async done() {
         const [last, first, ...more] = await site.history('Red fox');
         const edited = last?.user === 'Alice' && last.comment === 'It eats apples, too';
@@ -72,6 +74,7 @@ const blog: Errand = {
         await agent.click({ role: 'button', name: 'Publish', near: 'Editor publish' });
         await agent.expect('is now live');
       },
+      scripts: () => scripts.blog(`${site.url}/wp-admin/post-new.php`),
       async done() {
         const feed = await site.reads('/?feed=rss2&category_name=birds');
         return feed.includes('<title>The owl</title>') && feed.includes('Owls fly at night.');
@@ -125,6 +128,7 @@ const mail: Errand = {
         await agent.click({ name: 'Archive', near: 'Move to' });
         await agent.expect('moved successfully');
       },
+      scripts: () => scripts.mail(`${site.url}/?_task=mail&_mbox=INBOX`),
       async done() {
         const archived = about(await site.messages('ann', 'Archive'));
         const answers = about(await site.messages('ben'));
@@ -161,6 +165,7 @@ const flows: Errand = {
         await agent.click({ name: /^Deploy/ });
         await agent.expect('Successfully deployed');
       },
+      scripts: () => scripts.flows(site.url),
       async done() {
         const { access_token } = await site.session(editor);
         const headers = { authorization: `Bearer ${access_token}` };
@@ -205,6 +210,7 @@ const records: Errand = {
         await agent.click({ role: 'button', name: 'Save changes' }, { leads: true });
         await agent.expect('Successfully updated record');
       },
+      scripts: () => scripts.records(`${site.dashboard}#/collections?collection=books`),
       async done() {
         const { items } = Books.parse(await site.send('GET', 'collections/books/records?sort=title'));
         const said = items.map(({ title, pages }) => `${title} ${pages}`).join(', ');

@@ -7,6 +7,7 @@ import type { Closing } from '../../stage/closing.ts';
 import { temporaryFolder } from '../../stage/paths.ts';
 import type { Agent } from './agent.ts';
 import type { Errand, Site } from './errand.ts';
+import * as scripts from './scripts.ts';
 import { openPages, type PageSite } from './site.ts';
 
 function onPage(
@@ -14,12 +15,14 @@ function onPage(
   name: string,
   wanted: object,
   work: (agent: Agent, site: PageSite, closing: Closing) => Promise<void>,
+  scripted: (site: string, closing: Closing) => Promise<string[]> | string[],
 ): Errand {
   const open = async (closing: Closing): Promise<Site> => {
     const site = await openPages(closing);
     return {
       signIn: async (tab) => void (await tab.goto(`${site.url}/${page}`)),
       work: (agent) => work(agent, site, closing),
+      scripts: () => scripted(site.url, closing),
       done: async () => site.sent(page).length === 1 && isDeepStrictEqual(site.sent(page)[0], wanted),
     };
   };
@@ -46,6 +49,7 @@ const order = onPage(
     await agent.click({ role: 'button', name: 'Place order' }, { yes: true });
     await agent.expect('Order 4711 is placed.');
   },
+  scripts.order,
 );
 
 const columns = {
@@ -54,11 +58,17 @@ const columns = {
   Done: ['Buy paper'],
 };
 
-const board = onPage('board', 'board: a card is dragged', columns, async (agent, { url }) => {
-  await agent.go(`${url}/board`);
-  await agent.drag({ name: /Mend the login/ }, { name: /Draw the icons/ });
-  await agent.expect('Mend the login is in Doing.');
-});
+const board = onPage(
+  'board',
+  'board: a card is dragged',
+  columns,
+  async (agent, { url }) => {
+    await agent.go(`${url}/board`);
+    await agent.drag({ name: /Mend the login/ }, { name: /Draw the icons/ });
+    await agent.expect('Mend the login is in Doing.');
+  },
+  scripts.board,
+);
 
 const table = onPage(
   'table',
@@ -69,16 +79,20 @@ const table = onPage(
     await agent.click({ role: 'button', name: 'Approve', near: '107' });
     await agent.expect('Order 107 is approved.');
   },
+  scripts.table,
 );
+
+async function editorPage(site: string, closing: Closing): Promise<string> {
+  const { url } = await openPages(closing);
+  return `${site}/editor?frame=${url.replace('127.0.0.1', 'localhost')}/writing`;
+}
 
 const editor = onPage(
   'editor',
   'ProseMirror in a foreign frame in a closed shadow root',
   { headline: 'The owl', comments: 'on', text: 'Owls fly at night.' },
   async (agent, { url }, closing) => {
-    const other = await openPages(closing);
-    const frame = `${other.url.replace('127.0.0.1', 'localhost')}/writing`;
-    await agent.go(`${url}/editor?frame=${frame}`);
+    await agent.go(await editorPage(url, closing));
     await agent.fill([
       [{ role: 'textbox', name: 'Headline' }, 'The owl'],
       [{ role: 'checkbox', name: 'Allow comments' }, true],
@@ -87,6 +101,7 @@ const editor = onPage(
     await agent.click({ role: 'button', name: 'Publish' });
     await agent.expect('The article is published.');
   },
+  async (url, closing) => scripts.editor(await editorPage(url, closing)),
 );
 
 const booking = onPage(
@@ -111,6 +126,7 @@ const booking = onPage(
     await agent.click({ role: 'button', name: 'Book' });
     await agent.expect('The room is booked.');
   },
+  scripts.booking,
 );
 
 const wizard = onPage(
@@ -140,6 +156,7 @@ const wizard = onPage(
     await agent.click({ role: 'button', name: 'Send' });
     await agent.expect('The contract is sent.');
   },
+  scripts.wizard,
 );
 
 const list = onPage(
@@ -154,6 +171,7 @@ const list = onPage(
     await agent.click({ role: 'button', name: 'Save' });
     await agent.expect('Article 1234 is saved.');
   },
+  scripts.list,
 );
 
 export const onPages: readonly Errand[] = [order, list, board, editor, booking, table, wizard];

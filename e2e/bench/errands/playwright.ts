@@ -1,6 +1,6 @@
 // Playwright MCP, with its defaults: acts answer with a link to a file, so that what an act did takes a look.
 
-import type { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import type { Caller } from './caller.ts';
 import { type Answer, Driver, type Fill, joined } from './driver.ts';
 import type { Reader, Thing } from './view.ts';
 
@@ -22,8 +22,8 @@ export class PlaywrightDriver extends Driver {
   #url = '';
   #options = new Set<string>();
 
-  constructor(client: Client, files: string) {
-    super(client, read, files);
+  constructor(caller: Caller, files: string) {
+    super(caller, read, files);
   }
 
   async go(url: string): Promise<Answer> {
@@ -104,6 +104,10 @@ export class PlaywrightDriver extends Driver {
 
   async other(): Promise<Answer> {
     return this.#acted(await this.call('browser_tabs', { action: 'select', index: 1 }, stale));
+  }
+
+  override async run(code: string): Promise<Answer> {
+    return this.call('browser_run_code_unsafe', { code }, stale);
   }
 
   async first(): Promise<Answer> {

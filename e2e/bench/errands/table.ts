@@ -10,14 +10,17 @@ export interface Run {
   calls: number;
   tokens: number;
   ms: number;
-  /** Tokens of the server's list of tools. */
-  list: number;
+  /** Tokens of what stands in the agent's context before: the list of tools, or the skill. */
+  known: number;
   why?: string;
 }
 
 const names: Record<Server, string> = {
   tabrelay: 'tabrelay',
+  scripts: 'tabrelay, by scripts',
+  shell: 'tabrelay, from a shell',
   playwright: 'Playwright MCP',
+  code: 'Playwright MCP, by code',
   devtools: 'chrome-devtools-mcp',
 };
 
@@ -49,12 +52,12 @@ export function table(runs: readonly Run[]): string {
     row([
       '**success**',
       ...present.map(
-        (server) => `${of(server).filter(({ success }) => success).length} of ${errands.length}`,
+        (server) => `${of(server).filter(({ success }) => success).length} of ${of(server).length}`,
       ),
     ]),
     row(['**calls**', ...present.map((server) => sum(server, 'calls'))]),
     row(['**tokens**', ...present.map((server) => sum(server, 'tokens'))]),
     row(['**time**', ...present.map((server) => `${(sum(server, 'ms') / 1000).toFixed(0)} s`)]),
-    row(['list of tools, once, tokens', ...present.map((server) => of(server)[0]?.list ?? 0)]),
+    row(['list of tools or skill, once, tokens', ...present.map((server) => of(server)[0]?.known ?? 0)]),
   ].join('\n');
 }

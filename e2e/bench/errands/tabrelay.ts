@@ -2,12 +2,12 @@
 
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
-import type { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { inFull } from '../../stage/columns.ts';
+import type { Caller } from './caller.ts';
 import { type Answer, Driver, type Fill } from './driver.ts';
 import { type Reader, type Thing, View } from './view.ts';
 
-const stale = /"code":"(REF_GONE|DOCUMENT_CHANGED|FRAME_GONE)"/;
+const stale = /\bcode(?:":"|=)(REF_GONE|DOCUMENT_CHANGED|FRAME_GONE)\b/;
 
 const unquote = (text: string): string => text.replaceAll(/\\(.)/g, '$1');
 
@@ -34,8 +34,8 @@ export class TabrelayDriver extends Driver {
   #firstView = this.view;
   #opened: number | undefined;
 
-  constructor(client: Client) {
-    super(client, read);
+  constructor(caller: Caller) {
+    super(caller, read);
   }
 
   async go(to: string): Promise<Answer> {
@@ -124,8 +124,14 @@ export class TabrelayDriver extends Driver {
     return { text: '', failed: false, stale: false };
   }
 
+  override async run(script: string): Promise<Answer> {
+    const answer = await this.call('relay__run', { script }, stale);
+    this.current = false;
+    return answer;
+  }
+
   override inWords(thing: Thing, near: string | undefined, { text }: Answer): Thing | undefined {
-    const [, said] = /Pass as ref .*: (.*) in \\"…\\"/.exec(text) ?? [];
+    const [, said] = /Pass as ref .*: (.*) in \\?"…\\?"/.exec(text) ?? [];
     if (said === undefined || near === undefined) return undefined;
     return { ...thing, ref: `${said.replaceAll('\\"', '"')} in ${JSON.stringify(near)}` };
   }

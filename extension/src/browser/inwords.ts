@@ -1,56 +1,132 @@
 // References in words, for pages that are drawn anew faster than an agent answers: `button "Approve" in "107"` is the
-// button of that name beside that text, looked for when the call comes. It names one thing, or the call does nothing.
+// button of that name beside that text, and `"Approve"` whatever has that name, looked for when the call comes. It names
+// one thing, or the call does nothing.
+import { isSameName } from './alterations.ts';
 import { closest, connected, content, holder, line, textOf } from './dom.ts';
 import { isShown, visible } from './drawn.ts';
 import { Time } from './lines.ts';
 import { atOnce } from './moment.ts';
-import { described, type Gone } from './references.ts';
+import { described, type Gone, reference } from './references.ts';
 import { lines } from './tree.ts';
 import { cut, unquote } from './words.ts';
 
-const form = /^([a-z][a-z0-9]* "(?:[^"\\]|\\.)*")(?: in ("(?:[^"\\]|\\.)*"))?$/;
+const quoted = String.raw`"(?:[^"\\]|\\.)*"`;
+const form = new RegExp(`^(?:([a-z][a-z0-9]*) )?(${quoted})(?: in (${quoted}))?$`);
+// How a thing was described: its role and name, or a text with its reference.
+const description = new RegExp(String.raw`^([a-z][a-z0-9]*)(?: \[[^\]]*\]:)? (${quoted})`);
 const lookMs = 3000;
+const mostSaid = 60; // characters of each thing that a failure names
 
 // Where a text ends to say something of what stands outside of it.
 const item =
   'tr,li,dt,dd,article,[role=row],[role=listitem],[role=option],[role=treeitem],[role=article],[role=menuitem]';
 
+interface Named {
+  element: Element;
+  role: string;
+  name: string; // between quotation marks
+}
+
+interface Words {
+  ref: string; // all of them
+  role: string | undefined;
+  name: string;
+  beside: string | undefined;
+}
+
+function read(ref: string): Words | undefined {
+  const [, role, name, beside] = form.exec(ref) ?? [];
+  return name === undefined ? undefined : { ref, role, name, beside };
+}
+
 export const isInWords = (ref: string): boolean => form.test(ref);
 
 /** The one thing that is described so; undefined where the words are no such reference. */
 export function inWords(ref: string): Element | Gone | undefined {
-  const [, said, beside] = form.exec(ref) ?? [];
-  if (said === undefined) return undefined;
+  const words = read(ref);
+  if (words === undefined) return undefined;
   const time = new Time(lookMs);
   lines(document, { everything: true, time });
   if (time.isOver)
     return { code: 'REF_GONE', message: 'The page is too large to look for a reference in words' };
-  return atOnce(() => search(ref, said, beside));
+  return atOnce(() => search(words));
 }
 
-function search(ref: string, said: string, beside: string | undefined): Element | Gone {
-  const all = described().filter(({ element }) => connected(element) && visible(element));
-  const named = all.filter((one) => one.said === said).map(({ element }) => element);
-  if (beside === undefined) return only(named, ref, said);
-  const others = all.filter((one) => one.said !== said).map(({ element }) => element);
-  const texts = holding(document.documentElement, whole(line(unquote(beside))));
-  const found = named.filter((thing) => {
-    const around = place(thing, texts, others);
-    return around !== undefined && !named.some((other) => other !== thing && within(other, around));
+function search(words: Words): Element | Gone {
+  const all = things();
+  const named = fitting(all, words);
+  if (words.beside === undefined) return only(named, all, words);
+  const own = new Set(named.map(({ element }) => element));
+  const others = all.flatMap(({ element }) => (own.has(element) ? [] : [element]));
+  const texts = holding(document.documentElement, whole(line(unquote(words.beside))));
+  const found = named.filter(({ element }) => {
+    const around = place(element, texts, others);
+    return (
+      around !== undefined &&
+      !named.some((other) => other.element !== element && within(other.element, around))
+    );
   });
-  return only(found, ref, said);
+  return only(found, all, words);
 }
 
-function only(found: readonly Element[], ref: string, said: string): Element | Gone {
-  const [first] = found;
-  if (first !== undefined && found.length === 1) return first;
-  const words = cut(ref, 200);
-  if (first === undefined) return { code: 'REF_GONE', message: `Nothing in the page is ${words}` };
+const things = (): Named[] =>
+  described().flatMap(({ element, said }) => {
+    const [, role, name] = description.exec(said) ?? [];
+    const isThere = role !== undefined && name !== undefined && connected(element) && visible(element);
+    return isThere ? [{ element, role, name }] : [];
+  });
+
+// Those with the very name; else those whose name a person would take for the same, or begins so; and of words without a role, where
+// nothing that can be acted on has them, the texts.
+function fitting(all: readonly Named[], { role, name }: Words): Named[] {
+  const alike = all.filter((one) => role === undefined || one.role === role);
+  const exact = alike.filter((one) => one.name === name);
+  if (exact.length > 0) return exact;
+  const words = unquote(name);
+  const same = alike.filter((one) => isCalled(unquote(one.name), words));
+  if (same.length > 0 || role !== undefined) return same;
+  const texts = holding(document.documentElement, whole(line(words)));
+  return texts.map((element) => ({ element, role: 'text', name }));
+}
+
+function isCalled(name: string, words: string): boolean {
+  const beginning = /^(.+)…$/.exec(words)?.[1];
+  return beginning === undefined ? isSameName(name, words) : name.startsWith(beginning);
+}
+
+function only(found: readonly Named[], all: readonly Named[], words: Words): Element | Gone {
+  const [first, ...more] = found;
+  const said = cut(words.ref, 200);
+  if (first === undefined)
+    return { code: 'REF_GONE', message: `Nothing in the page is ${said}${instead(all, words)}` };
+  if (more.length === 0) return first.element;
+  const refs = found.slice(0, mostAlike).map(({ element }) => reference(element));
+  const thing = cut(words.ref.replace(/ in ".*$/, ''), 100);
   return {
     code: 'UNKNOWN_REF',
-    message: `${found.length} things are ${words}: say beside which text, as in ${cut(said, 100)} in "…"`,
+    message: `${found.length} things are ${said} (${refs.join(', ')}): say beside which text, as in ${thing} in "…"`,
   };
 }
+
+const mostAlike = 5;
+const mostInstead = 3;
+
+// What was perhaps meant: things with a word of the name, those of the role first.
+function instead(all: readonly Named[], { role, name }: Words): string {
+  const wanted = wordsIn(name);
+  const near = all
+    .map((one) => ({ one, shared: wordsIn(one.name).filter((word) => wanted.includes(word)).length }))
+    .filter(({ shared }) => shared > 0)
+    .sort((a, b) => Number(b.one.role === role) - Number(a.one.role === role) || b.shared - a.shared)
+    .map(({ one }) => cut(`${one.role} ${one.name}`, mostSaid));
+  const told = Array.from(new Set(near)).slice(0, mostInstead);
+  return told.length === 0 ? '' : `; there is ${told.join(', ')}`;
+}
+
+const wordsIn = (name: string): string[] =>
+  unquote(name)
+    .toLowerCase()
+    .match(/[\p{L}\p{N}]+/gu) ?? [];
 
 // The smallest element around a thing that holds one of the texts, but not as a part of something else.
 function place(thing: Element, texts: readonly Element[], others: readonly Element[]): Element | undefined {

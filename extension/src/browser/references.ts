@@ -104,7 +104,7 @@ export function resolve(ref: string): Element | Gone {
   if (!Number.isSafeInteger(number))
     return {
       code: 'UNKNOWN_REF',
-      message: `${JSON.stringify(ref.slice(0, 40))} is not a reference, such as e12`,
+      message: `${JSON.stringify(ref.slice(0, 40))} is not a reference, such as e12 or button "Save"`,
     };
   if (ref.startsWith(table.prefix) && number < table.first)
     return {

@@ -10,6 +10,7 @@ interface Told {
   characters?: number; // that the answer may have
   sensitive?: boolean; // the person has allowed this call to act on sensitive fields
   preview?: boolean; // only what the call would do is told
+  now?: boolean; // what is not there yet is not waited for
   agreed?: unknown; // what the person was shown of that, and has allowed
   trusted?: boolean; // the worker does what has to be a person's doing
   settle?: boolean; // an act was answered for before the page had settled

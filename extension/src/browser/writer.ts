@@ -33,7 +33,7 @@ import type { Line, Options, Part } from './lines.ts';
 import { onScreen, type Told } from './longlists.ts';
 import { isPage } from './moment.ts';
 import { labelOf, nameOf } from './names.ts';
-import { reference, referenceOf } from './references.ts';
+import { reference, referenceOf, remember } from './references.ts';
 import { isDataTable, textFields } from './roles.ts';
 import { sayState } from './states.ts';
 import {
@@ -251,7 +251,10 @@ export class Writer {
       attribute(element, 'aria-modal') === 'true' || (role === 'dialog' && matches(element, ':modal'));
     let said = role;
     if (name !== '') said += ` ${named(name)}`;
-    if (ref !== undefined) said += ` [${ref}] scrolls`;
+    if (ref !== undefined) {
+      remember(ref, said);
+      said += ` [${ref}] scrolls`;
+    }
     if (modality) said += ' modal';
     this.#line(`${said}${sayState(thing)}`, element, ref);
     this.#depth++;
@@ -289,7 +292,9 @@ export class Writer {
     const ref = reference(element);
     const name = nameOf(element);
     const word = thing.role === '' || thing.role === 'paragraph' ? 'area' : thing.role;
-    this.#line(`${word}${name === '' ? '' : ` ${named(name)}`} [${ref}] scrolls`, element, ref);
+    const said = `${word}${name === '' ? '' : ` ${named(name)}`}`;
+    remember(ref, said);
+    this.#line(`${said} [${ref}] scrolls`, element, ref);
     this.#depth++;
     this.#children(element, cursor);
     this.flush();

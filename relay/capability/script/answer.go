@@ -119,18 +119,31 @@ func (r *run) answer(end *engine.End) (*call.Result, *fault.Error) {
 	if !rawjson.Valid(value) || len(value) > r.limits.OutputBytes {
 		return nil, r.failed(fault.New(scriptLimit, "The script's process answered with something that is no value"))
 	}
+	log, made := r.log.list(), r.ledger.list()
 	output := rawjson.MustEncode(struct {
 		Value json.RawMessage `json:"value"`
 		Log   []string        `json:"log,omitempty"`
 		Calls []row           `json:"calls"`
-	}{value, r.log.list(), r.ledger.list().rows()})
-	return answered(output, r.untrusted.read()), nil
+	}{value, log, made.rows()})
+	texts := []string{string(output)}
+	var text string
+	if json.Unmarshal(value, &text) == nil && text != "" {
+		texts = []string{text, made.text() + saidLog(log)}
+	}
+	// The script has bounds of its own: the answer is as long as it is.
+	result := &call.Result{Output: output, Meta: call.Meta{Untrusted: r.untrusted.read()}}
+	for _, text := range texts {
+		result.Content = append(result.Content, rawjson.MustEncode(map[string]string{"type": "text", "text": text}))
+	}
+	return result, nil
 }
 
-// answered is an answer that is as long as it is: the script has bounds of its own.
-func answered(output json.RawMessage, untrusted bool) *call.Result {
-	text := rawjson.MustEncode(map[string]string{"type": "text", "text": string(output)})
-	return &call.Result{Output: output, Content: []call.Content{text}, Meta: call.Meta{Untrusted: untrusted}}
+// saidLog is a line with a script's log; "" without one.
+func saidLog(lines []string) string {
+	if len(lines) == 0 {
+		return ""
+	}
+	return "\nLog: " + string(rawjson.MustEncode(lines))
 }
 
 // failureOf is how a script ended without a value.
@@ -173,10 +186,7 @@ func (r *run) failed(f *fault.Error) *fault.Error {
 		fault.WithHint("The script has changed something, or may have: look at its calls, and read the pages, before " +
 			"you go on with what is left. Do not run it again as it is.\n" + f.Hint)(f)
 	}
-	f.Before = list.text()
-	if lines := r.log.list(); len(lines) > 0 {
-		f.Before += "\nLog: " + string(rawjson.MustEncode(lines))
-	}
+	f.Before = list.text() + saidLog(r.log.list())
 	f.Data = rawjson.MustEncode(struct {
 		Script call.ID  `json:"script"`
 		Calls  []row    `json:"calls"`

@@ -61,6 +61,7 @@ type first struct {
 // saved is how a script ended.
 type saved struct {
 	Output    json.RawMessage `json:"output,omitempty"`
+	Content   []call.Content  `json:"content,omitempty"`
 	Untrusted bool            `json:"untrusted,omitempty"`
 	Failure   *fault.Error    `json:"failure,omitempty"`
 	Before    string          `json:"before,omitempty"` // of the failure
@@ -185,7 +186,7 @@ func save(result *call.Result, failure *fault.Error) saved {
 	if failure != nil {
 		return saved{Failure: failure, Before: failure.Before, Untrusted: failure.Untrusted}
 	}
-	return saved{Output: result.Output, Untrusted: result.Meta.Untrusted}
+	return saved{Output: result.Output, Content: result.Content, Untrusted: result.Meta.Untrusted}
 }
 
 // again answers as the first script did.
@@ -196,9 +197,8 @@ func (s saved) again() (*call.Result, *fault.Error) {
 		failure.Warnings = append([]string{again}, failure.Warnings...)
 		return nil, &failure
 	}
-	result := answered(s.Output, s.Untrusted)
-	result.Warnings = []string{again}
-	return result, nil
+	return &call.Result{Output: s.Output, Content: s.Content, Meta: call.Meta{Untrusted: s.Untrusted},
+		Warnings: []string{again}}, nil
 }
 
 // hashOf tells scripts apart.

@@ -2,24 +2,31 @@
 import { ToolError } from '@tabrelay/plugin-sdk';
 import { cut, quote } from '../words.ts';
 import type { Effect } from './effect.ts';
+import { NotDone } from './failure.ts';
 import type { Filled } from './fields.ts';
 import type { DialogAnswer, Page } from './page.ts';
 
-const soonMs = 3000; // for what an earlier step brings
+const soonMs = 3000; // for what an earlier step or call brings
 const againMs = 100;
 
-/** Looks for what an earlier step brings, which may be there a moment later. */
-export async function soon<T>(page: Page, look: () => T): Promise<T> {
+/** Does what may need what an earlier step or call brings, once that is there. */
+export async function soon<T>(page: Page, act: () => T | Promise<T>): Promise<T> {
   const until = performance.now() + soonMs;
   for (;;) {
     try {
-      return look();
+      return await act();
     } catch (why) {
-      if (!(why instanceof ToolError) || why.code !== 'REF_GONE' || performance.now() >= until) throw why;
+      if (!isNotThere(why) || performance.now() >= until) throw why;
       await page.pause(againMs);
     }
   }
 }
+
+// What it names is not in the page, or is no longer, and nothing was done.
+const isNotThere = (why: unknown): boolean =>
+  (why instanceof ToolError || why instanceof NotDone) &&
+  why.code === 'REF_GONE' &&
+  why.outcome === 'not_executed';
 
 /** Why the steps behind this one are not done; undefined: nothing speaks against them. */
 export function surprise(

@@ -1,7 +1,7 @@
 // The tools that act in a page. Each answers with what came of it.
 import { defineTool, ToolError } from '@tabrelay/plugin-sdk';
 import * as s from '@tabrelay/plugin-sdk/schema';
-import { inWords } from '../inwords.ts';
+import { inWords, isInWords } from '../inwords.ts';
 import { callBegins } from '../items.ts';
 import { standing } from '../resolved.ts';
 import { sensitivity } from '../secrets.ts';
@@ -262,15 +262,28 @@ function failed(why: unknown): unknown {
 }
 
 // What a call would do, for the person who is asked.
-function foretold(viewer: string, steps: readonly Step[]): Preview {
-  try {
-    return preview(
+async function foretold(viewer: string, steps: readonly Step[], now = false): Promise<Preview> {
+  const look = () =>
+    preview(
       viewer,
       steps.map(({ tool, args }) => ({ tool, args: placed(viewer, tool, args) })),
     );
+  try {
+    return await (now ? look() : come(steps[0]?.args ?? {}, look));
   } catch (why) {
     throw failed(why);
   }
+}
+
+// What is named in words may still be on its way, or be drawn anew meanwhile; a reference has been there.
+async function come<T>(given: object, act: () => T | Promise<T>): Promise<T> {
+  return isAnyInWords(given) ? soon(page, act) : act();
+}
+
+function isAnyInWords(given: object): boolean {
+  const fields: unknown = Reflect.get(given, 'fields');
+  const all = [given, ...(Array.isArray(fields) ? fields : [])];
+  return all.some((one) => isObject(one) && targetsOf(one).some(isInWords));
 }
 
 // A call begins: what it names was chosen by what was answered before.
@@ -306,16 +319,17 @@ const carryOut =
   (tool: string, deed: Deed) =>
   (args: object, { log }: { log: { debug: Say } }) => {
     if (isSettling(args)) return settle();
-    const { viewer, trusted, preview: asked, agreed } = told(args);
+    const { viewer, trusted, preview: asked, now, agreed } = told(args);
     begin(viewer);
-    if (asked === true) return foretold(viewer, [{ tool, args }]);
+    if (asked === true) return foretold(viewer, [{ tool, args }], now);
     say = trusted === true ? log.debug : undefined;
-    const act = () => {
-      const given = inReferences(placed(viewer, tool, args), tool);
-      guard(args, [given]);
-      agreedOn(viewer, agreed, 0, targetsNow(given));
-      return named(given, deed);
-    };
+    const act = () =>
+      come(args, () => {
+        const given = inReferences(placed(viewer, tool, args), tool);
+        guard(args, [given]);
+        agreedOn(viewer, agreed, 0, targetsNow(given));
+        return named(given, deed);
+      });
     const watched = { dialogs: read.dialogAnswer(args) ?? 'dismiss', forFocus: deed === click } as const;
     return acting(watched, act, args).then((effect) => answered(viewer, effect));
   };
@@ -413,11 +427,11 @@ function elementsOf(given: read.Given): Element[] {
 
 async function several(args: object): Promise<object> {
   if (isSettling(args)) return settle();
-  const { viewer, preview: asked, agreed } = told(args);
+  const { viewer, preview: asked, now, agreed } = told(args);
   begin(viewer);
   say = undefined;
   const steps = read.steps(args);
-  if (asked === true) return foretold(viewer, steps);
+  if (asked === true) return foretold(viewer, steps, now);
   const done: Effect[] = [];
   let why: string | undefined;
   for (const [i, { tool, args: own }] of steps.entries()) {
@@ -426,13 +440,13 @@ async function several(args: object): Promise<object> {
       if (deed === undefined)
         throw new NotDone('VALIDATION_ERROR', `There is no step ${JSON.stringify(tool)}`);
       const dialogs = read.dialogAnswer(own) ?? read.dialogAnswer(args);
-      const act = async () => {
-        const now = placed(viewer, tool, own);
-        const given = i === 0 ? inReferences(now, tool) : await soon(page, () => inReferences(now, tool));
+      const once = () => {
+        const given = inReferences(placed(viewer, tool, own), tool);
         guard(args, i === 0 ? [given, ...steps.slice(1).map((one) => one.args)] : [given]);
         agreedOn(viewer, agreed, i, targetsNow(given));
         return named(given, deed);
       };
+      const act = () => (i === 0 ? come(own, once) : soon(page, once));
       const until = read.optionalText(own, 'until');
       const watched = { dialogs: dialogs ?? 'dismiss', forFocus: deed === click, until };
       const effect = await acting(watched, act, own);

@@ -1,5 +1,5 @@
 // The first look at a page that a call led to, once it has what the caller waits for.
-import type { ToolRun } from '../../worker/calls/tool-runner.ts';
+import { Ended, type ToolRun } from '../../worker/calls/tool-runner.ts';
 import type { Judge } from '../../worker/tabs/leading.ts';
 
 const comesMs = 10_000; // for words that are to come of it
@@ -15,6 +15,7 @@ export interface Lookers {
 interface Seen {
   missing?: string; // words that were to come, and did not
   page?: string;
+  notLooked?: string; // why there is no look, where one was allowed
 }
 
 /** Waits for words of the page that a tab shows, and looks at it. */
@@ -25,8 +26,8 @@ export async function lookAhead(
   until: string | undefined,
 ): Promise<Seen> {
   const missing = until && (await notCome(run, judge, lookers, until));
-  const page = await firstLook(run, judge, lookers, await chrome.tabs.get(run.tabId));
-  return { ...(missing && { missing }), ...(page !== undefined && { page }) };
+  const seen = await firstLook(run, judge, lookers, await chrome.tabs.get(run.tabId));
+  return { ...(missing && { missing }), ...seen };
 }
 
 /** Where the agent is not allowed, it is told of the page and does not look at it. */
@@ -35,8 +36,16 @@ export async function firstLook(
   judge: Judge,
   { look }: Lookers,
   { url = '' }: Pick<chrome.tabs.Tab, 'url'>,
-): Promise<string | undefined> {
-  return judge(url) === 'open' ? look(run).catch(() => undefined) : undefined;
+): Promise<Pick<Seen, 'page' | 'notLooked'>> {
+  if (judge(url) !== 'open') return {};
+  const once = () => look(run).then((page) => ({ page }));
+  // Many a page leads on to another one at once: that one is looked at then.
+  return once().catch(() => once().catch((why: unknown) => ({ notLooked: saidWhy(why) })));
+}
+
+function saidWhy(why: unknown): string {
+  const known = why instanceof Ended && why.ending.status === 'threw' ? `: ${why.ending.error.message}` : '';
+  return `The page could not be looked at${known}. Take a snapshot`;
 }
 
 async function notCome(

@@ -100,28 +100,54 @@ function follow({ tabId, frameId, documentId }: Pick<Bridge, 'tabId' | 'frameId'
   };
 }
 
-/** The references in the arguments of an act, and of its fields and steps. */
+/** What the arguments of an act name, and those of its fields and steps. */
 function references(args: Record<string, unknown>): string[] {
   const of = (value: unknown): string[] => {
     if (Array.isArray(value)) return value.flatMap(of);
     if (!isRecord(value)) return [];
-    const own = [value.ref, value.to].filter(isText).filter((ref) => /^(?:f\d+)?e\d+$/.test(ref));
-    return [...own, ...of(value.fields), ...of(value.steps)];
+    return [...[value.ref, value.to].filter(isText), ...of(value.fields), ...of(value.steps)];
   };
   return of(args);
 }
+
+const isReference = (ref: string): boolean => /^(?:f\d+)?e\d+$/.test(ref);
+const isInWords = (ref: string): boolean => ref.includes('"');
 
 // What the act would do is only told.
 const isPreview = ({ args }: ToolRun): boolean => isRecord(args._) && args._.preview === true;
 
 async function documentOf(run: ToolRun, documents: Documents, pointed: Bridge | undefined): Promise<Bridge> {
+  const named = references(run.args);
   let found = pointed;
-  for (const ref of references(run.args)) {
+  for (const ref of named.filter(isReference)) {
     const bridge = await documents.of(run, ref);
     found ??= bridge;
     if (found !== bridge) throw ofSeveralFrames();
   }
-  return found ?? documents.of(run, undefined);
+  if (found !== undefined) return found;
+  return named.some(isInWords) ? withWords(run, documents) : documents.of(run, undefined);
+}
+
+// Whether a document has what was named, and it cannot be acted on.
+const isNotGone = (why: unknown): boolean =>
+  why instanceof Ended && why.ending.status === 'threw' && why.code !== 'REF_GONE';
+
+// The document in which words name what is acted on: the page, or a frame in it.
+async function withWords(run: ToolRun, documents: Documents): Promise<Bridge> {
+  const { bridges } = await documents.all(run);
+  const [top] = bridges;
+  if (top === undefined || bridges.length === 1) return documents.of(run, undefined);
+  const asked = { ...run.args, _: { preview: true, now: true } };
+  const there = await Promise.all(
+    bridges.map((bridge) => run.part(bridge, run.frame.tool, asked).then(() => true, isNotGone)),
+  );
+  const [found, another] = bridges.filter((_, i) => there[i]);
+  if (another === undefined) return found ?? top; // which says why it is not there
+  const hint = 'Take a snapshot, and use the reference of the one that is meant.';
+  throw Ended.as('VALIDATION_ERROR', 'The words name something in several frames of the page', {
+    category: 'validation',
+    hint,
+  });
 }
 
 /** The words that are to come of the last step that was done. */
@@ -173,14 +199,14 @@ export function performing(
       if (arrival.kind === 'closed') return { ...said, ...closed };
       if (arrival.kind === 'arrived') await around.loaded(Math.min(loadMs, run.leftMs));
       const tab = await chrome.tabs.get(run.tabId);
-      const page = await firstLook(run, judge, lookers, tab);
+      const seen = await firstLook(run, judge, lookers, tab);
       const arrived = arrival.kind === 'arrived';
       const went = arrived ? 'The tab went to another page' : 'Its frame went away, or to another page';
       const told = toldPage(judge, tab);
       const note = `It was done. ${went}`;
       return {
         ...said,
-        ...(page !== undefined && { page }),
+        ...seen,
         ...(arrived && told),
         note: [note, arrived ? told.note : undefined].filter(isText).join('. '),
       };
