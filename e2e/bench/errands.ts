@@ -15,6 +15,7 @@ import type { Driver } from './errands/driver.ts';
 import type { Errand, Site } from './errands/errand.ts';
 import { openGround, own, peers, type Server, servers } from './errands/ground.ts';
 import { inApplications } from './errands/in-applications.ts';
+import { inLoops } from './errands/in-loops.ts';
 import { onPages } from './errands/on-pages.ts';
 import { type Run, table } from './errands/table.ts';
 
@@ -75,7 +76,7 @@ const wanted = values.servers?.split(',') ?? servers;
 if (wanted.some((server) => !own.some((one) => one === server)) && !existsSync(peers))
   throw new Error(`${peers} does not exist. Run "make peers" first.`);
 const runs: Run[] = [];
-for (const errand of [...inApplications, ...onPages]) {
+for (const errand of [...inApplications, ...onPages, ...inLoops]) {
   if (values.only !== undefined && !errand.name.includes(values.only)) continue;
   for (const server of servers) if (wanted.includes(server)) runs.push(await twice(errand, server));
 }

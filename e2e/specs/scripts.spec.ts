@@ -1,6 +1,5 @@
 // One script in place of forty calls, in a real page: what its agent reads of it, beside the same errand step by step.
 
-import { z } from 'zod';
 import { openSite } from '../sites/own-pages.ts';
 import { stdioAgent } from '../stage/agent.ts';
 import type { Answer } from '../stage/answer.ts';
@@ -37,13 +36,6 @@ found.join('; ')`;
 /** What an answer costs the agent that reads it, with the call that it made. */
 const cost = (call: unknown, answer: Answer) => tokens(JSON.stringify(call)) + tokens(answer.text);
 
-const Answered = z.object({
-  value: z.string(),
-  calls: z.array(
-    z.object({ tool: z.string(), count: z.number().optional(), outcome: z.string().optional() }),
-  ),
-});
-
 test('the fields of forty records by one call', async ({ sharedStage: stage, closing }) => {
   const { agent } = stage;
   const site = await openSite(closing, pages);
@@ -53,12 +45,8 @@ test('the fields of forty records by one call', async ({ sharedStage: stage, clo
   const errand = { script: collects, args: { numbers, site }, timeoutMs: 120_000 };
   const answer = await agent.call('relay__run', errand);
   expect(answer.failed, answer.texts.join('\n')).toBe(false);
-  const { value, calls } = Answered.parse(JSON.parse(answer.text));
-  expect(value).toBe(want);
-  const made = calls.reduce((sum, { count = 1 }) => sum + count, 0);
-  expect(made, 'each call is in the ledger').toBe(80);
-  expect(new Set(calls.map(({ tool }) => tool))).toEqual(new Set(['browser__navigate', 'browser__read']));
-  expect(calls.filter(({ outcome }) => outcome !== undefined)).toEqual([]);
+  // A text comes as it is: what it says is not written as JSON in JSON.
+  expect(answer.texts).toEqual([want, 'Calls executed: browser__navigate ×40, browser__read ×40']);
   expect(answer.meta['tabrelay/untrusted']).toBe(true);
 
   // The same for three of them, step by step, by an agent that reads what it gets.

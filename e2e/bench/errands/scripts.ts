@@ -6,9 +6,9 @@ export type Script = string | ((answer: string) => string);
 
 const look = (to: string): string => `browser.navigate({ to: ${JSON.stringify(to)}, look: true })`;
 
-// The reference of the first thing that is called so.
+// The reference of the last thing that is called so.
 const refOf = (answer: string, called: string): string =>
-  /^[^\]]*/.exec(answer.slice(answer.indexOf(`${called} [`) + called.length + 2))?.[0] ?? '';
+  /^[^\]]*/.exec(answer.slice(answer.lastIndexOf(`${called} [`) + called.length + 2))?.[0] ?? '';
 
 export const order = (site: string): string[] => [
   look(`${site}/order`),
@@ -114,7 +114,7 @@ await browser.click('link "View history"')
 await browser.wait('It eats apples, too')`,
 ];
 
-export const blog = (page: string): string[] => [
+export const blog = (page: string): Script[] => [
   look(page),
   `await browser.wait('Welcome to the block editor')
 browser.snapshot({ full: true })`,
@@ -122,17 +122,19 @@ browser.snapshot({ full: true })`,
 await browser.fill({ fields: [{ ref: 'textbox "Add title"', value: 'The owl' }] })
 await browser.click('button "Add default block"')
 browser.snapshot({ full: true })`,
-  `await browser.fill({ fields: [{ ref: 'document "Empty block…"', value: 'Owls fly at night.' }] })
-await browser.click('button "Post" in "Block"')
+  (
+    editor,
+  ) => `await browser.fill({ fields: [{ ref: 'document "Empty block…"', value: 'Owls fly at night.' }] })
+await browser.click('${refOf(editor, 'button "Post"')}')
 await browser.click('button "Categories"')
 await browser.click('button "Add New Category"')
 await browser.fill({ fields: [{ ref: 'textbox "New Category Name"', value: 'Birds' }], submit: true })
 browser.click('button "Publish"')`,
-  `await browser.click('button "Publish" in "Editor publish"')
+  (editor) => `await browser.click('${refOf(editor, 'button "Publish"')}')
 await browser.wait('is now live')`,
 ];
 
-export const mail = (inbox: string): string[] => [
+export const mail = (inbox: string): Script[] => [
   look(inbox),
   `await browser.fill({ fields: [{ ref: 'textbox "Search..."', value: 'Lunch' }], submit: true })
 await browser.click('"Lunch on Friday"')
@@ -146,8 +148,8 @@ await browser.navigate(${JSON.stringify(inbox)})
 await browser.click('"Lunch on Friday"')
 await browser.wait('Shall we meet at noon?')
 await browser.click('button "More"')
-browser.click('link "Move to…"')`,
-  `await browser.click('link "Archive" in "Move to"')
+browser.click('button "Move to..."')`,
+  (menu) => `await browser.click('${refOf(menu, 'link "Archive"')}')
 await browser.wait('moved successfully')`,
 ];
 

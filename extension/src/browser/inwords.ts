@@ -85,8 +85,9 @@ function fitting(all: readonly Named[], { role, name }: Words): Named[] {
   const words = unquote(name);
   const same = alike.filter((one) => isCalled(unquote(one.name), words));
   if (same.length > 0 || role !== undefined) return same;
-  const texts = holding(document.documentElement, whole(line(words)));
-  return texts.map((element) => ({ element, role: 'text', name }));
+  const texts = holding(document.documentElement, whole(line(words.replace(/…$/, ''))));
+  const own = texts.filter((element) => isCalled(line(textOf(element)), words));
+  return own.map((element) => ({ element, role: 'text', name }));
 }
 
 function isCalled(name: string, words: string): boolean {

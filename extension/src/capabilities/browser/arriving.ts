@@ -26,19 +26,18 @@ export async function lookAhead(
   until: string | undefined,
 ): Promise<Seen> {
   const missing = until && (await notCome(run, judge, lookers, until));
-  const seen = await firstLook(run, judge, lookers, await chrome.tabs.get(run.tabId));
+  const { url = '' } = await chrome.tabs.get(run.tabId);
+  const seen = await firstLook(judge(url), () => lookers.look(run));
   return { ...(missing && { missing }), ...seen };
 }
 
 /** Where the agent is not allowed, it is told of the page and does not look at it. */
 export async function firstLook(
-  run: ToolRun,
-  judge: Judge,
-  { look }: Lookers,
-  { url = '' }: Pick<chrome.tabs.Tab, 'url'>,
+  site: ReturnType<Judge>,
+  look: () => Promise<string>,
 ): Promise<Pick<Seen, 'page' | 'notLooked'>> {
-  if (judge(url) !== 'open') return {};
-  const once = () => look(run).then((page) => ({ page }));
+  if (site !== 'open') return {};
+  const once = async () => ({ page: await look() });
   // Many a page leads on to another one at once: that one is looked at then.
   return once().catch(() => once().catch((why: unknown) => ({ notLooked: saidWhy(why) })));
 }

@@ -199,7 +199,7 @@ export function performing(
       if (arrival.kind === 'closed') return { ...said, ...closed };
       if (arrival.kind === 'arrived') await around.loaded(Math.min(loadMs, run.leftMs));
       const tab = await chrome.tabs.get(run.tabId);
-      const seen = await firstLook(run, judge, lookers, tab);
+      const seen = await firstLook(judge(tab.url ?? ''), () => lookers.look(run));
       const arrived = arrival.kind === 'arrived';
       const went = arrived ? 'The tab went to another page' : 'Its frame went away, or to another page';
       const told = toldPage(judge, tab);
