@@ -10,9 +10,7 @@
 import { existsSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { Closing } from '../stage/closing.ts';
-import { Agent } from './errands/agent.ts';
-import type { Driver } from './errands/driver.ts';
-import type { Errand, Site } from './errands/errand.ts';
+import { type Errand, work } from './errands/errand.ts';
 import { openGround, own, peers, type Server, servers } from './errands/ground.ts';
 import { inApplications } from './errands/in-applications.ts';
 import { inLoops } from './errands/in-loops.ts';
@@ -22,18 +20,6 @@ import { type Run, table } from './errands/table.ts';
 const { values } = parseArgs({
   options: { only: { type: 'string' }, servers: { type: 'string' }, log: { type: 'boolean' } },
 });
-
-/** What an agent does, and what it reports in the end. */
-async function work(site: Site, server: Server, driver: Driver): Promise<string> {
-  if (server !== 'scripts' && server !== 'code') return String(await site.work(new Agent(driver)));
-  let reported = '';
-  for (const script of (await (server === 'scripts' ? site.scripts?.() : site.code?.())) ?? []) {
-    const answer = await driver.run(typeof script === 'string' ? script : script(reported));
-    if (answer.failed) throw new Error(answer.text.slice(0, 1500));
-    reported = answer.text;
-  }
-  return reported;
-}
 
 async function run(errand: Errand, server: Server): Promise<Run> {
   const closing = new Closing();

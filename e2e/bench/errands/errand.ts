@@ -1,8 +1,9 @@
 // What an agent is asked to do, and how its server tells whether it is done.
 
 import type { Closing } from '../../stage/closing.ts';
-import type { Agent } from './agent.ts';
-import type { SignIn } from './ground.ts';
+import { Agent } from './agent.ts';
+import type { Driver } from './driver.ts';
+import type { Server, SignIn } from './ground.ts';
 import type { Script } from './scripts.ts';
 
 export interface Site {
@@ -21,4 +22,16 @@ export interface Errand {
   name: string;
   /** Opens the site anew, as it is before the errand. */
   open(closing: Closing): Promise<Site>;
+}
+
+/** What an agent does, and what it reports in the end. */
+export async function work(site: Site, server: Server, driver: Driver): Promise<string> {
+  if (server !== 'scripts' && server !== 'code') return String(await site.work(new Agent(driver)));
+  let reported = '';
+  for (const script of (await (server === 'scripts' ? site.scripts?.() : site.code?.())) ?? []) {
+    const answer = await driver.run(typeof script === 'string' ? script : script(reported));
+    if (answer.failed) throw new Error(answer.text.slice(0, 1500));
+    reported = answer.text;
+  }
+  return reported;
 }
