@@ -93,8 +93,8 @@ func TestLinesSayEverythingOfAnActOnce(t *testing.T) {
 			`{"tabId":3,"url":"https://a.example/","title":"A","page":"page \"B\" https://a.example/b\n\"b\""}`,
 			"went to page \"A\" https://a.example/ in tab 3\npage \"B\" https://a.example/b\n\"b\""},
 		{"a page that could not be looked at", "navigate", `{"to":"https://a.example","look":true}`,
-			`{"tabId":3,"url":"https://a.example/","title":"A","status":"complete","notLooked":"The page could not be ` +
-				`looked at. Take a snapshot"}`,
+			`{"tabId":3,"url":"https://a.example/","title":"A","status":"complete",` +
+				`"notLooked":"The page could not be looked at. Take a snapshot"}`,
 			"went to page \"A\" https://a.example/ in tab 3\nnotLooked: \"The page could not be looked at. " +
 				"Take a snapshot\""},
 		{"a page was not found", "navigate", `{}`,
