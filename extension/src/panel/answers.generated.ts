@@ -184,6 +184,75 @@ export const isAudit = shape({
 });
 export type Audit = Guarded<typeof isAudit>;
 
+// httpapi.AnswerMeta
+const isAnswerMeta = shape({
+  correlationId: isText,
+  tabId: maybe(isNumber),
+  profile: maybe(isText),
+  profileId: maybe(isText),
+  origin: maybe(isText),
+  attempts: isNumber,
+  durationMs: isNumber,
+  resultId: maybe(isText),
+});
+export type AnswerMeta = Guarded<typeof isAnswerMeta>;
+
+// fault.Error
+const isFailure = shape({
+  code: isText,
+  category: maybe(isText),
+  source: isText,
+  class: isText,
+  type: maybe(isText),
+  message: isText,
+  hint: maybe(isText),
+  suggestion: maybe(isText),
+  retryable: isFlag,
+  retryAfterMs: maybe(isNumber),
+  outcome: maybe(isText),
+  attempts: maybe(isNumber),
+  correlationId: maybe(isText),
+  sessionId: maybe(isText),
+  sessionValid: maybe(isFlag),
+  providerId: maybe(isText),
+  tabId: maybe(isNumber),
+  profile: maybe(isText),
+  origin: maybe(isText),
+  reason: maybe(isText),
+  timeoutMs: maybe(isNumber),
+  maxTimeoutMs: maybe(isNumber),
+  timeoutSecs: maybe(isNumber),
+  maxTimeoutSecs: maybe(isNumber),
+  progressExtendsTimeout: maybe(isFlag),
+  consoleTail: maybe(isText),
+  traceLine: maybe(isText),
+  location: maybe(isText),
+  rpcCode: isNumber,
+  data: isAnything,
+  warnings: maybe(listOf(isText)),
+  fromPage: maybe(isFlag),
+});
+export type Failure = Guarded<typeof isFailure>;
+
+// httpapi.TraceStep
+const isTraceStep = shape({
+  ms: isNumber,
+  step: isText,
+});
+export type TraceStep = Guarded<typeof isTraceStep>;
+
+// httpapi.Answer
+export const isCallAnswer = shape({
+  output: isAnything,
+  content: maybe(listOf(isAnything)),
+  warnings: maybe(listOf(isText)),
+  meta: maybe(isAnswerMeta),
+  error: maybe(isFailure),
+  text: maybe(listOf(isText)),
+  trace: maybe(listOf(isTraceStep)),
+});
+export type CallAnswer = Guarded<typeof isCallAnswer>;
+
 // call.Scope
 const isScope = shape({
   toolset: maybe(isText),
@@ -248,6 +317,19 @@ export const isOffers = shape({
   offers: listOf(isOffer),
 });
 export type Offers = Guarded<typeof isOffers>;
+
+// builtin.OpenedTab
+export const isOpenedTab = shape({
+  tabId: isNumber,
+  windowId: isNumber,
+  profile: maybe(isText),
+  url: isText,
+  title: isText,
+  status: isText,
+  httpStatus: maybe(isNumber),
+  note: maybe(isText),
+});
+export type OpenedTab = Guarded<typeof isOpenedTab>;
 
 // httpapi.Pairing
 export const isPairingString = shape({
@@ -605,43 +687,6 @@ export const isTabs = shape({
   tabs: listOf(isTab),
 });
 export type Tabs = Guarded<typeof isTabs>;
-
-// fault.Error
-const isFailure = shape({
-  code: isText,
-  category: maybe(isText),
-  source: isText,
-  class: isText,
-  type: maybe(isText),
-  message: isText,
-  hint: maybe(isText),
-  suggestion: maybe(isText),
-  retryable: isFlag,
-  retryAfterMs: maybe(isNumber),
-  outcome: maybe(isText),
-  attempts: maybe(isNumber),
-  correlationId: maybe(isText),
-  sessionId: maybe(isText),
-  sessionValid: maybe(isFlag),
-  providerId: maybe(isText),
-  tabId: maybe(isNumber),
-  profile: maybe(isText),
-  origin: maybe(isText),
-  reason: maybe(isText),
-  timeoutMs: maybe(isNumber),
-  maxTimeoutMs: maybe(isNumber),
-  timeoutSecs: maybe(isNumber),
-  maxTimeoutSecs: maybe(isNumber),
-  progressExtendsTimeout: maybe(isFlag),
-  consoleTail: maybe(isText),
-  traceLine: maybe(isText),
-  location: maybe(isText),
-  rpcCode: isNumber,
-  data: isAnything,
-  warnings: maybe(listOf(isText)),
-  fromPage: maybe(isFlag),
-});
-export type Failure = Guarded<typeof isFailure>;
 
 // policy.Change
 const isProposedChange = shape({

@@ -18,6 +18,7 @@ import { Recent } from './recent.tsx';
 import { ReviewPage } from './review.tsx';
 import { Rules } from './rules.tsx';
 import { Settings } from './settings.tsx';
+import { SetUp } from './setup.tsx';
 import { Tabs } from './tabs.tsx';
 import { UserScriptsOffer } from './user-scripts.tsx';
 
@@ -31,15 +32,18 @@ const pages: readonly { id: string; title: string; useListed?(): boolean }[] = [
   { id: 'log', title: 'Log' },
 ];
 
+/** The pages without a tab. */
+const apart = ['settings', 'setup'];
+
 interface Place {
-  page: string; // settings, or the id of a page with a tab
+  page: string; // settings, setup, or the id of a page with a tab
   plugin: string; // whose settings or review is open; empty for none
   part: string; // of that plugin: settings; else its review
 }
 
 function readPlace(): Place {
   const [name = '', plugin = '', part = ''] = location.hash.slice(1).split('/');
-  const page = name === 'settings' || pages.some(({ id }) => id === name) ? name : 'now';
+  const page = apart.includes(name) || pages.some(({ id }) => id === name) ? name : 'now';
   return { page, plugin: decodeURIComponent(plugin), part };
 }
 
@@ -164,9 +168,21 @@ export function App() {
   const phase = useLink()?.link.phase;
   const reviews = useAnswer('reviews', isReviews).value?.reviews.length ?? 0;
   const settings = place.page === 'settings';
+  const header = <Header settings={settings} onSettings={() => go(settings ? 'now' : 'settings')} />;
+  if (place.page === 'setup')
+    return (
+      <>
+        {header}
+        <main>
+          <Questions />
+          <SetUp />
+        </main>
+        <Announcer />
+      </>
+    );
   return (
     <>
-      <Header settings={settings} onSettings={() => go(settings ? 'now' : 'settings')} />
+      {header}
       <main>
         <Notices />
         <Changes />

@@ -3,8 +3,8 @@ import { useContext, useState } from 'preact/hooks';
 import { announce } from './announcer.tsx';
 import { isPairingString } from './answers.generated.ts';
 import { BoardContext, useAct, useNow } from './hooks.ts';
-import { ConfirmButton, Failed, ProblemNotice, Section } from './pieces.tsx';
-import { moment, span, visibleLine } from './words.ts';
+import { ConfirmButton, Copyable, Failed, ProblemNotice, Section } from './pieces.tsx';
+import { moment, span } from './words.ts';
 import type { Problem } from './workerport.ts';
 
 interface Made {
@@ -13,22 +13,13 @@ interface Made {
 }
 
 function Shown({ made: { text, until }, now }: { made: Made; now: number }) {
-  const [copied, setCopied] = useState(false);
   if (until <= now) return <p class="quiet">The string is no longer valid. Make a new one.</p>;
-  const copy = async () => {
-    await navigator.clipboard.writeText(text);
-    setCopied(true);
-    announce('The string is copied.');
-  };
   return (
     <>
-      <pre class="command">{visibleLine(text)}</pre>
+      <Copyable text={text} name="The string" />
       <p class="quiet">
         Paste it into tabrelay’s panel in the other browser. It works once, for {span(until - now)}.
       </p>
-      <button type="button" class="small" onClick={() => void copy()}>
-        {copied ? 'Copied' : 'Copy'}
-      </button>
     </>
   );
 }

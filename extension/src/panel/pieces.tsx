@@ -1,7 +1,9 @@
 // Components that several sections use.
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
+import { announce } from './announcer.tsx';
 import type { Act, Answer } from './hooks.ts';
+import { visibleLine } from './words.ts';
 import type { Problem } from './workerport.ts';
 
 /** What went wrong, and what to do about it. */
@@ -50,6 +52,24 @@ export function Loaded<T>({
           Loading {name} …
         </p>
       )}
+    </>
+  );
+}
+
+/** Text to paste somewhere else, with a button that copies it. */
+export function Copyable({ text, name }: { text: string; name: string }) {
+  const [copied, setCopied] = useState(false);
+  const copy = async () => {
+    await navigator.clipboard.writeText(text);
+    setCopied(true);
+    announce(`${name} is copied.`);
+  };
+  return (
+    <>
+      <pre class="command">{visibleLine(text)}</pre>
+      <button type="button" class="small" aria-label={`Copy: ${name}`} onClick={() => void copy()}>
+        {copied ? 'Copied' : 'Copy'}
+      </button>
     </>
   );
 }

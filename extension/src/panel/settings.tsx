@@ -1,5 +1,6 @@
 // The settings of this browser profile: its name, Chrome permissions, and keyboard shortcuts.
 import { useContext, useEffect, useState } from 'preact/hooks';
+import { setupPage } from '../shared/setup-page.ts';
 import { announce } from './announcer.tsx';
 import { BoardContext, useLink } from './hooks.ts';
 import { PairAnother } from './pairanother.tsx';
@@ -149,6 +150,12 @@ export function Settings() {
         />
       </Section>
       <Shortcuts />
+      <Section title="First steps">
+        <p class="quiet">The page that a new installation begins with: connection, first call, agents.</p>
+        <button type="button" class="small" onClick={() => chrome.tabs.create({ url: setupPage })}>
+          Set up
+        </button>
+      </Section>
       <Paired state={state} />
       {state.link.phase === 'connected' && <Profiles />}
       {state.link.phase === 'connected' && <PairAnother />}

@@ -35,6 +35,7 @@ import { exchange, keepPairing, Pairer } from './link/pairing.ts';
 import { chromeVersion, freshProfile, OwnProfile } from './link/profile.ts';
 import { Requests, withPanel } from './link/requests.ts';
 import { Attention, openPanel } from './person/attention.ts';
+import { openFirstPage } from './person/first-page.ts';
 import { Marks } from './person/marks.ts';
 import { Panels } from './person/panels.ts';
 import { forgetRules } from './tabs/border.ts';
@@ -281,7 +282,10 @@ chrome.runtime.onConnect.addListener((port) => {
 });
 chrome.alarms.onAlarm.addListener(() => link.dial());
 chrome.runtime.onStartup.addListener(() => link.dial());
-chrome.runtime.onInstalled.addListener(() => link.dial(true));
+chrome.runtime.onInstalled.addListener((details) => {
+  link.dial(true);
+  void openFirstPage(details);
+});
 chrome.alarms.create(alarmName, { periodInMinutes: 0.5 });
 // Plugins share a world with the bridge, and what a frame of theirs has of the extension's interfaces is not for them.
 for (const area of [chrome.storage.local, chrome.storage.sync, chrome.storage.session])

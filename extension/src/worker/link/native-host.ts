@@ -6,6 +6,7 @@ import type { Pairing } from './handshake.ts';
 
 const name = 'io.github.tabrelay'; // under which the program registers with browsers
 const keptMs = 10_000; // an answer, while the relay is dialled again and again
+const absentMs = 900; // that there is no program: nothing has to be started to see whether there is one now
 const patienceMs = { find: 10_000, start: 60_000 } as const;
 
 const isAnswer = shape({
@@ -69,7 +70,8 @@ export class NativeHost {
 
   /** What the program says to dial with; undefined when there is none, or it cannot say. */
   async find(): Promise<Pick<Pairing, 'address' | 'secret'> | undefined> {
-    if (this.state.phase !== 'starting' && Date.now() - this.#askedAt > keptMs) await this.#ask('find');
+    const kept = this.state.phase === 'absent' && this.state.message === '' ? absentMs : keptMs;
+    if (this.state.phase !== 'starting' && Date.now() - this.#askedAt > kept) await this.#ask('find');
     const { address, secret } = this.#answer ?? {};
     return address && secret ? { address, secret } : undefined;
   }

@@ -24,7 +24,8 @@ function parsePairing(text: string): Pairing | undefined {
   return { address: value.address, secret: value.secret };
 }
 
-async function readFile(): Promise<Pairing | undefined> {
+/** The pairing in the extension's folder; undefined: there is none, as in an extension from a store. */
+export async function readPairingFile(): Promise<Pairing | undefined> {
   try {
     const response = await fetch(chrome.runtime.getURL('pairing.json'), { cache: 'no-store' });
     return parsePairing(await response.text());
@@ -34,7 +35,7 @@ async function readFile(): Promise<Pairing | undefined> {
 }
 
 export async function readPairing(ask: () => Promise<Pairing | undefined>): Promise<Pairing | undefined> {
-  const file = await readFile();
+  const file = await readPairingFile();
   if (file !== undefined) return file;
   const { pairing } = await chrome.storage.local.get('pairing');
   const kept = parsePairing(JSON.stringify(pairing) ?? '');
@@ -45,7 +46,7 @@ export async function readPairing(ask: () => Promise<Pairing | undefined>): Prom
 /** Keeps a pairing for an extension without pairing.json; false when it has the file, which counts. */
 export async function keepPairing(pairing: Pairing): Promise<boolean> {
   await chrome.storage.local.set({ pairing });
-  return (await readFile()) === undefined;
+  return (await readPairingFile()) === undefined;
 }
 
 // Pairing with a one-time string that a person pastes into the panel: the string proves both sides to each other, once,

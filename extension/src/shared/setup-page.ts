@@ -1,0 +1,2 @@
+/** The address of the first page, in the extension. */
+export const setupPage = 'panel.html#setup';
