@@ -3,7 +3,7 @@
 import { cp, readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { openBrowser } from '../stage/browser.ts';
-import type { Closing } from '../stage/closing.ts';
+import { unpairedEdition } from '../stage/edition.ts';
 import { temporaryFolder } from '../stage/paths.ts';
 import { openRelay } from '../stage/relay.ts';
 import { openPanel } from '../stage/side-panel.ts';
@@ -65,23 +65,11 @@ test('an extension of another relay is told by its folder, and not as one that i
   expect(answer).toContain('Ask the person to run `tabrelay doctor`');
 });
 
-/** Makes the extension of a relay one as a store would give it: it knows no relay, and may ask this machine's program. */
-async function storeEdition(from: string, closing: Closing): Promise<string> {
-  const extension = await temporaryFolder('store', closing);
-  await cp(from, extension, { recursive: true });
-  await rm(path.join(extension, 'pairing.json'));
-  const file = path.join(extension, 'manifest.json');
-  const manifest = JSON.parse(await readFile(file, 'utf8'));
-  manifest.permissions.push('nativeMessaging');
-  await writeFile(file, JSON.stringify(manifest));
-  return extension;
-}
-
 test('an extension from a store finds the relay by this machine\u2019s program, and has it started', async ({
   closing,
 }) => {
   const relay = await openRelay(closing);
-  const extension = await storeEdition(relay.extension, closing);
+  const extension = await unpairedEdition(relay, closing);
   const profile = await temporaryFolder('profile', closing);
   await relay.person('native-host', 'add', '--user-data-dir', profile);
   expect(await relay.tabrelay('native-host', 'list', '--user-data-dir', profile)).toContain(profile);
@@ -105,7 +93,7 @@ test('an extension from a store finds the relay by this machine\u2019s program, 
 
 test('a program that is gone is told as such, and one that came back is found again', async ({ closing }) => {
   const relay = await openRelay(closing);
-  const extension = await storeEdition(relay.extension, closing);
+  const extension = await unpairedEdition(relay, closing);
   const profile = await temporaryFolder('profile', closing);
   await relay.person('native-host', 'add', '--user-data-dir', profile);
   const registered = path.join(profile, 'NativeMessagingHosts', 'io.github.tabrelay.json');

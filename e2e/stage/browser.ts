@@ -1,5 +1,7 @@
 // A real Chromium with the extension from the relay's home folder, in a profile of its own.
 
+import { existsSync } from 'node:fs';
+import path from 'node:path';
 import { type BrowserContext, chromium } from '@playwright/test';
 import type { Closing } from './closing.ts';
 import { allowUserScripts, storeEdition, storeFolder } from './edition.ts';
@@ -15,7 +17,8 @@ export async function openBrowser(
   extra: readonly string[] = [],
 ): Promise<BrowserContext> {
   const profile = folder ?? (await temporaryFolder('profile', closing));
-  const extension = storeFolder === undefined ? relay.extension : await storeEdition(relay, closing);
+  const paired = existsSync(path.join(relay.extension, 'pairing.json'));
+  const extension = storeFolder && paired ? await storeEdition(relay, closing) : relay.extension;
   const context = await chromium.launchPersistentContext(profile, {
     executablePath: browser,
     ignoreDefaultArgs: true,

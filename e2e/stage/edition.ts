@@ -1,7 +1,7 @@
 // The store edition of the extension in the place of the relay's, for a whole run of the tests: make extension-store,
 // and STORE_EDITION=packaging/dist/store/unpacked.
 
-import { cp, readFile, writeFile } from 'node:fs/promises';
+import { cp, readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { BrowserContext } from '@playwright/test';
 import { z } from 'zod';
@@ -35,6 +35,22 @@ export async function storeEdition(relay: Pick<Relay, 'extension'>, closing: Clo
   const given = { ...manifest, key, permissions: [...all] };
   await writeFile(file, JSON.stringify(given));
   return folder;
+}
+
+/**
+ * The extension of a relay as a store would give it: it knows no relay, and may ask this machine's program. With
+ * STORE_EDITION it is that edition, with the id that the relay expects.
+ */
+export async function unpairedEdition(relay: Pick<Relay, 'extension'>, closing: Closing): Promise<string> {
+  const extension =
+    storeFolder === undefined ? await temporaryFolder('store', closing) : await storeEdition(relay, closing);
+  if (storeFolder === undefined) await cp(relay.extension, extension, { recursive: true });
+  await rm(path.join(extension, 'pairing.json'));
+  const file = path.join(extension, 'manifest.json');
+  const manifest = Manifest.parse(JSON.parse(await readFile(file, 'utf8')));
+  manifest.permissions = Array.from(new Set([...manifest.permissions, 'nativeMessaging']));
+  await writeFile(file, JSON.stringify(manifest));
+  return extension;
 }
 
 /** Switches "Allow User Scripts" on, on the page where a person does it. */

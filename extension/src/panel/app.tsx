@@ -6,7 +6,7 @@ import { Announcer } from './announcer.tsx';
 import { isReviews } from './answers.generated.ts';
 import { Changes } from './changes.tsx';
 import { Clients } from './clients.tsx';
-import { Header, Notices } from './header.tsx';
+import { Header, Notices, PausedNotice } from './header.tsx';
 import { useAnswer, useLink } from './hooks.ts';
 import { Log } from './log.tsx';
 import { NotificationOffer } from './needed.tsx';
@@ -174,6 +174,7 @@ export function App() {
       <>
         {header}
         <main>
+          <PausedNotice />
           <Questions />
           <SetUp />
         </main>

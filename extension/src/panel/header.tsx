@@ -161,14 +161,20 @@ export function Header({ settings, onSettings }: { settings: boolean; onSettings
   );
 }
 
+/** Shown while the person has stopped all agents. */
+export function PausedNotice() {
+  const connected = useLink()?.link.phase === 'connected';
+  const paused = useAnswer('paused', isPaused).value?.paused;
+  return connected && paused === true ? <Paused /> : null;
+}
+
 /** What prevents agents from working, with the next step. */
 export function Notices() {
   const state = useLink();
-  const paused = useAnswer('paused', isPaused).value?.paused;
   const connected = state?.link.phase === 'connected';
   return (
     <>
-      {connected && paused === true && <Paused />}
+      <PausedNotice />
       {state !== undefined && <Disconnected state={state} />}
       {connected && <Health />}
     </>
