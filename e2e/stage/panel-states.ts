@@ -61,6 +61,23 @@ const busy: Script['answers'] = {
 /** A plugin that can be set. */
 const settable: Script['answers'] = { ...busy, 'plugins/shop/settings': ok(ofPlugins.settings) };
 
+/** The demo tool answers. */
+const calling: Script['answers'] = {
+  ...quiet,
+  status: ok({ demo: 'http://127.0.0.1:7718/' }),
+  'POST tabs': ok({
+    tabId: 9,
+    windowId: 1,
+    url: 'http://127.0.0.1:7718/',
+    title: 'Demo',
+    status: 'complete',
+  }),
+  'POST tools/demo__hello/call': ok({
+    output: { greeting: 'Hello, there! This answer comes from a page in your own browser.' },
+    meta: { correlationId: 'c1', attempts: 1, durationMs: 12 },
+  }),
+};
+
 /** Agents work in it. */
 const delegated: Script['answers'] = {
   ...busy,
@@ -258,6 +275,20 @@ export const states: readonly State[] = [
       },
     },
   }),
+  state('setup-absent', 'setup', 'npx tabrelay up', {
+    state: { ...data.link('unpaired', 'No pairing'), program: { phase: 'absent', message: '' } },
+  }),
+  state('setup-found', 'setup', 'Start tabrelay', {
+    state: { ...data.link('waiting', 'Not reachable'), program: { phase: 'found', message: '' } },
+  }),
+  state('setup-refused', 'setup', 'tabrelay doctor', {
+    state: data.link('stopped', 'The relay does not accept the pairing secret'),
+  }),
+  state('setup-connected', 'setup', 'Make the first call', { answers: calling }),
+  {
+    ...state('setup-called', 'setup', 'Hello, there', { answers: calling }),
+    first: (page) => page.getByRole('button', { name: 'Make the first call' }).click(),
+  },
   state('unpaired', 'settings', 'Pair again', {
     state: {
       ...data.link('unpaired', 'No pairing'),

@@ -71,6 +71,22 @@ test('an extension that may not ask does not, and one without a program learns t
   assert.equal(alone.state.phase, 'absent');
 });
 
+test('a program that is not there yet is looked for every second, which starts nothing', async (t) => {
+  mock.timers.enable({ apis: ['Date'], now: 1_000_000 });
+  t.after(() => mock.timers.reset());
+  let there = false;
+  browser(t, () => {
+    if (!there) throw new Error('Specified native messaging host not found.');
+    return found;
+  });
+  const host = new NativeHost(() => {});
+  assert.equal(await host.find(), undefined);
+  there = true;
+  assert.equal(await host.find(), undefined);
+  mock.timers.tick(1000);
+  assert.deepEqual(await host.find(), { address: '127.0.0.1:7717', secret });
+});
+
 test('why Chrome could not ask the program is said in words with a next step', async (t) => {
   for (const [said, phase, message] of [
     ['Native host has exited.', 'absent', /may have been moved, deleted/],
