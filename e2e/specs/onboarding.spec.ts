@@ -92,7 +92,7 @@ test('without tabrelay: its one line, and the page goes on by itself', async ({ 
   expect(violations).toEqual([]);
 
   await relay.person('native-host', 'add', '--user-data-dir', profile); // what the line comes to
-  await expect(heading(page, 'Connect this browser with tabrelay (done)')).toBeVisible();
+  await expect(heading(page, 'Connect this browser (done)')).toBeVisible();
   await person.press(firstCall(page));
   await expect(page.getByText(greeting)).toBeVisible();
   expect(person.clicks).toBeLessThanOrEqual(4);

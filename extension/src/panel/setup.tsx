@@ -60,7 +60,8 @@ function Finding({ state, link: { phase, message } }: { state: PanelState; link:
   return (
     <>
       <p>
-        tabrelay is a program that agents on this computer talk to; this extension is its hand in the browser.{' '}
+        tabrelay is a program on this computer: agents talk to it, and it acts in the browser through this
+        extension.{' '}
         {program.message
           ? sentence(visibleLine(program.message))
           : 'The program was not found on this computer.'}
@@ -101,7 +102,7 @@ function Steps({ state }: { state: PanelState }) {
   const turn = (done: boolean, ready: boolean): Turn => (!ready ? 'later' : done ? 'done' : 'now');
   return (
     <ol class="steps">
-      <Step title="Connect this browser with tabrelay" turn={turn(connected, true)}>
+      <Step title="Connect this browser" turn={turn(connected, true)}>
         {connected ? (
           <p>
             Connected with tabrelay {visibleLine(link.message)} at {visibleLine(link.address)}, as the profile
