@@ -29,8 +29,8 @@ func TestPanelKnowsTheAnswers(t *testing.T) {
 			Whole: map[string]any{
 				"Adding": httpapi.AdditionView{}, "Approvals": httpapi.Approvals{}, "Audit": httpapi.AuditPage{},
 				"CallAnswer": httpapi.Answer{},
-				"Clients": httpapi.ClientsView{}, "Diagnosis": builtin.Diagnosis{}, "Offers": httpapi.OffersView{},
-				"OpenedTab": builtin.OpenedTab{},
+				"Clients":    httpapi.ClientsView{}, "Diagnosis": builtin.Diagnosis{}, "Offers": httpapi.OffersView{},
+				"OpenedTab":     builtin.OpenedTab{},
 				"Part":          call.Part{},
 				"PairingString": httpapi.Pairing{}, "Paused": httpapi.Paused{}, "Permissions": policy.Permissions{},
 				"Plugins": httpapi.PluginsView{}, "Profiles": httpapi.ProfilesView{}, "Review": review.Sheet{},
