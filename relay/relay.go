@@ -291,8 +291,7 @@ func (r *Relay) publish(ctx context.Context) error {
 // tellBrowsers registers the relay with this person's browsers, where it is the one of their own home folder, or takes
 // that back. A relay without that works as before.
 func (r *Relay) tellBrowsers() {
-	own, err := config.DefaultHome()
-	if err != nil || own != r.Home || r.Temporary != "" {
+	if !nativehost.Registers(r.Home) || r.Temporary != "" {
 		return
 	}
 	places := nativehost.Places(r.Home)

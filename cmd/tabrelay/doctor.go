@@ -136,7 +136,8 @@ func (a *app) repairOf(id string) (repair func(context.Context) error, name stri
 		return func(context.Context) error { return a.reopenHome() }, "you may use the home folder again"
 	case "home-missing", "relay-stopped":
 		return a.startInBackgroundNow, "the relay is started"
-	case "version-differs", "folder-stale", "pairing-wrong", "config-waits":
+	case "version-differs", "folder-stale", "pairing-wrong", "config-waits", "native-host-missing",
+		"native-host-broken":
 		return a.restart, "the relay is restarted"
 	case "browser-ended":
 		return func(ctx context.Context) error { return a.bringManaged(ctx) }, "the browser is started again"

@@ -12,6 +12,7 @@ const elsewhere = new Set([
   'paused',
   'profile-away',
   'rules-narrowed',
+  'user-scripts-off',
 ]);
 
 /** The place in the panel where the next step of a finding is done. */

@@ -11,7 +11,10 @@ export function Paired({ state: { link, paired, profile } }: { state: PanelState
   const now = useNow();
   if (paired.ended || link.address === '') return null;
   const version = link.phase === 'connected' ? `tabrelay ${visibleLine(link.message)} at ` : '';
+  const { version: own, permissions } = chrome.runtime.getManifest();
+  const edition = permissions?.includes('nativeMessaging') ? 'from a store' : 'from tabrelay’s folder';
   const facts: [string, string][] = [
+    ['Extension', `${own}, ${edition}`],
     ['Relay', `${version}${visibleLine(link.address)}`],
     ['Profile', visibleLine(profile.label)],
     ['Paired since', paired.since === 0 ? 'not yet' : clock(paired.since, now)],

@@ -91,7 +91,7 @@ const pairer = new Pairer({
 const tabs = new Tabs();
 const bridges = new Bridges(records, reach);
 const problem = (message: string) => send({ type: 'notice', level: 'error', message });
-const added = addedCode({ ask: (method, path) => requests.ask(method, path), problem });
+const added = addedCode({ ask: (method, path, body) => requests.ask(method, path, body), problem });
 const injector = new Injector(bridges, added);
 const plugins = new Plugins(problem, added);
 const documents = new Documents({ bridges, injector, references });

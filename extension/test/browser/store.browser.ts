@@ -21,6 +21,15 @@ after(() => stage?.close());
 
 const serve = (file: string, code: string) => stage.relay.scripts.set(`/api/v1/extension/${file}`, code);
 
+const waitingPath = '/api/v1/extension/user-scripts';
+
+/** What the relay was told last of plugins that wait for user scripts. */
+const lastTold = (): unknown => {
+  const of = stage.relay.got.findLast(({ frame }) => frame.path === waitingPath);
+  assert.equal(of?.frame.method, 'PUT');
+  return JSON.parse(of.payload);
+};
+
 const refusalOf = async (tabId: number, tool: string) =>
   JSON.stringify((await stage.call(tabId, tool).outcome).frame.refusal);
 
@@ -47,7 +56,8 @@ test('until user scripts are on, no code of an added plugin runs, and the refusa
   await page.reload();
   assert.equal(await page.evaluate(() => document.documentElement.dataset.ran), undefined);
   const needed = await (await stage.worker()).evaluate(() => chrome.storage.local.get('userScriptsNeeded'));
-  assert.deepEqual(needed, { userScriptsNeeded: ['main'] });
+  assert.deepEqual(needed, { userScriptsNeeded: ['iso', 'main'] });
+  assert.deepEqual(lastTold(), { waiting: ['iso', 'main'] });
   await page.close();
 });
 
@@ -87,7 +97,7 @@ test('a plugin that calls itself a shipped one gets that one, in its version, or
   const own = await stage.call(tabId, 'demo.echo', {}, { hash: demo.hash }).outcome;
   assert.match(JSON.stringify(own.frame.refusal), /no tool|ADAPTER_NOT_READY/); // it has no such tool
   assert.equal(
-    stage.relay.got.slice(asked).some(({ frame }) => frame.type === 'request'),
+    stage.relay.got.slice(asked).some(({ frame }) => frame.type === 'request' && frame.method === 'GET'),
     false,
   );
   await stage.offer([{ ...asDemo, ...matches, hash }]);
@@ -98,13 +108,16 @@ test('a plugin that calls itself a shipped one gets that one, in its version, or
 });
 
 test('once they are on, added plugins work in both worlds, and an isolated one is trusted', async () => {
+  const before = stage.relay.got.length;
   await allowUserScripts(stage.browser);
   const { tabId, page } = await stage.open('/on');
   const secret = { settings: { token: 't' }, secret: true };
   const isolated = await stage.call(tabId, 'iso.settings', {}, secret).outcome;
-  assert.equal(isolated.payload, '{"token":"t"}');
+  assert.equal(isolated.payload, '{"token":"t"}', JSON.stringify(isolated.frame));
   assert.equal(isolated.frame.trust, undefined);
   assert.equal((await stage.call(tabId, 'main.title').outcome).payload, '{"title":"/on"}');
+  const told = await stage.relay.wait(({ path }) => path === waitingPath, before); // although no panel was open
+  assert.deepEqual(JSON.parse(told.payload), { waiting: [] });
   await page.close();
 });
 

@@ -62,6 +62,9 @@ type conn struct {
 	probing  atomic.Int32  // how many wait for life
 	panels   atomic.Int32  // side panels that are open
 
+	// Plugins that wait for user scripts; nil: the extension is not the edition from a store.
+	userScripts atomic.Pointer[[]string]
+
 	stopOnce sync.Once
 	stopping chan struct{} // closed by stop; the two below are set before
 	code     int

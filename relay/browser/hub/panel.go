@@ -58,6 +58,18 @@ func (h *Hub) PanelsOpen() bool {
 	return false
 }
 
+// TellUserScripts notes that a profile has the extension's edition from a store, and which plugins Chrome does not run
+// there before the person allows user scripts. It holds for as long as the connection.
+func (h *Hub) TellUserScripts(profileID string, waiting []string) {
+	if b := h.find(profileID); b != nil {
+		b.peek(func(s *calls) {
+			if s.conn != nil {
+				s.conn.userScripts.Store(&waiting)
+			}
+		})
+	}
+}
+
 // maxLabel is how many characters of a profile's name count.
 const maxLabel = 64
 

@@ -20,6 +20,9 @@ type Browser struct {
 	Tabs      int       `json:"tabs"`
 	Calls     int       `json:"calls"` // in flight
 	Notices   []Notice  `json:"notices,omitempty"`
+	Store     bool      `json:"store,omitempty"` // its extension is the edition from a store
+	// plugins that Chrome does not run there before the person allows user scripts
+	Waiting []string `json:"waitsForUserScripts,omitempty"`
 }
 
 // Notice is something an extension wants the person to see.
@@ -77,6 +80,9 @@ func (h *Hub) Browsers() []Browser {
 			entry.Connected, entry.Since = s.conn != nil && s.conn.ready.Load(), s.disconnectedAt
 			if s.conn != nil {
 				entry.Since = s.connectedAt
+				if waiting := s.conn.userScripts.Load(); waiting != nil {
+					entry.Store, entry.Waiting = true, *waiting
+				}
 			}
 			for _, n := range s.notices {
 				entry.Notices = append(entry.Notices, Notice{n.Level, n.Message})

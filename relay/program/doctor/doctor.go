@@ -60,6 +60,7 @@ type Scene struct {
 
 	Died      int         // process id of the managed browser, when it ended by itself
 	Installed []Installed // the extension in the person's browser profiles
+	Hosts     []Host      // what keeps an extension from a store from finding the relay
 }
 
 // Installed is the extension as one browser profile has noted it.
@@ -67,6 +68,9 @@ type Installed struct {
 	Browser, Profile, Folder string
 	Off                      bool // it is switched off
 }
+
+// Host is what is wrong with how a browser finds the relay for an extension from a store.
+type Host struct{ Browser, Fault, Why string }
 
 // Relay is what a running relay says of itself.
 type Relay struct {
@@ -99,6 +103,8 @@ type Browser struct {
 	Label, Chrome, Extension string
 	Connected, UpToDate      bool
 	Tabs                     int
+	Store                    bool     // its extension is the edition from a store
+	Waiting                  []string // plugins that it does not run before the person allows user scripts
 }
 
 // Trouble is why no browser is connected; Code is one of docs/errors.md, empty when one is.
@@ -128,7 +134,7 @@ func Examine(ctx context.Context, s Scene) []Finding {
 	looks := []func(*examination){
 		(*examination).disk, (*examination).configuration, (*examination).secrets, (*examination).states,
 		(*examination).database, (*examination).binary, (*examination).remote, (*examination).relay,
-		(*examination).demo, (*examination).folder, (*examination).browsers, (*examination).plugins,
+		(*examination).demo, (*examination).folder, (*examination).hosts, (*examination).browsers, (*examination).plugins,
 		(*examination).capabilities, (*examination).clients,
 	}
 	if e.shut { // what is in it cannot be looked at

@@ -77,6 +77,10 @@ func trouble(code string) func(*testing.T, *Scene) {
 	}
 }
 
+func host(fault string) func(*testing.T, *Scene) {
+	return func(_ *testing.T, s *Scene) { s.Hosts = []Host{{"Chromium", fault, "it is so"}} }
+}
+
 // provocations make each finding of the table, and what its sentence has to name.
 var provocations = map[string]provocation{
 	"home-missing": {func(_ *testing.T, s *Scene) { s.Home += "/nowhere" }, "nowhere"},
@@ -179,8 +183,14 @@ var provocations = map[string]provocation{
 	"pairing-refused":   {trouble("PAIRING_FAILED"), "No browser."},
 	"extension-version": {trouble("VERSION_MISMATCH"), "No browser."},
 	"extension-old":     {func(_ *testing.T, s *Scene) { s.Relay.Browsers[0].UpToDate = false }, "Chrome 1"},
-	"chrome-old":        {func(_ *testing.T, s *Scene) { s.Relay.Browsers[0].Chrome = "122.0.6261.57" }, "122"},
-	"profile-away":      {func(_ *testing.T, s *Scene) { s.Known = append(s.Known, "Work") }, "Work"},
+	"user-scripts-off": {func(_ *testing.T, s *Scene) {
+		s.Relay.Browsers[0].Store, s.Relay.Browsers[0].Waiting = true, []string{"shop", "wiki"}
+	}, `"Chrome 1" does not run plugins that you added: shop, wiki`},
+	"native-host-missing": {host("missing"), "Chromium: it is so"},
+	"native-host-broken":  {host("broken"), "Chromium: it is so"},
+	"native-host-foreign": {host("foreign"), "Chromium: it is so"},
+	"chrome-old":          {func(_ *testing.T, s *Scene) { s.Relay.Browsers[0].Chrome = "122.0.6261.57" }, "122"},
+	"profile-away":        {func(_ *testing.T, s *Scene) { s.Known = append(s.Known, "Work") }, "Work"},
 
 	"plugin-broken": {func(_ *testing.T, s *Scene) { s.Relay.Problems = []Complaint{{"shop", "has no pages"}} },
 		"shop: has no pages"},
@@ -227,6 +237,36 @@ func TestEachFindingIsFound(t *testing.T) {
 				t.Errorf("sound is %v", Sound(found))
 			}
 		})
+	}
+}
+
+// The edition from a store is told apart, also where the browser and not the relay brings the next version of it.
+func TestTheEditionFromAStoreIsSaid(t *testing.T) {
+	s := sound(t)
+	s.Relay.Browsers[0].Store = true
+	said := func(id string) Finding {
+		found := Examine(t.Context(), *s)
+		return found[slices.IndexFunc(found, func(f Finding) bool { return f.ID == id })]
+	}
+	if f := said("browser"); !strings.Contains(f.What, "extension 1, from a store, open tabs: 3") {
+		t.Errorf("%+v", f)
+	}
+	s.Relay.Browsers[0].UpToDate = false
+	if f := said("extension-old"); !strings.Contains(f.Next, "“Update”") || !strings.Contains(f.Why, "by itself") {
+		t.Errorf("%+v", f)
+	}
+}
+
+// A start of the relay registers it: without one, nothing is missed.
+func TestNoHostIsMissedWithoutARelay(t *testing.T) {
+	s := sound(t)
+	s.Running = false
+	for fault, want := range map[string]bool{"missing": false, "broken": false, "foreign": true} {
+		host(fault)(t, s)
+		found := Examine(t.Context(), *s)
+		if got := slices.ContainsFunc(found, func(f Finding) bool { return f.ID == "native-host-"+fault }); got != want {
+			t.Errorf("%s is found: %v", fault, got)
+		}
 	}
 }
 

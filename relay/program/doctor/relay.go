@@ -13,6 +13,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"tabrelay/relay/program/nativehost"
 )
 
 // oldestChrome is the extension's minimum_chrome_version.
@@ -247,12 +249,34 @@ func (e *examination) browser(b Browser) {
 	switch {
 	case err == nil && version > 0 && version < oldestChrome: // 0: it does not say
 		e.note("chrome-old", fmt.Sprintf("The browser %q is Chrome %s", b.Label, b.Chrome), "", "")
+	case !b.UpToDate && b.Store:
+		e.note("extension-old", fmt.Sprintf("The browser %q runs another version of the edition from a store (%s) than "+
+			"this relay knows", b.Label, b.Extension), "The browser updates it by itself, within hours.",
+			"open chrome://extensions, switch Developer mode on, and press “Update”; or bring tabrelay up to date")
 	case !b.UpToDate:
 		e.note("extension-old", fmt.Sprintf("The browser %q runs other files of the extension (%s) than the relay "+
 			"holds", b.Label, b.Extension), "", "")
 	default:
-		e.fine("browser", fmt.Sprintf("The browser %q is connected: Chrome %s, extension %s, open tabs: %d", b.Label,
-			b.Chrome, b.Extension, b.Tabs))
+		edition := ""
+		if b.Store {
+			edition = ", from a store"
+		}
+		e.fine("browser", fmt.Sprintf("The browser %q is connected: Chrome %s, extension %s%s, open tabs: %d", b.Label,
+			b.Chrome, b.Extension, edition, b.Tabs))
+	}
+	if len(b.Waiting) > 0 {
+		e.note("user-scripts-off", fmt.Sprintf("The browser %q does not run plugins that you added: %s", b.Label,
+			strings.Join(b.Waiting, ", ")), "", "")
+	}
+}
+
+// hosts looks at how browsers find the relay for an extension from a store. What a start repairs is told only while
+// the relay runs, as that start did not.
+func (e *examination) hosts() {
+	for _, h := range e.Hosts {
+		if h.Fault == nativehost.Foreign || e.Running {
+			e.note("native-host-"+h.Fault, h.Browser+": "+h.Why, "", "")
+		}
 	}
 }
 

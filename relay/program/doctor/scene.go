@@ -9,6 +9,7 @@ import (
 	"tabrelay/extension"
 	"tabrelay/relay/browser/launch"
 	"tabrelay/relay/program/connect"
+	"tabrelay/relay/program/nativehost"
 	"tabrelay/relay/state/config"
 	"tabrelay/relay/state/store"
 )
@@ -27,9 +28,19 @@ func Here(ctx context.Context, home config.Home, version string) Scene {
 	for _, one := range launch.Installations(extension.ID, home.Browser()) {
 		s.Installed = append(s.Installed, Installed{one.Browser, one.Profile, one.Folder, one.Off})
 	}
+	s.Hosts = hosts(home, cfg)
 	_, s.Adapters = adapters.Files()
 	s.Known, _ = knownLabels(ctx, home) // that they cannot be read is found when the database is looked at
 	return s
+}
+
+// hosts is what is wrong with how the person's browsers find the relay of a home folder.
+func hosts(home config.Home, cfg config.Config) (list []Host) {
+	h := nativehost.Host{Home: home, Extensions: cfg.Extensions(extension.ID)}
+	for _, one := range h.Examine(nativehost.Places(home), cfg.NativeHost && nativehost.Registers(home)) {
+		list = append(list, Host{one.Place.Browser, one.Fault, one.Why})
+	}
+	return list
 }
 
 // Flavour says which flavour of the extension the relay has, or would have if it started.

@@ -27,6 +27,7 @@ var Fixes = map[string]string{
 	"version-differs": restarts, "folder-stale": restarts, "pairing-wrong": restarts, "config-waits": restarts,
 	"browser-ended":  "starts the browser again",
 	"client-command": corrects, "client-home": corrects,
+	"native-host-missing": restarts, "native-host-broken": restarts,
 }
 
 const (
@@ -167,6 +168,22 @@ var table = []Row{
 		"It loads the new ones when no call is open; one that was loaded from another folder never does, " +
 			"and an extension installed from a store is updated by the browser.",
 		"open chrome://extensions and press the reload arrow on the card of tabrelay"},
+	{"user-scripts-off", Problem, "A browser does not run plugins that you added.",
+		"Its extension is the edition from a store, and Chrome runs what is not part of that only after you have " +
+			"allowed user scripts.",
+		"open tabrelay's side panel in that browser and press “Open the page”, or open chrome://extensions and press " +
+			"“Details” on the card of tabrelay; switch “Allow User Scripts” on (Chrome 135 to 137: Developer mode)"},
+	{"native-host-missing", Warning, "An extension from a store does not find the relay by itself in a browser.",
+		"tabrelay is not registered with that browser as a native-messaging host: the browser was first used after the " +
+			"relay had started, or its folder cannot be written.",
+		"run: tabrelay native-host add; or pair that extension with the string that tabrelay pair prints. For the " +
+			"extension from tabrelay's own folder nothing is needed"},
+	{"native-host-broken", Warning, "An extension from a store cannot ask tabrelay where the relay is.",
+		"What is registered with the browser as its native-messaging host does not start this tabrelay any more: " +
+			"something was moved, removed or changed.", "run: tabrelay native-host add"},
+	{"native-host-foreign", Warning, "An extension from a store finds another relay in a browser.",
+		"Another home folder has registered itself there, and tabrelay does not replace what is not its own.",
+		"run: tabrelay native-host add, if that browser is to be used with this relay; else nothing is needed"},
 	{"chrome-old", Problem, "A browser is too old.", "The extension needs Chrome 123 or newer.", "update the browser"},
 	{"profile-away", Warning, "A browser profile that was connected before is not now.",
 		"Calls that an agent began in that profile fail there; they are never sent to another account.",

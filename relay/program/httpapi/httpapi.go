@@ -160,6 +160,7 @@ func (a *API) routes() []Route {
 		{"DELETE /api/v1/addition", Panel, Answers(a.stopAddition)},
 		{"GET /api/v1/offers", Panel, Answers(a.showOffers)},
 		{"GET /api/v1/extension/adapters/{file}", Panel, Answers(a.showAdapter)},
+		{"PUT /api/v1/extension/user-scripts", Panel, Answers(a.noteUserScripts)},
 		{"DELETE /api/v1/plugins/{plugin}", Person, Answers(a.removePlugin)},
 		{"GET /api/v1/plugins/{plugin}/settings", Person, Answers(a.showSettings)},
 		{"PUT /api/v1/plugins/{plugin}/settings", Person, Answers(a.setSettings)},

@@ -46,6 +46,32 @@ func (a *API) showAdapter(_ http.ResponseWriter, req *http.Request) (any, *Refus
 	return AdapterView{string(code)}, nil
 }
 
+// noteUserScripts takes from an extension from a store which added plugins Chrome does not run there yet. Of what it
+// names, only plugins that this relay has and did not bring itself count.
+func (a *API) noteUserScripts(w http.ResponseWriter, req *http.Request) (any, *Refusal) {
+	var body struct {
+		Waiting *[]string `json:"waiting"`
+	}
+	failure := ReadBody(w, req, &body, `{"waiting": ["NAME"]}`)
+	if failure == nil && body.Waiting == nil {
+		failure = fault.New(fault.InvalidRequest, "The body does not say which plugins wait for user scripts",
+			fault.WithHint(`Send {"waiting": []} when none does.`))
+	}
+	if failure != nil {
+		return nil, NewRefusal(http.StatusBadRequest, failure)
+	}
+	waiting := []string{}
+	for _, site := range a.Tools.Snapshot().Sites {
+		if name := site.Plugin.Manifest.Name; !site.Plugin.Shipped && slices.Contains(*body.Waiting, name) {
+			waiting = append(waiting, name)
+		}
+	}
+	slices.Sort(waiting)
+	waiting = slices.Compact(waiting)
+	a.Hub.TellUserScripts(AtProfile(Sender(req.Context())), waiting)
+	return map[string][]string{"waiting": waiting}, nil
+}
+
 // removePlugin answers DELETE /api/v1/plugins/{plugin}. Whoever waits for a call of it is told why it ended.
 func (a *API) removePlugin(_ http.ResponseWriter, req *http.Request) (any, *Refusal) {
 	name := req.PathValue("plugin")

@@ -129,12 +129,17 @@ func (h Host) program() string {
 	return filepath.Join(h.Home.NativeHost(), name)
 }
 
-func (h Host) writeProgram() error {
-	text := "#!/bin/sh\nTABRELAY_HOME=" + shellWord(string(h.Home)) + " exec " + shellWord(h.Executable) + " \"$@\"\n"
+// aroundExecutable is what the program has before and after the word that names tabrelay.
+func (h Host) aroundExecutable() (before, after string) {
 	if runtime.GOOS == "windows" {
-		text = "@echo off\r\nset \"TABRELAY_HOME=" + batchText(string(h.Home)) + "\"\r\n\"" + batchText(h.Executable) +
-			"\" %*\r\n"
+		return "@echo off\r\nset \"TABRELAY_HOME=" + batchText(string(h.Home)) + "\"\r\n\"", "\" %*\r\n"
 	}
+	return "#!/bin/sh\nTABRELAY_HOME=" + shellWord(string(h.Home)) + " exec '", "' \"$@\"\n"
+}
+
+func (h Host) writeProgram() error {
+	start, end := h.aroundExecutable()
+	text := start + word(h.Executable) + end
 	if before, err := os.ReadFile(h.program()); err == nil && string(before) == text {
 		return nil
 	}
@@ -144,9 +149,19 @@ func (h Host) writeProgram() error {
 	return maybe.WriteFile(h.program(), []byte(text), 0o700)
 }
 
-func shellWord(text string) string { return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'" }
+func shellWord(text string) string { return "'" + quoted(text) + "'" }
+
+func quoted(text string) string { return strings.ReplaceAll(text, "'", `'\''`) }
 
 func batchText(text string) string { return strings.ReplaceAll(text, "%", "%%") }
+
+// word writes a path between the quotes of the program.
+func word(path string) string {
+	if runtime.GOOS == "windows" {
+		return batchText(path)
+	}
+	return quoted(path)
+}
 
 // Registered are the places where a home folder's host is registered.
 func (h Host) Registered(places []Place) []Place {

@@ -25,6 +25,7 @@ class UserScripts implements Added {
   // Of the relay's lists. A capability of the extension brings adapters as well, which are files of the package.
   readonly #added = new WeakSet<PluginInfo>();
   #listed: readonly PluginInfo[] = [];
+  #waiting: readonly string[] = []; // those that Chrome did not run when they were registered
   #work: Promise<void> = Promise.resolve();
 
   constructor({ ask, problem }: AddedParts) {
@@ -60,12 +61,13 @@ class UserScripts implements Added {
 
   async run(bridge: Bridge, plugin: PluginInfo): Promise<void> {
     if (!(await userScriptsAreOn())) {
-      await need([plugin.name]);
+      await need([...new Set([...this.#waiting, plugin.name])]);
       throw new Refused(
         'INJECTION_FAILED',
         `Chrome does not run ${plugin.name}, which is not part of the extension, before the person has allowed it. ${switchUserScriptsOn()}`,
       );
     }
+    if (this.#waiting.length > 0) void this.register(this.#listed); // no panel was open when they were allowed
     const code = await this.#codeOf(plugin.file);
     const main = plugin.world === 'main';
     const event = main ? undefined : randomHex(16);
@@ -92,8 +94,11 @@ class UserScripts implements Added {
   }
 
   async #register(added: readonly PluginInfo[]): Promise<void> {
-    if (!(await userScriptsAreOn())) {
-      await need(added.map(({ name }) => name));
+    const on = await userScriptsAreOn();
+    this.#waiting = on ? [] : added.map(({ name }) => name);
+    void this.#ask('PUT', '/api/v1/extension/user-scripts', { waiting: this.#waiting }); // for `tabrelay doctor`
+    if (!on) {
+      await need(this.#waiting);
       return;
     }
     await chrome.storage.local.remove(scriptsNeededKey);

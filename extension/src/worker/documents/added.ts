@@ -17,7 +17,7 @@ export interface Added {
 
 export interface AddedParts {
   /** Asks the relay, as a panel does. */
-  ask(method: string, path: string): Promise<{ status: number; body: unknown }>;
+  ask(method: string, path: string, body?: unknown): Promise<{ status: number; body: unknown }>;
   problem(message: string): void;
 }
 
