@@ -1,16 +1,14 @@
 // Records a first errand: an agent calls, the panel asks, a person allows it, the page changes. All of it is real;
 // the panel, which Playwright cannot open beside a page, is drawn beside it afterwards.
 
-import { readFile, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { expect, type Page } from '@playwright/test';
 import gifenc from 'gifenc';
-import { z } from 'zod';
-import { stdioAgent } from '../stage/agent.ts';
 import { Closing } from '../stage/closing.ts';
-import { repository, temporaryFolder } from '../stage/paths.ts';
+import { repository } from '../stage/paths.ts';
 import { openPanel, questions } from '../stage/side-panel.ts';
-import { openStage } from '../stage/test.ts';
+import { newcomer } from './newcomer.ts';
 
 const height = 520;
 const widths = { page: 560, panel: 380 };
@@ -25,10 +23,7 @@ try {
 }
 
 async function record(): Promise<Uint8Array> {
-  process.env.HOME = await temporaryFolder('person', closing); // where clients have their configuration
-  const { relay, browser, page } = await openStage(closing, { guarded: true }); // as it is for a newcomer
-  await relay.tabrelay('connect', 'claude-code');
-  const agent = await stdioAgent(relay, closing, ['--client', 'claude-code'], await written());
+  const { browser, page, agent } = await newcomer(closing);
   await page.setViewportSize({ width: widths.page, height });
   const panel = await openPanel(browser);
   await panel.setViewportSize({ width: widths.panel, height });
@@ -61,15 +56,6 @@ async function record(): Promise<Uint8Array> {
   await frame(3500);
   gif.finish();
   return gif.bytes();
-}
-
-/** What tabrelay connect has written into the configuration of Claude Code for the server's environment. */
-async function written(): Promise<Record<string, string>> {
-  const text = await readFile(path.join(process.env.HOME ?? '', '.claude.json'), 'utf8');
-  const servers = z.object({
-    mcpServers: z.record(z.string(), z.object({ env: z.record(z.string(), z.string()) })),
-  });
-  return servers.parse(JSON.parse(text)).mcpServers.tabrelay?.env ?? {};
 }
 
 /** The pixels of two pictures side by side. */

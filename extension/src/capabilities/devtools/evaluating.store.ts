@@ -9,13 +9,18 @@ import { describe } from './value.ts';
 
 const limits = { parts: 100_000, characters: 8_000_000, depth: 40 };
 
+const sourceName = 'tabrelay-evaluate';
+const placePattern = new RegExp(`${sourceName}:(\\d{1,6}):(\\d{1,6})`);
+
 /** Code that gives what the code of an agent gave, or threw, as data: always, if it can be read at all. */
 function told(made: string): string {
   // Strict, so that `this` stays the very value: a text would become an object otherwise.
   const described = `(() => {"use strict"; return ${String(describe)}})()`;
   return `(async () => {try {const value = await (${made}); return {
     said: ${described}.call(value, ${JSON.stringify(limits)}), nothing: value === undefined};
-  } catch (thrown) {let threw = "It threw what cannot be read"; try {threw = \`\${thrown}\`} catch {} return {threw}}})()`;
+  } catch (thrown) {let threw = "It threw what cannot be read"; try {threw = \`\${thrown}\`} catch {}
+    let stack = ""; try {stack = \`\${thrown.stack}\`} catch {} return {threw, stack}}})()
+//# sourceURL=${sourceName}`;
 }
 
 /** Code that gives true where another can be read, and does not run that. */
@@ -40,8 +45,8 @@ export function evaluating(pages: DevPages): ToolHandler {
     const reads = async (body: string) => (await execute(target, readable(body))) === true;
     let made: string;
     if (await reads(`return (${bare}\n)`))
-      made = `(async () => {const made = (${bare}\n); return typeof made === 'function' ? made() : made})()`;
-    else if (await reads(code)) made = `(async () => {${code}\n})()`;
+      made = `(async () => {const made = (\n${bare}\n); return typeof made === 'function' ? made() : made})()`;
+    else if (await reads(code)) made = `(async () => {\n${code}\n})()`;
     else
       throw Ended.as('VALIDATION_ERROR', 'The code cannot be read: it has a syntax error', {
         category: 'validation',
@@ -81,9 +86,15 @@ async function execute(target: chrome.userScripts.InjectionTarget, code: string)
   return found?.result;
 }
 
-function readAnswer({ said, nothing, threw }: Record<string, unknown>): unknown {
+/** The place in the agent's code, which begins on the second line, that a stack names first. */
+function placeIn(stack: unknown): string {
+  const [, line = 0, column] = isText(stack) ? (placePattern.exec(stack) ?? []) : [];
+  return Number(line) > 1 ? ` (line ${Number(line) - 1}, column ${column})` : '';
+}
+
+function readAnswer({ said, nothing, threw, stack }: Record<string, unknown>): unknown {
   if (isText(threw))
-    throw Ended.as('EVALUATION_FAILED', threw, {
+    throw Ended.as('EVALUATION_FAILED', `${threw}${placeIn(stack)}`, {
       category: 'validation',
       outcome: 'executed',
       hint: 'The code ran until there: what it did before is done.',
