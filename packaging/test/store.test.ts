@@ -55,6 +55,36 @@ test('each permission has its reason', () => {
     assert.match(reasons, new RegExp(`^\\| \`${name}\` \\(optional[^|]*\\| [^|]{20}`, 'm'), name);
 });
 
+test('each permission is used, and nothing is used without one', () => {
+  const { permissions, optional_permissions } = JSON.parse(text('manifest.json'));
+  const code = files
+    .filter((name) => /\.(?:js|html)$/.test(name))
+    .map(text)
+    .join('\n');
+  for (const name of [...permissions, ...optional_permissions])
+    assert.match(code, uses[name] ?? new RegExp(`chrome\\.${name}\\b`), name);
+  const declared = new Set([...permissions, ...optional_permissions]);
+  for (const [, used = ''] of code.matchAll(/\bchrome\.(\w+)/g))
+    assert.ok(declared.has(used) || free.has(used), `chrome.${used} needs a permission`);
+});
+
+/** How permissions are used whose interface has another name. */
+const uses: Record<string, RegExp> = {
+  favicon: /_favicon\//,
+  declarativeNetRequestWithHostAccess: /chrome\.declarativeNetRequest\b/,
+  nativeMessaging: /chrome\.runtime\.(?:connectNative|sendNativeMessage)\b/,
+};
+/** Interfaces without a permission, and one whose permission has another name. */
+const free = new Set([
+  'runtime',
+  'action',
+  'commands',
+  'permissions',
+  'windows',
+  'i18n',
+  'declarativeNetRequest',
+]);
+
 test('it brings the licence of every part, word for word', () => {
   const sources = ['LICENSE', ...licencesBelow('extension'), ...licencesBelow('adapters')];
   assert.ok(sources.length >= 4, String(sources));

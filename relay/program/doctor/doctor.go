@@ -134,7 +134,8 @@ func Examine(ctx context.Context, s Scene) []Finding {
 	looks := []func(*examination){
 		(*examination).disk, (*examination).configuration, (*examination).secrets, (*examination).states,
 		(*examination).database, (*examination).binary, (*examination).remote, (*examination).relay,
-		(*examination).demo, (*examination).folder, (*examination).hosts, (*examination).browsers, (*examination).plugins,
+		(*examination).demo, (*examination).folder, (*examination).hosts, (*examination).browsers,
+		(*examination).plugins,
 		(*examination).capabilities, (*examination).clients,
 	}
 	if e.shut { // what is in it cannot be looked at

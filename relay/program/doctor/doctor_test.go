@@ -264,7 +264,8 @@ func TestNoHostIsMissedWithoutARelay(t *testing.T) {
 	for fault, want := range map[string]bool{"missing": false, "broken": false, "foreign": true} {
 		host(fault)(t, s)
 		found := Examine(t.Context(), *s)
-		if got := slices.ContainsFunc(found, func(f Finding) bool { return f.ID == "native-host-"+fault }); got != want {
+		got := slices.ContainsFunc(found, func(f Finding) bool { return f.ID == "native-host-"+fault })
+		if got != want {
 			t.Errorf("%s is found: %v", fault, got)
 		}
 	}

@@ -250,8 +250,8 @@ func (e *examination) browser(b Browser) {
 	case err == nil && version > 0 && version < oldestChrome: // 0: it does not say
 		e.note("chrome-old", fmt.Sprintf("The browser %q is Chrome %s", b.Label, b.Chrome), "", "")
 	case !b.UpToDate && b.Store:
-		e.note("extension-old", fmt.Sprintf("The browser %q runs another version of the edition from a store (%s) than "+
-			"this relay knows", b.Label, b.Extension), "The browser updates it by itself, within hours.",
+		e.note("extension-old", fmt.Sprintf("The browser %q runs another version of the edition from a store (%s) "+
+			"than this relay knows", b.Label, b.Extension), "The browser updates it by itself, within hours.",
 			"open chrome://extensions, switch Developer mode on, and press “Update”; or bring tabrelay up to date")
 	case !b.UpToDate:
 		e.note("extension-old", fmt.Sprintf("The browser %q runs other files of the extension (%s) than the relay "+

@@ -174,8 +174,8 @@ var table = []Row{
 		"open tabrelay's side panel in that browser and press “Open the page”, or open chrome://extensions and press " +
 			"“Details” on the card of tabrelay; switch “Allow User Scripts” on (Chrome 135 to 137: Developer mode)"},
 	{"native-host-missing", Warning, "An extension from a store does not find the relay by itself in a browser.",
-		"tabrelay is not registered with that browser as a native-messaging host: the browser was first used after the " +
-			"relay had started, or its folder cannot be written.",
+		"tabrelay is not registered with that browser as a native-messaging host: the browser was first used after " +
+			"the relay had started, or its folder cannot be written.",
 		"run: tabrelay native-host add; or pair that extension with the string that tabrelay pair prints. For the " +
 			"extension from tabrelay's own folder nothing is needed"},
 	{"native-host-broken", Warning, "An extension from a store cannot ask tabrelay where the relay is.",

@@ -48,18 +48,32 @@ func TestExamineSaysWhatKeepsABrowserFromStartingIt(t *testing.T) {
 		spoil      func(h *Host, p Place)
 		fault, why string
 	}{
-		"sound":                 {func(*Host, Place) {}, "", ""},
-		"no manifest":           {func(_ *Host, p Place) { gone(p.File) }, Missing, "is not registered in"},
-		"no JSON":               {func(_ *Host, p Place) { write(p.File, "{", 0o600) }, Missing, "is not a manifest"},
-		"null":                  {func(_ *Host, p Place) { write(p.File, "null", 0o600) }, Missing, "is not a manifest"},
-		"a list":                {func(_ *Host, p Place) { write(p.File, "[]", 0o600) }, Missing, "is not a manifest"},
-		"another program":       {func(_ *Host, p Place) { write(p.File, other("/bin/sh"), 0o600) }, Foreign, "/bin/sh"},
-		"another that is gone":  {func(_ *Host, p Place) { write(p.File, other("/gone/x"), 0o600) }, Missing, "/gone/x"},
-		"another extension":     {func(h *Host, _ Place) { h.Extensions = []string{strings.Repeat("b", 32)} }, Broken, "bbbb"},
-		"for no extension":      {func(h *Host, p Place) { write(p.File, other(h.program()), 0o600) }, Broken, id},
-		"no program":            {func(h *Host, _ Place) { gone(h.program()) }, Broken, "cannot be read"},
-		"a program that is not": {func(h *Host, _ Place) { write(h.program(), "#!/bin/sh\n", 0o700) }, Broken, "was changed"},
-		"no tabrelay":           {func(h *Host, _ Place) { gone(h.Executable) }, Broken, "which is not there"},
+		"sound":       {func(*Host, Place) {}, "", ""},
+		"no manifest": {func(_ *Host, p Place) { gone(p.File) }, Missing, "is not registered in"},
+		"no JSON": {func(_ *Host, p Place) {
+			write(p.File, "{", 0o600)
+		}, Missing, "is not a manifest"},
+		"null": {func(_ *Host, p Place) {
+			write(p.File, "null", 0o600)
+		}, Missing, "is not a manifest"},
+		"a list": {func(_ *Host, p Place) {
+			write(p.File, "[]", 0o600)
+		}, Missing, "is not a manifest"},
+		"another program": {func(_ *Host, p Place) {
+			write(p.File, other("/bin/sh"), 0o600)
+		}, Foreign, "/bin/sh"},
+		"another that is gone": {func(_ *Host, p Place) {
+			write(p.File, other("/gone/x"), 0o600)
+		}, Missing, "/gone/x"},
+		"another extension": {func(h *Host, _ Place) {
+			h.Extensions = []string{strings.Repeat("b", 32)}
+		}, Broken, "bbbb"},
+		"for no extension": {func(h *Host, p Place) { write(p.File, other(h.program()), 0o600) }, Broken, id},
+		"no program":       {func(h *Host, _ Place) { gone(h.program()) }, Broken, "cannot be read"},
+		"a program that is not": {func(h *Host, _ Place) {
+			write(h.program(), "#!/bin/sh\n", 0o700)
+		}, Broken, "was changed"},
+		"no tabrelay": {func(h *Host, _ Place) { gone(h.Executable) }, Broken, "which is not there"},
 		"not to be executed": {func(h *Host, _ Place) {
 			if err := os.Chmod(h.program(), 0o600); err != nil {
 				t.Fatal(err)
