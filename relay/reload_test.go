@@ -14,10 +14,10 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/google/renameio/v2/maybe"
 	"github.com/rs/zerolog"
 
 	"tabrelay/relay/agent/join"
+	"tabrelay/relay/lib/diskfile"
 	"tabrelay/relay/plugin/catalog"
 	"tabrelay/relay/road/call"
 	"tabrelay/relay/road/event"
@@ -261,7 +261,7 @@ func TestProblemsOfPluginsReachClients(t *testing.T) {
 	lines.Scan()
 	for _, name := range []string{"gone", "away"} {
 		// At once, because the relay watches the file, and an empty one is a problem of its own.
-		if err := maybe.WriteFile(w.home.Config(), []byte(`{"plugins": {"`+name+`": {"enabled": true}}}`),
+		if err := diskfile.Write(w.home.Config(), []byte(`{"plugins": {"`+name+`": {"enabled": true}}}`),
 			0o600); err != nil {
 			t.Fatal(err)
 		}

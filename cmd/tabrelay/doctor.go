@@ -16,6 +16,7 @@ import (
 
 	"tabrelay/relay"
 	"tabrelay/relay/agent/join"
+	"tabrelay/relay/lib/diskfile"
 	"tabrelay/relay/program/connect"
 	"tabrelay/relay/program/doctor"
 	"tabrelay/relay/program/httpapi"
@@ -130,7 +131,7 @@ func (a *app) fix(ctx context.Context, found []doctor.Finding) (did bool) {
 func (a *app) repairOf(id string) (repair func(context.Context) error, name string) {
 	switch id {
 	case "home-open":
-		return func(context.Context) error { return os.Chmod(string(a.home), 0o700) }, "only you can get into the " +
+		return func(context.Context) error { return diskfile.Close(string(a.home)) }, "only you can get into the " +
 			"home folder"
 	case "home-shut":
 		return func(context.Context) error { return a.reopenHome() }, "you may use the home folder again"

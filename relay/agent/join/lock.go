@@ -16,9 +16,9 @@ import (
 	"time"
 
 	"github.com/gofrs/flock"
-	"github.com/google/renameio/v2/maybe"
 
 	"tabrelay/relay/lib/async"
+	"tabrelay/relay/lib/diskfile"
 	"tabrelay/relay/state/config"
 )
 
@@ -102,7 +102,7 @@ func unresponsive(home config.Home) error {
 func (l *InstanceLock) WriteState(state State) error {
 	text, err := json.Marshal(state)
 	if err == nil {
-		err = maybe.WriteFile(l.home.State(), append(text, '\n'), 0o600)
+		err = diskfile.Write(l.home.State(), append(text, '\n'), 0o600)
 	}
 	if err != nil {
 		return fmt.Errorf("cannot write %s: %w", l.home.State(), err)

@@ -1,13 +1,49 @@
 package join
 
 import (
+	"context"
+	"errors"
+	"fmt"
 	"net"
 	"os"
+	"strings"
 	"syscall"
+
+	"github.com/Microsoft/go-winio"
+
+	"tabrelay/relay/lib/diskfile"
+	"tabrelay/relay/lib/random"
+	"tabrelay/relay/state/config"
 )
 
-// listenPrivately makes a socket in the user's own folder, whose access list it inherits.
-func listenPrivately(path string) (net.Listener, error) { return net.Listen("unix", path) }
+// pipes is where named pipes are. They are no files of a folder: any program may make one of any name.
+const pipes = `\\.\pipe\tabrelay-`
+
+// listen listens on a named pipe that nobody can know before, so that no other program can have made it, and that this
+// user alone may open. Its name is in the home folder, in the place of a socket.
+func listen(home config.Home) (net.Listener, error) {
+	name := pipes + random.Hex(16)
+	listener, err := winio.ListenPipe(name, &winio.PipeConfig{SecurityDescriptor: diskfile.PipeAccess()})
+	if err != nil {
+		return nil, fmt.Errorf("cannot listen on %s: %w", name, err)
+	}
+	if err := diskfile.Write(home.Socket(), []byte(name), 0o600); err != nil {
+		return nil, errors.Join(fmt.Errorf("cannot write %s: %w", home.Socket(), err), listener.Close())
+	}
+	return listener, nil
+}
+
+// dial connects to the pipe whose name is in the home folder. A relay that crashed has left one that nobody serves.
+func dial(ctx context.Context, home config.Home) (net.Conn, error) {
+	name, err := os.ReadFile(home.Socket())
+	if err != nil {
+		return nil, err
+	}
+	if !strings.HasPrefix(string(name), pipes) {
+		return nil, fmt.Errorf("%s does not name the pipe of a relay", home.Socket())
+	}
+	return winio.DialPipeContext(ctx, string(name))
+}
 
 // Flags of CreateProcess that package syscall does not name.
 const (

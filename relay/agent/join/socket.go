@@ -3,16 +3,9 @@ package join
 import (
 	"bufio"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
-	"fmt"
-	"io/fs"
 	"net"
 	"net/http"
-	"os"
-	"path/filepath"
-	"strconv"
 	"sync"
 	"time"
 
@@ -20,27 +13,11 @@ import (
 	"tabrelay/relay/state/config"
 )
 
-// maxSocketPath is the longest socket path that every system accepts: macOS has 104 bytes with the final zero.
-const maxSocketPath = 103
-
 // firstByteTimeout is how long a program that connected to the socket may take to send its first byte.
 const firstByteTimeout = 10 * time.Second
 
-// socketPath is relay.sock in the home folder, or, where that path is too long for a socket, a name derived from it in
-// a private folder of this user.
-func socketPath(home config.Home) string {
-	if path := home.Socket(); len(path) <= maxSocketPath {
-		return path
-	}
-	sum := sha256.Sum256([]byte(home))
-	return filepath.Join(os.TempDir(), "tabrelay-"+strconv.Itoa(os.Getuid()), hex.EncodeToString(sum[:8])+".sock")
-}
-
 // Dial connects to the socket of the running relay.
-func Dial(ctx context.Context, home config.Home) (net.Conn, error) {
-	var d net.Dialer
-	return d.DialContext(ctx, "unix", socketPath(home))
-}
+func Dial(ctx context.Context, home config.Home) (net.Conn, error) { return dial(ctx, home) }
 
 // Listener accepts connections on the relay's socket. There are two kinds: attachments of MCP clients, whose first byte
 // opens a JSON object, and HTTP requests of the command line.
@@ -61,19 +38,9 @@ type Listener struct {
 // removed. attach runs on a goroutine of its own for every attachment; the connection is closed when it returns. A
 // temporary relay goes on at least while there are connections.
 func (l *InstanceLock) Listen(attach func(net.Conn, *bufio.Reader), lifetime *Lifetime) (*Listener, error) {
-	path := socketPath(l.home)
-	if err := makePrivateFolder(filepath.Dir(path), l.home); err != nil {
-		return nil, err
-	}
-	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("cannot remove the socket of an earlier relay: %w", err)
-	}
-	listener, err := listenPrivately(path)
+	listener, err := listen(l.home)
 	if err != nil {
-		return nil, fmt.Errorf("cannot listen on %s: %w; set TABRELAY_HOME to a folder on a local disk", path, err)
-	}
-	if err := os.Chmod(path, 0o600); err != nil {
-		return nil, errors.Join(fmt.Errorf("cannot close %s to other users: %w", path, err), listener.Close())
+		return nil, err
 	}
 	d := &Listener{
 		listener: listener, attach: attach, http: newHTTPListener(listener.Addr()), lifetime: lifetime,
@@ -81,25 +48,6 @@ func (l *InstanceLock) Listen(attach func(net.Conn, *bufio.Reader), lifetime *Li
 	}
 	d.wg.Go(d.accept)
 	return d, nil
-}
-
-// makePrivateFolder makes the folder of a socket outside the home folder, and refuses one that others can open.
-func makePrivateFolder(dir string, home config.Home) error {
-	if dir == string(home) {
-		return nil
-	}
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return fmt.Errorf("cannot make a folder for the socket: %w", err)
-	}
-	info, err := os.Lstat(dir)
-	if err != nil {
-		return fmt.Errorf("cannot look at the socket's folder: %w", err)
-	}
-	if !info.IsDir() || info.Mode().Perm()&0o077 != 0 || !config.Owned(info) {
-		return fmt.Errorf("%s belongs to another user or is open to others; "+
-			"remove it, or set TABRELAY_HOME to a shorter path", dir)
-	}
-	return nil
 }
 
 func (l *Listener) accept() {

@@ -15,9 +15,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/google/renameio/v2/maybe"
-
 	"tabrelay/relay/lib/async"
+	"tabrelay/relay/lib/diskfile"
 )
 
 // Launch says how the managed browser is started.
@@ -89,7 +88,7 @@ func (l Launch) Start() (*Managed, error) {
 func (m *Managed) write() error {
 	text, err := json.Marshal(m)
 	if err == nil {
-		err = maybe.WriteFile(record(m.folder), append(text, '\n'), 0o600)
+		err = diskfile.Write(record(m.folder), append(text, '\n'), 0o600)
 	}
 	return err
 }

@@ -7,10 +7,10 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/google/renameio/v2/maybe"
 	"github.com/spf13/cobra"
 
 	"tabrelay/relay/capability"
+	"tabrelay/relay/lib/diskfile"
 	"tabrelay/relay/program/httpapi"
 	"tabrelay/relay/road/fault"
 )
@@ -183,7 +183,7 @@ func (c *command) keep(t capability.Terminal, r Report) error {
 	}
 	text, err := json.MarshalIndent(r, "", "  ")
 	if err == nil {
-		err = maybe.WriteFile(c.report, append(text, '\n'), 0o600)
+		err = diskfile.Write(c.report, append(text, '\n'), 0o600)
 	}
 	if err != nil {
 		return t.Failed("", "cannot write the report: %w", err)

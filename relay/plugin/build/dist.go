@@ -12,8 +12,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/google/renameio/v2/maybe"
-
+	"tabrelay/relay/lib/diskfile"
 	"tabrelay/relay/road/plugin"
 )
 
@@ -40,7 +39,7 @@ func writeOutput(dir string, p *plugin.Plugin) error {
 		if was, err := os.ReadFile(file); err == nil && bytes.Equal(was, content) {
 			continue
 		}
-		if err := maybe.WriteFile(file, content, 0o644); err != nil {
+		if err := diskfile.Write(file, content, 0o644); err != nil {
 			return fmt.Errorf("the build output cannot be written: %w", err)
 		}
 	}

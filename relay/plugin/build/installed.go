@@ -13,8 +13,8 @@ import (
 	"strings"
 
 	"github.com/gofrs/flock"
-	"github.com/google/renameio/v2/maybe"
 
+	"tabrelay/relay/lib/diskfile"
 	"tabrelay/relay/road/plugin"
 	"tabrelay/relay/state/config"
 )
@@ -293,7 +293,7 @@ func editList(home string, edit func(*pluginList) error) error {
 	if err != nil {
 		return fmt.Errorf("the list of plugins cannot be written: %w", err)
 	}
-	return maybe.WriteFile(filepath.Join(home, installedFile), append(raw, '\n'), 0o600)
+	return diskfile.Write(filepath.Join(home, installedFile), append(raw, '\n'), 0o600)
 }
 
 // Offered returns the plugins that a relay offers: the shipped and the added ones. An added plugin replaces a shipped

@@ -14,9 +14,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/google/renameio/v2/maybe"
-
 	"tabrelay/relay/browser/wire"
+	"tabrelay/relay/lib/diskfile"
 	"tabrelay/relay/lib/lock"
 	"tabrelay/relay/plugin/build"
 	"tabrelay/relay/road/plugin"
@@ -146,7 +145,7 @@ func (f *extensionFolder) put(name string, data []byte, mode fs.FileMode) error 
 	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
 		return err
 	}
-	return maybe.WriteFile(file, data, mode)
+	return diskfile.Write(file, data, mode)
 }
 
 // prune removes the files that keep rejects, and then the empty folders.

@@ -18,8 +18,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/gofrs/flock"
-	"github.com/google/renameio/v2/maybe"
 
+	"tabrelay/relay/lib/diskfile"
 	"tabrelay/relay/lib/match"
 	"tabrelay/relay/road/fault"
 	"tabrelay/relay/road/plugin"
@@ -220,7 +220,7 @@ func keepIndexed(home string, now IndexedRepository) error {
 	own.put(now)
 	content, err := json.MarshalIndent(own, "", "  ")
 	if err == nil {
-		err = maybe.WriteFile(file, append(content, '\n'), 0o600)
+		err = diskfile.Write(file, append(content, '\n'), 0o600)
 	}
 	return errors.Join(err, lock.Close())
 }

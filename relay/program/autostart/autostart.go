@@ -16,8 +16,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/google/renameio/v2/maybe"
-
+	"tabrelay/relay/lib/diskfile"
 	"tabrelay/relay/road/fault"
 )
 
@@ -122,7 +121,7 @@ func (s System) Prepare(ctx context.Context, p Program) (*Installation, error) {
 	if err := os.MkdirAll(filepath.Dir(s.File), 0o700); err != nil {
 		return nil, fmt.Errorf("cannot make the folder of %s: %w", s.File, err)
 	}
-	if err := maybe.WriteFile(s.File, []byte(s.text(p)), 0o600); err != nil {
+	if err := diskfile.Write(s.File, []byte(s.text(p)), 0o600); err != nil {
 		return nil, fmt.Errorf("cannot write %s: %w", s.File, err)
 	}
 	if err := run(ctx, s.prepare); err != nil {
@@ -134,7 +133,7 @@ func (s System) Prepare(ctx context.Context, p Program) (*Installation, error) {
 // putBack makes the file what it was.
 func (i *Installation) putBack() error {
 	if i.had {
-		return maybe.WriteFile(i.File, i.old, 0o600)
+		return diskfile.Write(i.File, i.old, 0o600)
 	}
 	return os.Remove(i.File)
 }

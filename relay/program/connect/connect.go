@@ -14,7 +14,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/google/renameio/v2/maybe"
+	"tabrelay/relay/lib/diskfile"
 )
 
 // entryName is the name under which a client knows the relay.
@@ -251,7 +251,7 @@ func (c Client) entryPath() []string { return append(slices.Clone(c.path), entry
 
 // writeFile replaces a file in one step.
 func writeFile(file string, text []byte, mode fs.FileMode) error {
-	if err := maybe.WriteFile(file, text, mode); err != nil {
+	if err := diskfile.Write(file, text, mode); err != nil {
 		return fmt.Errorf("cannot write %s: %w", file, err)
 	}
 	if err := os.Chmod(file, mode); err != nil { // whatever the umask is

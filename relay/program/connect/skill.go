@@ -9,7 +9,7 @@ import (
 	"path/filepath"
 	"regexp"
 
-	"github.com/google/renameio/v2/maybe"
+	"tabrelay/relay/lib/diskfile"
 )
 
 // ourSkill is the beginning of a SKILL.md that tabrelay has written.
@@ -48,7 +48,7 @@ func (c Client) InstallSkill(env Environment, text string) (changed bool, err er
 	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
 		return false, fmt.Errorf("cannot make the folder of the skill: %w", err)
 	}
-	if err := maybe.WriteFile(file, []byte(text), 0o644); err != nil {
+	if err := diskfile.Write(file, []byte(text), 0o644); err != nil {
 		return false, fmt.Errorf("cannot write the skill: %w", err)
 	}
 	return true, nil

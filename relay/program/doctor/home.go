@@ -7,11 +7,11 @@ import (
 	"net"
 	"os"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 	"time"
 
+	"tabrelay/relay/lib/diskfile"
 	"tabrelay/relay/road/fault"
 	"tabrelay/relay/state/config"
 	"tabrelay/relay/state/store"
@@ -24,6 +24,10 @@ const minFree = 100 << 20
 // that is told: nothing else can be found out then.
 func (e *examination) home() {
 	info, err := os.Stat(string(e.Home))
+	var others diskfile.Others
+	if err == nil {
+		others = diskfile.OthersOf(string(e.Home), info)
+	}
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		e.missing = true
@@ -40,9 +44,9 @@ func (e *examination) home() {
 		e.note("home-unusable", fmt.Sprintf("%s is not a folder", e.Home), "Something else has that name.",
 			"move it away, or set TABRELAY_HOME to another folder")
 	case e.kept(info):
-	case runtime.GOOS != "windows" && info.Mode().Perm()&0o077 != 0:
-		e.note("home-open", fmt.Sprintf("Other users can get into the home folder %s (mode %04o)", e.Home,
-			info.Mode().Perm()), "", fmt.Sprintf("run: chmod 700 %q", string(e.Home)))
+	case others.Use:
+		e.note("home-open", fmt.Sprintf("Other users can get into the home folder %s (%s)", e.Home, others.Why), "",
+			"run: "+diskfile.Closing(string(e.Home), true))
 	default:
 		e.fine("home", fmt.Sprintf("The home folder is %s", e.Home))
 	}

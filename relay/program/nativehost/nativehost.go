@@ -17,9 +17,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/google/renameio/v2/maybe"
-
 	"tabrelay/relay/browser/launch"
+	"tabrelay/relay/lib/diskfile"
 	"tabrelay/relay/state/config"
 )
 
@@ -114,7 +113,7 @@ func (p Place) write(manifest []byte) error {
 	if err := os.MkdirAll(filepath.Dir(p.File), 0o700); err != nil {
 		return err
 	}
-	if err := maybe.WriteFile(p.File, manifest, 0o600); err != nil {
+	if err := diskfile.Write(p.File, manifest, 0o600); err != nil {
 		return err
 	}
 	return p.announce()
@@ -146,7 +145,7 @@ func (h Host) writeProgram() error {
 	if err := os.MkdirAll(filepath.Dir(h.program()), 0o700); err != nil {
 		return err
 	}
-	return maybe.WriteFile(h.program(), []byte(text), 0o700)
+	return diskfile.Write(h.program(), []byte(text), 0o700)
 }
 
 func shellWord(text string) string { return "'" + quoted(text) + "'" }

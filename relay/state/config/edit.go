@@ -9,9 +9,9 @@ import (
 	"strings"
 
 	"github.com/gofrs/flock"
-	"github.com/google/renameio/v2/maybe"
 	"github.com/tailscale/hujson"
 
+	"tabrelay/relay/lib/diskfile"
 	"tabrelay/relay/lib/rawjson"
 )
 
@@ -98,7 +98,7 @@ func edit(home Home, change func(*hujson.Value) error) error {
 	if real, err := filepath.EvalSymlinks(file); err == nil {
 		file = real // a link stays a link
 	}
-	if err := maybe.WriteFile(file, doc.Pack(), 0o600); err != nil {
+	if err := diskfile.Write(file, doc.Pack(), 0o600); err != nil {
 		return fmt.Errorf("cannot write the configuration: %w", err)
 	}
 	return nil

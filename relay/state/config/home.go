@@ -9,14 +9,12 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 	"time"
 
-	"github.com/google/renameio/v2/maybe"
-
 	"tabrelay/relay/lib/async"
+	"tabrelay/relay/lib/diskfile"
 	"tabrelay/relay/road/fault"
 )
 
@@ -105,7 +103,7 @@ const starter = `{
 // Create makes the folder, closed to other users, and writes the schema. The first time it writes a config.json too;
 // later none: one that is gone is missed by the relay that runs with it, see [Reload].
 func (h Home) Create() error {
-	if err := os.MkdirAll(string(h), 0o700); err != nil {
+	if err := diskfile.MakeFolder(string(h)); err != nil {
 		return unwritable(fmt.Errorf("cannot make the home folder: %w", err))
 	}
 	if err := guarded(string(h)); err != nil {
@@ -113,7 +111,7 @@ func (h Home) Create() error {
 	}
 	schema, missing := os.ReadFile(h.Schema())
 	if now := Schema(); missing != nil || !bytes.Equal(schema, now) {
-		if err := maybe.WriteFile(h.Schema(), now, 0o600); err != nil {
+		if err := diskfile.Write(h.Schema(), now, 0o600); err != nil {
 			return unwritable(fmt.Errorf("cannot write %s: %w", h.Schema(), err))
 		}
 	}
@@ -296,11 +294,11 @@ func guarded(dir string) error {
 	switch {
 	case err != nil:
 		return err
-	case !Owned(info):
+	case !diskfile.Owned(info):
 		return &FileError{Err: fmt.Errorf("%s belongs to another user", dir),
 			Next: "set TABRELAY_HOME to a folder of your own"}
-	case runtime.GOOS == "windows" || info.Mode().Perm()&0o022 == 0:
+	case !diskfile.OthersOf(dir, info).Write:
 		return nil
 	}
-	return &FileError{Err: fmt.Errorf("other users can write to %s", dir), Next: fmt.Sprintf("run: chmod 700 %q", dir)}
+	return &FileError{Err: fmt.Errorf("other users can write to %s", dir), Next: "run: " + diskfile.Closing(dir, true)}
 }

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"time"
 
+	"tabrelay/relay/lib/diskfile"
+
 	"github.com/zalando/go-keyring"
 )
 
@@ -154,8 +156,9 @@ func readKeyFile(path string) (string, error) {
 		return "", err
 	case !info.Mode().IsRegular() || info.Size() > mostKey:
 		return "", errors.New("it is not a file with a key")
-	case runtime.GOOS != "windows" && info.Mode().Perm()&0o077 != 0:
-		return "", fmt.Errorf("others may read it (mode %04o); run: chmod 600 on it", info.Mode().Perm())
+	}
+	if others := diskfile.OthersOf(path, info); others.Use {
+		return "", fmt.Errorf("others may read it (%s); run: %s", others.Why, diskfile.Closing(path, false))
 	}
 	text, err := os.ReadFile(path)
 	return string(text), err

@@ -8,12 +8,12 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 
 	"github.com/tailscale/hujson"
 
+	"tabrelay/relay/lib/diskfile"
 	"tabrelay/relay/lib/rawjson"
 	"tabrelay/relay/lib/suggest"
 )
@@ -58,10 +58,10 @@ func load(file string, environ []string) (Config, error) {
 	}
 	c.found = err == nil
 	r := newReader(file, data)
-	if info, err := os.Stat(file); err == nil && runtime.GOOS != "windows" &&
-		(info.Mode().Perm()&0o002 != 0 || !Owned(info)) {
-		r.fault(0, "", "other users can write to the file; when all that it says is yours, run: chmod 600 "+
-			filepath.Base(file))
+	if info, err := os.Stat(file); err == nil &&
+		(diskfile.OthersOf(file, info).WorldWrite || !diskfile.Owned(info)) {
+		r.fault(0, "", "other users can write to the file; when all that it says is yours, run: "+
+			diskfile.Closing(file, false))
 	}
 	if len(data) > maxFile {
 		r.fault(0, "", fmt.Sprintf("the file has %d bytes; at most %d are read", len(data), maxFile))

@@ -12,14 +12,13 @@ import (
 	"io/fs"
 	"os"
 	"regexp"
-	"runtime"
 	"slices"
 	"sync/atomic"
 	"time"
 
 	"github.com/gofrs/flock"
-	"github.com/google/renameio/v2/maybe"
 
+	"tabrelay/relay/lib/diskfile"
 	"tabrelay/relay/lib/lock"
 	"tabrelay/relay/lib/random"
 	"tabrelay/relay/lib/rawjson"
@@ -244,29 +243,30 @@ func ReadByUserOnly(path string) error {
 	switch {
 	case err != nil:
 		return &FileError{Err: err, Next: "make it a file that you can read"}
-	case !Owned(info):
+	case !diskfile.Owned(info):
 		return &FileError{Err: fmt.Errorf("%s belongs to another user", path), Next: "use a file of your own"}
-	case runtime.GOOS != "windows" && info.Mode().Perm()&0o077 != 0:
-		return &FileError{Err: fmt.Errorf("%s can be read by other users (mode %04o)", path, info.Mode().Perm()),
-			Next: fmt.Sprintf("run: chmod 600 %q", path)}
+	}
+	if others := diskfile.OthersOf(path, info); others.Use {
+		return &FileError{Err: fmt.Errorf("%s can be read by other users (%s)", path, others.Why),
+			Next: "run: " + diskfile.Closing(path, false)}
 	}
 	return nil
 }
 
 // private refuses secrets that others could have read or written.
 func private(path string, info fs.FileInfo) error {
-	if !Owned(info) {
+	if !diskfile.Owned(info) {
 		return &FileError{
 			Err: fmt.Errorf("%s belongs to another user", path),
 			Next: "move it away: a new one is made, and every client has to be connected again: tabrelay connect " +
 				"CLIENT",
 		}
 	}
-	if runtime.GOOS != "windows" && info.Mode().Perm()&0o077 != 0 {
+	if others := diskfile.OthersOf(path, info); others.Use {
 		return &FileError{
-			Err: fmt.Errorf("%s can be read by other users (mode %04o)", path, info.Mode().Perm()),
-			Next: fmt.Sprintf("run: chmod 600 %q, then give every client a new token: tabrelay clients rotate NAME",
-				path),
+			Err: fmt.Errorf("%s can be read by other users (%s)", path, others.Why),
+			Next: "run: " + diskfile.Closing(path, false) +
+				", then give every client a new token: tabrelay clients rotate NAME",
 		}
 	}
 	return nil
@@ -320,7 +320,7 @@ func (s *Secrets) change(edit func(*secretsFile) error) error {
 func (s *Secrets) write(c secretsFile) error {
 	data, err := json.MarshalIndent(c, "", "  ")
 	if err == nil {
-		err = maybe.WriteFile(s.path, append(data, '\n'), 0o600)
+		err = diskfile.Write(s.path, append(data, '\n'), 0o600)
 	}
 	if err != nil {
 		return unwritable(fmt.Errorf("cannot write the secrets: %w", err))

@@ -11,6 +11,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"strings"
 )
 
 // Examine checks the header of a database file (SQLite, "Database File Format", 1.3) without opening the database. For
@@ -78,9 +79,13 @@ func create(ctx context.Context, path string) (err error) {
 	return os.Rename(next, path)
 }
 
-// source names a file for the driver.
+// source names a file for the driver. That of a drive's begins with a slash: file:///C:/Users.
 func source(path, options string) string {
-	u := url.URL{Scheme: "file", Path: filepath.ToSlash(path), RawQuery: options}
+	path = filepath.ToSlash(path)
+	if !strings.HasPrefix(path, "/") {
+		path = "/" + path
+	}
+	u := url.URL{Scheme: "file", Path: path, RawQuery: options}
 	return u.String()
 }
 
