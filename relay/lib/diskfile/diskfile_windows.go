@@ -7,48 +7,91 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"unsafe"
 
 	"github.com/rogpeppe/go-internal/robustio"
 	"golang.org/x/sys/windows"
+
+	"tabrelay/relay/lib/random"
 )
 
 // Write replaces a file, or makes it. Whoever reads it meanwhile finds all of the old or all of the new content. While
 // another program has the old file open, replacing it is tried again.
 func Write(path string, content []byte, perm fs.FileMode) (err error) {
-	next, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+"*")
+	next, err := create(filepath.Join(filepath.Dir(path), "."+filepath.Base(path)+random.Hex(8)), perm)
 	if err != nil {
 		return err
 	}
-	defer func() {
-		if err != nil {
-			_ = os.Remove(next.Name()) // after a failure that is told
-		}
-	}()
-	if perm&0o077 == 0 {
-		err = Close(next.Name())
-	}
-	if err == nil {
-		_, err = next.Write(content)
-	}
+	_, err = next.Write(content)
 	if err == nil {
 		err = next.Sync()
 	}
-	if err := errors.Join(err, next.Close()); err != nil {
-		return err
+	err = errors.Join(err, next.Close())
+	if err == nil {
+		err = robustio.Rename(next.Name(), path)
 	}
-	return robustio.Rename(next.Name(), path)
+	if err != nil {
+		_ = os.Remove(next.Name()) // the failure is told
+	}
+	return err
+}
+
+// create makes a file. One that only its owner may use is so from the beginning.
+func create(path string, perm fs.FileMode) (*os.File, error) {
+	if perm&0o077 != 0 {
+		return os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, perm)
+	}
+	name, err := windows.UTF16PtrFromString(path)
+	if err != nil {
+		return nil, &fs.PathError{Op: "create", Path: path, Err: err}
+	}
+	access, err := attributes("")
+	if err != nil {
+		return nil, err
+	}
+	handle, err := windows.CreateFile(name, windows.GENERIC_WRITE, windows.FILE_SHARE_READ, access, windows.CREATE_NEW,
+		windows.FILE_ATTRIBUTE_NORMAL, 0)
+	if err != nil {
+		return nil, &fs.PathError{Op: "create", Path: path, Err: err}
+	}
+	return os.NewFile(uintptr(handle), path), nil
+}
+
+// attributes are those of something that is made for this user, the system and administrators.
+func attributes(heirs string) (*windows.SecurityAttributes, error) {
+	descriptor, err := windows.SecurityDescriptorFromString(closed(heirs))
+	if err != nil {
+		return nil, err
+	}
+	size := uint32(unsafe.Sizeof(windows.SecurityAttributes{}))
+	return &windows.SecurityAttributes{Length: size, SecurityDescriptor: descriptor}, nil
 }
 
 // MakeFolder makes a folder that is closed to other users, and those above it. One that is there stays as it is.
 func MakeFolder(path string) error {
-	if _, err := os.Stat(path); err == nil || !errors.Is(err, fs.ErrNotExist) {
-		return os.MkdirAll(path, 0o700)
-	}
-	if err := os.MkdirAll(path, 0o700); err != nil {
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return err
 	}
-	return Close(path)
+	name, err := windows.UTF16PtrFromString(path)
+	if err != nil {
+		return &fs.PathError{Op: "mkdir", Path: path, Err: err}
+	}
+	access, err := attributes(inherited)
+	if err != nil {
+		return err
+	}
+	err = windows.CreateDirectory(name, access)
+	if errors.Is(err, fs.ErrExist) {
+		return os.MkdirAll(path, 0o700) // unless it is a file
+	}
+	if err != nil {
+		return &fs.PathError{Op: "mkdir", Path: path, Err: err}
+	}
+	return nil
 }
+
+// inherited has what is made in a folder get the folder's access list.
+const inherited = "OICI"
 
 // OthersOf is what other users may do with a file, whose info is that of path. The system itself and administrators
 // may do everything anyway.
@@ -105,7 +148,7 @@ func Close(path string) error {
 	}
 	heirs := ""
 	if info.IsDir() {
-		heirs = "OICI"
+		heirs = inherited
 	}
 	descriptor, err := windows.SecurityDescriptorFromString(closed(heirs))
 	if err != nil {
