@@ -76,5 +76,5 @@ func pathHint() string {
 	if err != nil {
 		return ""
 	}
-	return "ln -sf " + shellWord(exe) + " " + shellWord(filepath.Join(home, ".local", "bin", programName))
+	return intoPath(exe, home)
 }

@@ -7,7 +7,6 @@ import (
 	"io/fs"
 	"maps"
 	"os"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -53,17 +52,6 @@ func (a *app) pluginNew() *cobra.Command {
 	})
 	cmd.Flags().StringVar(&name, "name", "", "name of the plugin (default: the folder's)")
 	return cmd
-}
-
-// plainWord is a word that a shell needs no quotes for.
-var plainWord = regexp.MustCompile(`^[\w@%+=:,./-]+$`)
-
-// shellWord quotes text as one word of a shell command.
-func shellWord(text string) string {
-	if plainWord.MatchString(text) {
-		return text
-	}
-	return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'"
 }
 
 func folderOf(args []string) string { return append(args, ".")[0] }

@@ -131,7 +131,9 @@ func (h Host) program() string {
 // aroundExecutable is what the program has before and after the word that names tabrelay.
 func (h Host) aroundExecutable() (before, after string) {
 	if runtime.GOOS == "windows" {
-		return "@echo off\r\nset \"TABRELAY_HOME=" + batchText(string(h.Home)) + "\"\r\n\"", "\" %*\r\n"
+		// The command interpreter reads each line in the code page of that moment, and this file is UTF-8.
+		return "@echo off\r\nchcp 65001 >nul\r\nset \"TABRELAY_HOME=" + batchText(string(h.Home)) + "\"\r\n\"",
+			"\" %*\r\n"
 	}
 	return "#!/bin/sh\nTABRELAY_HOME=" + shellWord(string(h.Home)) + " exec '", "' \"$@\"\n"
 }
