@@ -22,7 +22,7 @@ PREFIX      ?= $(HOME)/.local
 .DEFAULT_GOAL := help
 .PHONY: help build install up test packages check bench nightly trace generate generated conformance extension-e2e e2e clients cross go-check ts-check \
 	go-test go-race cli ts-test fuzz soak browser applications peers clean site site-test recording \
-	release release-check snapshot workflow-check container container-check extension-store store-pictures
+	release release-check snapshot wine-check workflow-check container container-check extension-store store-pictures
 
 help: ## list the commands
 	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/  make \1|\2/p' $(MAKEFILE_LIST) | column -t -s '|'
@@ -70,7 +70,7 @@ test: packages ## everything that guards a change, in about half an hour on two 
 check: go-check ts-check go-test ts-test ## the fast half: formats, lints, types, unit tests
 	@echo "make check: all passed"
 
-nightly: cross fuzz soak workflow-check release-check ## what takes long: other systems, fuzzing, soaks, a release built twice, capabilities left out, everything with the race detector
+nightly: cross fuzz soak workflow-check release-check wine-check ## what takes long: other systems, fuzzing, soaks, a release built twice, capabilities left out, everything with the race detector
 	go test -timeout 120m -run TestLeftOut ./relay -args -everything
 	CGO_ENABLED=1 go test $(RACE) -timeout 40m $$(go list ./... | grep -v '/cmd/tabrelay$$') # libraries, too
 	CGO_ENABLED=1 go test -race -vet=off -timeout 40m ./cmd/tabrelay
@@ -246,6 +246,10 @@ container-check: generate $(RELEASE) ## build it, start it, make a call, kill it
 
 release: $(RELEASE) ## for the release workflow: build and upload the release of the tag that is checked out
 	node --import tsx packaging/release.ts
+
+wine-check: generate ## run the program for Windows under Wine (Debian's packages wine, wine64 and binutils-mingw-w64-x86-64)
+	go vet -tags wine ./cmd/tabrelay
+	go test -tags wine -vet=off -count=1 -timeout 20m -run UnderWine ./cmd/tabrelay
 
 workflow-check: ## the workflows in .github
 	go run $(ACTIONLINT)

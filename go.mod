@@ -36,8 +36,8 @@ require (
 )
 
 require (
-	github.com/cenkalti/backoff/v5 v5.0.3
 	github.com/Microsoft/go-winio v0.6.4
+	github.com/cenkalti/backoff/v5 v5.0.3
 	github.com/coder/acp-go-sdk v0.13.0
 	github.com/kljensen/snowball v0.10.0
 	github.com/leodido/go-syslog/v4 v4.6.0

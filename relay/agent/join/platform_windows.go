@@ -8,6 +8,7 @@ import (
 	"os"
 	"strings"
 	"syscall"
+	"time"
 
 	"github.com/Microsoft/go-winio"
 
@@ -27,10 +28,20 @@ func listen(home config.Home) (net.Listener, error) {
 	if err != nil {
 		return nil, fmt.Errorf("cannot listen on %s: %w", name, err)
 	}
+	occupyFirst(name)
 	if err := diskfile.Write(home.Socket(), []byte(name), 0o600); err != nil {
 		return nil, errors.Join(fmt.Errorf("cannot write %s: %w", home.Socket(), err), listener.Close())
 	}
 	return listener, nil
+}
+
+// occupyFirst connects once to a pipe before anybody knows its name. Under Wine, and not on Windows, the instance that
+// only reserves the name takes a connection, which then waits for ever.
+func occupyFirst(name string) {
+	soon := 10 * time.Millisecond
+	if conn, err := winio.DialPipe(name, &soon); err == nil {
+		_ = conn.Close() // nothing was written
+	}
 }
 
 // dial connects to the pipe whose name is in the home folder. A relay that crashed has left one that nobody serves.
