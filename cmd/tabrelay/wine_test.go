@@ -76,7 +76,8 @@ func (w *windows) install(version, name string) {
 	if err := os.MkdirAll(filepath.Dir(w.path(name)), 0o700); err != nil {
 		w.t.Fatal(err)
 	}
-	build := exec.Command("go", "build", "-ldflags", "-s -w -X tabrelay/relay.Version="+version, "-o", w.path(name), ".")
+	build := exec.Command("go", "build", "-ldflags", "-s -w -X tabrelay/relay.Version="+version, "-o", w.path(name),
+		".")
 	build.Env = append(os.Environ(), "GOOS=windows", "GOARCH=amd64", "CGO_ENABLED=0", "GOFLAGS=-trimpath")
 	if out, err := build.CombinedOutput(); err != nil {
 		w.t.Fatalf("%v: %s", err, out)
@@ -141,7 +142,7 @@ func (w *windows) state() (s struct {
 	return s
 }
 
-// The program for Windows, from the first start to a relay that was killed.
+// The program for Windows, from the first start to an upgrade while it runs.
 func TestWindowsProgramUnderWine(t *testing.T) {
 	w := newWindows(t)
 	w.install("0.1.0", w.program)
@@ -169,6 +170,17 @@ func TestWindowsProgramUnderWine(t *testing.T) {
 	proxy.call(10)
 	w.overHTTP(w.state().Address, token)
 
+	// A running program cannot be overwritten on Windows, but moved: that is how installers replace it.
+	next := `C:\Program Files\Tab Rélay\next.exe`
+	w.install("0.2.0", next)
+	w.must(w.wine("cmd", "/c", "move", w.program, w.program+".old"))
+	w.must(w.wine("cmd", "/c", "move", next, w.program))
+	w.says("The relay runs", "up", "--browser", "none")
+	if state := w.state(); state.Version != "0.2.0" {
+		t.Errorf("after the upgrade, %+v runs", state)
+	}
+	proxy.call(11)
+	proxy.end()
 	w.says("The relay is stopped", "down")
 	w.refuses("The relay is not running", "status")
 }
@@ -193,8 +205,8 @@ func TestWindowsPackagesUnderWine(t *testing.T) {
 				t.Errorf("%s did not run: %s", test, said)
 			}
 		}
-		// The exit code does not count: Wine 8 cannot remove a folder the way Go does, so that every test with a folder of
-		// its own fails after its end, in testing.go.
+		// The exit code does not count: Wine 8 cannot remove a folder the way Go does, so that every test with a folder
+		// of its own fails after its end, in testing.go.
 		if strings.Contains(said, "_test.go:") || strings.Contains(said, "panic: ") {
 			t.Errorf("%s: %s", folder, said)
 		}
