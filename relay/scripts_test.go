@@ -105,7 +105,7 @@ func TestPersonAndScripts(t *testing.T) {
 		t.Fatal(err)
 	}
 	(<-reached).Return(json.RawMessage(`"paid"`))
-	a.hears(`"id":1`, `\"value\":\"paid\"`)
+	a.hears(`"id":1`, `"text":"paid"`)
 	a.runs(2, "await tools.shop.pay({n: 2})\nawait tools.shop.pay({n: 3})") // which the session may
 	running := <-reached
 	for _, one := range r.calls.Running() {

@@ -183,7 +183,8 @@ func (p *Policy) Configure(ctx context.Context, next config.Config) (otherRules 
 		next.Permissions = withBase(next.Permissions, shippedBase)
 		before, wanted := v.InEffect, p.rightsOf(&next)
 		v.wanted = next
-		p.rights.Store(&v) // with the policy, which no person confirms
+		bound := v
+		p.rights.Store(&bound) // with the policy, which no person confirms
 		otherRules = p.configureRules(next.Permissions)
 		bounded := next.Within(before)
 		v.InEffect = p.rightsOf(&bounded)
