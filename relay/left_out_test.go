@@ -52,8 +52,8 @@ func TestTheCoreNamesNoCapability(t *testing.T) {
 }
 
 // aside are files whose words do not count: documents, tests and what they need, and what is generated.
-var aside = regexp.MustCompile(`(^|/)(docs|test(data|-results)?|e2e|dist|generated|node_modules|\.[^/]+)/|\.md$|_test\.go$|` +
-	`\.generated\.[jt]s$|(config|policy)\.schema\.json$|^(bin|package-lock\.json)`)
+var aside = regexp.MustCompile(`(^|/)(docs|test(data|-results)?|e2e|dist|generated|node_modules|\.[^/]+)/|\.md$|` +
+	`_test\.go$|\.generated\.[jt]s$|(config|policy)\.schema\.json$|^(bin|package-lock\.json)`)
 
 // filesNaming are, by capability, the files outside its own folders that name it.
 func filesNaming(t *testing.T) map[string][]string {
