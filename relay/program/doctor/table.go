@@ -64,14 +64,14 @@ var table = []Row{
 
 	{"config-broken", Problem, "The configuration cannot be read.",
 		"A running relay keeps the last good one; none can start, and tabrelay mcp answers in minimal mode.",
-		"correct config.json where the message says; docs/configuration.md lists every setting"},
+		"correct the file that the message names, where it says; docs/configuration.md lists every setting"},
 	{"config-warning", Warning, "A setting has no effect.",
 		"Its name in the environment is close to one of tabrelay's, it belongs to something that is switched off, or " +
 			"your organization's policy sets it.",
 		"correct its name, unset it, or switch on what it belongs to"},
 	{"config-refused", Problem, "The running relay refused the configuration it read last.",
 		"It cannot be used as a whole; the one before it is in effect.",
-		"correct config.json; it is read again at once"},
+		"correct the file that the message names; it is read again at once"},
 	{"config-waits", Warning, "A changed setting is not in effect yet.", "Only a restart applies it.",
 		"run: tabrelay down, then tabrelay up"},
 	{"config-unconfirmed", Warning, "A change of the configuration waits for you.",
