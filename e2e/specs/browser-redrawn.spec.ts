@@ -142,6 +142,8 @@ test('words name what stands in a frame, and nothing that stands in two', async 
     const fields = [{ ref: `textbox "Text of ${where}"`, value: 'owls' }];
     expect((await agent.do('fill', { fields })).filled).toMatchObject([{ value: 'owls', verified: true }]);
   }
+  const wrong = await agent.failure('press', { keys: 'Contrl+Q', ref: 'textbox "Text of localhost"' });
+  expect(wrong.text).toContain('Contrl');
   const refused = await agent.failure('click', { ref: 'button "Save"' });
   expect(refused).toMatchObject({ code: 'VALIDATION_ERROR', outcome: 'not_executed' });
   expect(refused.text).toContain('The words name something in several frames of the page');

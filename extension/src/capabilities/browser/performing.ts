@@ -128,9 +128,7 @@ async function documentOf(run: ToolRun, documents: Documents, pointed: Bridge | 
   return named.some(isInWords) ? withWords(run, documents) : documents.of(run, undefined);
 }
 
-// Whether a document has what was named, and it cannot be acted on.
-const isNotGone = (why: unknown): boolean =>
-  why instanceof Ended && why.ending.status === 'threw' && why.code !== 'REF_GONE';
+type Place = 'there' | 'refused' | 'none';
 
 // The document in which words name what is acted on: the page, or a frame in it.
 async function withWords(run: ToolRun, documents: Documents): Promise<Bridge> {
@@ -138,17 +136,27 @@ async function withWords(run: ToolRun, documents: Documents): Promise<Bridge> {
   const [top] = bridges;
   if (top === undefined || bridges.length === 1) return documents.of(run, undefined);
   const asked = { ...run.args, _: { preview: true, now: true } };
-  const there = await Promise.all(
-    bridges.map((bridge) => run.part(bridge, run.frame.tool, asked).then(() => true, isNotGone)),
+  const places = await Promise.all(
+    bridges.map((bridge) => run.part(bridge, run.frame.tool, asked).then((): Place => 'there', placeOf)),
   );
-  const [found, another] = bridges.filter((_, i) => there[i]);
-  if (another === undefined) return found ?? top; // which says why it is not there
+  const those = (place: Place) => bridges.filter((_, i) => places[i] === place);
+  const [found, another] = those('there');
+  // Where it is nowhere, the document that says why, before one in which nothing is called so.
+  if (another === undefined) return found ?? those('refused')[0] ?? top;
   const hint = 'Take a snapshot, and use the reference of the one that is meant.';
   throw Ended.as('VALIDATION_ERROR', 'The words name something in several frames of the page', {
     category: 'validation',
     hint,
   });
 }
+
+function placeOf(why: unknown): Place {
+  const isOfTarget = why instanceof Ended && why.ending.status === 'threw' && refusals.test(why.code);
+  return isOfTarget ? 'refused' : 'none';
+}
+
+// What a document says of a target that it has; one that does not answer has none.
+const refusals = /^(?:VALIDATION_ERROR|TARGET_\w+|SENSITIVE_FIELD|NEEDS_TRUSTED_INPUT)$/;
 
 /** The words that are to come of the last step that was done. */
 function untilOf({ args }: ToolRun, effect: Record<string, unknown>): string | undefined {
