@@ -133,7 +133,7 @@ function playWorker({ state, answers, given }: Script): void {
   };
   Object.defineProperty(globalThis, 'chrome', {
     value: {
-      runtime: { connect },
+      runtime: { connect, getManifest: () => ({ version: '0.1.0', permissions: ['storage'] }) },
       storage: {
         local: {
           get: async (key: string) => (key === 'profile' ? { profile: { id: 'p1', label: 'Work' } } : {}),
