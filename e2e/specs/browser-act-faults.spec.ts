@@ -30,6 +30,23 @@ test('a worker that is killed in the middle of an act does it no second time', a
   }
 });
 
+test('what is asked of frames before an act in words is never its answer', async ({ stage, closing }) => {
+  const { url, counted } = await openActSite(closing);
+  await openCounter(stage, url);
+  await stage.page.evaluate(() => {
+    document.body.append(Object.assign(document.createElement('iframe'), { srcdoc: '<p>Inside</p>' }));
+  });
+  for (let n = 1; n <= 3; n++) {
+    const call = stage.agent.call('browser__click', { ref: 'button "Count"' });
+    await expect.poll(() => counted.get('click') ?? 0).toBe(n);
+    await stopWorker(stage);
+    const answer = await call;
+    if (answer.failed) expect(answer.facts.outcome, answer.text).not.toBe('not_executed');
+    else expect(answer.value, answer.text).toMatchObject({ outcome: 'executed' });
+    expect(counted.get('click')).toBe(n);
+  }
+});
+
 test('a relay that is killed in the middle of an act does it no second time', async ({ stage, closing }) => {
   stage.closing.defer(() => stage.relay.tabrelay('down'));
   const { url, counted } = await openActSite(closing);

@@ -1,6 +1,6 @@
-// References in words, for pages that are drawn anew faster than an agent answers: `button "Approve" in "107"` is the
-// button of that name beside that text, and `"Approve"` whatever has that name, looked for when the call comes. It names
-// one thing, or the call does nothing.
+// References in words, for pages that are drawn anew faster than an agent answers, and for what is not there yet:
+// `button "Approve" in "107"` is the button of that name beside that text, and `"Approve"` whatever has that name, looked
+// for when the call comes. It names one thing, or the call does nothing.
 import { isSameName } from './alterations.ts';
 import { closest, connected, content, holder, line, textOf } from './dom.ts';
 import { isShown, visible } from './drawn.ts';
@@ -76,8 +76,8 @@ const things = (): Named[] =>
     return isThere ? [{ element, role, name }] : [];
   });
 
-// Those with the very name; else those whose name a person would take for the same, or begins so; and of words without a role, where
-// nothing that can be acted on has them, the texts.
+// Those with the very name; else those whose name a person would take for the same, or that begins so; of words without
+// a role, where nothing that can be acted on is called so, the texts.
 function fitting(all: readonly Named[], { role, name }: Words): Named[] {
   const alike = all.filter((one) => role === undefined || one.role === role);
   const exact = alike.filter((one) => one.name === name);

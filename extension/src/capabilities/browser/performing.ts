@@ -116,8 +116,12 @@ const isInWords = (ref: string): boolean => ref.includes('"');
 // What the act would do is only told.
 const isPreview = ({ args }: ToolRun): boolean => isRecord(args._) && args._.preview === true;
 
-async function documentOf(run: ToolRun, documents: Documents, pointed: Bridge | undefined): Promise<Bridge> {
-  const named = references(run.args);
+async function documentOf(
+  run: ToolRun,
+  documents: Documents,
+  { bridge: pointed, args }: { bridge: Bridge | undefined; args: Record<string, unknown> },
+): Promise<Bridge> {
+  const named = references(args);
   let found = pointed;
   for (const ref of named.filter(isReference)) {
     const bridge = await documents.of(run, ref);
@@ -125,19 +129,19 @@ async function documentOf(run: ToolRun, documents: Documents, pointed: Bridge | 
     if (found !== bridge) throw ofSeveralFrames();
   }
   if (found !== undefined) return found;
-  return named.some(isInWords) ? withWords(run, documents) : documents.of(run, undefined);
+  return named.some(isInWords) ? withWords(run, documents, args) : documents.of(run, undefined);
 }
 
 type Place = 'there' | 'refused' | 'none';
 
 // The document in which words name what is acted on: the page, or a frame in it.
-async function withWords(run: ToolRun, documents: Documents): Promise<Bridge> {
+async function withWords(run: ToolRun, documents: Documents, args: Record<string, unknown>): Promise<Bridge> {
   const { bridges } = await documents.all(run);
   const [top] = bridges;
   if (top === undefined || bridges.length === 1) return documents.of(run, undefined);
-  const asked = { ...run.args, _: { preview: true, now: true } };
+  const asked = { ...args, _: { preview: true, now: true } };
   const places = await Promise.all(
-    bridges.map((bridge) => run.part(bridge, run.frame.tool, asked).then((): Place => 'there', placeOf)),
+    bridges.map((bridge) => run.ask(bridge, run.frame.tool, asked).then((): Place => 'there', placeOf)),
   );
   const those = (place: Place) => bridges.filter((_, i) => places[i] === place);
   const [found, another] = those('there');
@@ -173,8 +177,9 @@ export function performing(
   acts: Pick<Acts, 'expect' | 'actedOn'>,
 ): ToolHandler {
   return async (run) => {
-    const { bridge: pointed, args } = await places.find(run);
-    const bridge = await documentOf(run, documents, pointed);
+    const placed = await places.find(run);
+    const { args } = placed;
+    const bridge = await documentOf(run, documents, placed);
     if (isPreview(run)) return run.part(bridge, run.frame.tool, args);
     run.isFor(bridge);
     const journey = follow(bridge);

@@ -70,6 +70,7 @@ export type ToolHandler = (run: ToolRun) => Promise<unknown>;
 interface Part {
   bridge: Bridge;
   run: ToolRun;
+  question: boolean;
   end(ending: Ending, place?: Place): void;
   started(): void;
 }
@@ -86,6 +87,7 @@ export class ToolRun {
   readonly #began = elapsedMs();
   origin: string | undefined; // of the document that answers, where that is not the tab's
   parts = 0;
+  questions = 0;
   started = false;
   #lent: { bridge: Bridge; hear(line: Line): void } | undefined;
 
@@ -150,7 +152,12 @@ export class ToolRun {
 
   /** Runs a tool in a document as a part of this call, and returns its answer. */
   part(bridge: Bridge, tool: string, args: Record<string, unknown>, plugin?: PluginInfo): Promise<unknown> {
-    return this.#runner.part(this, bridge, tool, args, plugin);
+    return this.#runner.part(this, bridge, tool, args, { plugin });
+  }
+
+  /** Asks a document something beside this call: nothing begins by it, and its answer never counts for the call. */
+  ask(bridge: Bridge, tool: string, args: Record<string, unknown>): Promise<unknown> {
+    return this.#runner.part(this, bridge, tool, args, { question: true });
   }
 }
 
@@ -274,7 +281,7 @@ export class ToolRunner {
     bridge: Bridge,
     tool: string,
     args: Record<string, unknown>,
-    plugin: PluginInfo = run.plugin,
+    { plugin = run.plugin, question = false }: { plugin?: PluginInfo | undefined; question?: boolean },
   ): Promise<unknown> {
     const { injector, records, references } = this.#parts;
     const { frame } = run;
@@ -285,11 +292,11 @@ export class ToolRunner {
       throw Ended.before('TAB_CHANGED', 'The tab went to another page before the tool started');
     await run.admit(bridge);
     await injector.ensureAdapter(bridge, plugin);
-    if (frame.write) await injector.ensureTap(bridge);
-    const first = run.parts++ === 0;
+    if (frame.write && !question) await injector.ensureTap(bridge);
+    const first = !question && run.parts++ === 0;
     // The first part of a writing call has the call's id, so that its outcome counts for the call if this worker ends.
     const answers = first && !run.started && frame.write;
-    const id = answers ? frame.id : `${frame.id}.${run.parts}`;
+    const id = answers ? frame.id : `${frame.id}.${question ? `q${++run.questions}` : run.parts}`;
     const about = await references.about(bridge);
     const more = isRecord(args._) ? args._ : {};
     const lent = run.lentTo(bridge) !== undefined && { trusted: true };
@@ -320,7 +327,7 @@ export class ToolRunner {
         else resolve(JSON.parse(ending.value));
         if (id !== frame.id) bridge.acknowledge(id);
       };
-      this.#asked.set(id, { bridge, run, end, started: () => clearTimeout(timer) });
+      this.#asked.set(id, { bridge, run, question, end, started: () => clearTimeout(timer) });
       const order = {
         ...orderOf(frame, plugin, text),
         plugin: plugin.name,
@@ -348,7 +355,7 @@ export class ToolRunner {
         break;
       case 'started':
         part.started();
-        this.#started(run, bridge, message.origin);
+        if (!part.question) this.#started(run, bridge, message.origin);
         break;
       case 'progress':
         this.#parts.send(progressFrame(run.frame.id, message));
