@@ -7,7 +7,7 @@ import { View } from './view.ts';
 export interface Answer {
   text: string;
   failed: boolean;
-  /** It failed because a reference is dead. */
+  /** Nothing was done, because the thing was drawn anew. */
   stale: boolean;
 }
 

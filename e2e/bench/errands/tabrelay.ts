@@ -9,6 +9,9 @@ import { type Reader, type Thing, View } from './view.ts';
 
 const stale = /\bcode(?:":"|=)(REF_GONE|DOCUMENT_CHANGED|FRAME_GONE)\b/;
 
+// The page drew the thing anew under the pointer: it has to be clicked again.
+const noClick = /^note: .*: it got no click\b/m;
+
 const unquote = (text: string): string => text.replaceAll(/\\(.)/g, '$1');
 
 // What a row holds is its name.
@@ -68,7 +71,8 @@ export class TabrelayDriver extends Driver {
     const args = { ref, ...(double && { count: 2 }) };
     const answer = await this.#act('click', args);
     const asked = yes && /^dialogs: /m.test(answer.text);
-    return asked ? this.#act('click', { ...args, dialogs: 'accept' }) : answer;
+    if (asked) return this.#act('click', { ...args, dialogs: 'accept' });
+    return { ...answer, stale: answer.stale || noClick.test(answer.text) };
   }
 
   fill(fields: readonly Fill[], submit: boolean): Promise<Answer> {
