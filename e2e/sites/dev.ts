@@ -5,7 +5,9 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { Closing } from '../stage/closing.ts';
 import { portOf } from '../stage/port.ts';
 
-const html = (body: string): string => `<!doctype html><meta charset="utf-8"><title>Dev</title>${body}`;
+// With an icon of its own: Chrome asks for one at a moment of its choosing, and tests count requests.
+const html = (body: string): string =>
+  `<!doctype html><meta charset="utf-8"><link rel="icon" href="data:,"><title>Dev</title>${body}`;
 
 const pages = new Map([
   [
