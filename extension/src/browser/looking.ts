@@ -10,6 +10,7 @@ import { toldOf } from './items.ts';
 import { type Line, type Options, Time } from './lines.ts';
 import { newsOf, type Seen, seenOf } from './news.ts';
 import { hasReference, waiting, withReference } from './plain.ts';
+import { bytesOf, tokensOf } from './tokens.ts';
 import { tellTargets } from './toldtargets.ts';
 import { lines } from './tree.ts';
 import { cut, named, says, sayText } from './words.ts';
@@ -35,7 +36,8 @@ export interface Frame {
 
 export interface Request extends Options {
   from: number; // of a whole one: the first line
-  characters: number; // that the lines may have
+  tokens: number; // that the lines may cost
+  bytes: number; // that they may take
   full: boolean; // not only what changed since the same viewer looked the same way
   viewer: string;
   before?: readonly string[] | undefined; // what the viewer was told of the page before, which is told briefly
@@ -46,12 +48,15 @@ declare global {
   var tabrelayLooks: Map<string, Seen[]> | undefined;
 }
 
+const charactersPerToken = 2.6; // of a value, whatever it is written in
 const mostLooks = 12; // that are kept: viewers times ways to look
+
+const lengthOf = (texts: readonly string[]): number => texts.reduce((sum, text) => sum + text.length + 1, 0);
 
 /** Looks at the document, or at what an element holds. */
 export function look(root: Document | Element, key: string, request: Request): Look {
   // What was asked for by itself is told whole, as far as the budget goes.
-  const mostOfValue = root instanceof Document ? undefined : request.characters;
+  const mostOfValue = root instanceof Document ? undefined : Math.round(request.tokens * charactersPerToken);
   const now = lines(root, { ...request, anew: request.full, mostOfValue });
   const shown = withHead(now);
   const head = sayHead();
@@ -61,9 +66,10 @@ export function look(root: Document | Element, key: string, request: Request): L
     const news = changesFor(way, request, seen, shown);
     if (news.length === 0)
       return { kind: 'unchanged', head, lines: [], frames: framesIn(now, -1), total: now.length };
-    const length = news.reduce((sum, text) => sum + text.length + 1, 0);
-    const whole = now.reduce((sum, { text }) => sum + text.length + 1, 0);
-    if (length <= whole / 2 && length <= request.characters) {
+    const length = lengthOf(news);
+    const whole = lengthOf(now.map(({ text }) => text));
+    const fits = tokensOf(news.join('\n')) <= request.tokens && bytesOf(news.join('\n')) <= request.bytes;
+    if (length <= whole / 2 && fits) {
       tellTargets(request.viewer, news);
       return {
         kind: 'changes',
@@ -91,12 +97,13 @@ function wholeLook(
   const known = asBefore(now, before ?? []);
   const columns = new Columns(now);
   const part: Line[] = [];
-  let left = request.characters;
+  let { tokens, bytes } = request;
   let end = request.from;
   for (let one = now[end]; one !== undefined; one = now[end]) {
     const told = known.get(end)?.line ?? columns.tell(end, one);
-    left -= told.text.length + told.depth + 1;
-    if (left < 0 && part.length > 0) break;
+    tokens -= tokensOf(`${told.text}\n`);
+    bytes -= bytesOf(told.text) + told.depth + 1;
+    if ((tokens < 0 || bytes < 0) && part.length > 0) break;
     part.push(told);
     end = known.get(end)?.to ?? end + 1;
   }

@@ -7,7 +7,8 @@ interface Told {
   prefix: string; // of references of this document
   first: number; // for its references to begin with
   viewer: string;
-  characters?: number; // that the answer may have
+  tokens?: number; // that the answer may cost
+  bytes?: number; // that it may take
   sensitive?: boolean; // the person has allowed this call to act on sensitive fields
   preview?: boolean; // only what the call would do is told
   now?: boolean; // what is not there yet is not waited for

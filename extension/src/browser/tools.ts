@@ -29,13 +29,13 @@ const snapshot = defineTool({
   }),
   handle: (args) =>
     whenParsed(() => {
-      const { viewer, characters = 5200, part = '', before } = told(args);
+      const { viewer, tokens = 2000, bytes = 32_768, part = '', before } = told(args);
       const { ref, interactive = false, full = false, from = 0 } = args;
       const root = ref === undefined ? document : element(ref);
       if (root instanceof Element && roleOf(root) === 'iframe')
         return { frame: { index: frameIndex(root), ref: ref ?? '' } };
       return {
-        look: look(root, part + (ref ?? ''), { interactive, full, from, characters, viewer, before }),
+        look: look(root, part + (ref ?? ''), { interactive, full, from, tokens, bytes, viewer, before }),
       };
     }),
 });

@@ -1,4 +1,6 @@
 // Looks at pages: the parts of all frames of a tab, put together.
+
+import { bytesOf, tokensOf } from '../../browser/tokens.ts';
 import { isFlag, isNumber, isText, listOf, optional, shape } from '../../shared/guards.ts';
 import { type Documents, mostFrames, type Spot, spotAt } from '../../worker/calls/documents.ts';
 import { type Content, type ToolHandler, type ToolRun, text } from '../../worker/calls/tool-runner.ts';
@@ -22,9 +24,8 @@ const isFrameOnly = shape({ frame: shape({ index: isNumber, ref: isText }) });
 type Look = Parameters<typeof headed>[0];
 
 const deepest = 6; // frames in frames
-const charactersPerToken = 2.6; // of our lines, which have many signs: measured with o200k
 const standardTokens = 2000;
-const leastOfFrame = 700; // characters
+const leastOfFrame = { tokens: 270, bytes: 700 };
 
 /** Frames on the screen are looked into first. */
 const nearFirst = <Frame extends { near: boolean }>(frames: readonly Frame[]): Frame[] =>
@@ -34,7 +35,8 @@ interface Walk {
   run: ToolRun;
   spots: Spot[] | undefined;
   args: Record<string, unknown>;
-  characters: number; // left
+  tokens: number; // left
+  bytes: number; // left
   frames: number; // looked into
 }
 
@@ -50,14 +52,20 @@ export function lookingAt(
   ): Promise<unknown> =>
     walk.run.part(bridge, 'snapshot', {
       ...args,
-      _: { characters: Math.max(leastOfFrame, Math.round(walk.characters)), ...more },
+      _: {
+        tokens: Math.max(leastOfFrame.tokens, Math.round(walk.tokens)),
+        bytes: Math.max(leastOfFrame.bytes, walk.bytes),
+        ...more,
+      },
     });
 
   // A document, and the frames in it where they stand.
   async function whole(walk: Walk, bridge: Bridge, answer: unknown, depth: number): Promise<Look> {
     if (!isLooked(answer)) throw new Error('The page returned no snapshot');
     const { look } = answer;
-    walk.characters -= look.lines.reduce((sum, line) => sum + line.length + 1, 0);
+    const said = look.lines.join('\n');
+    walk.tokens -= tokensOf(said);
+    walk.bytes -= bytesOf(said);
     if (look.frames.length === 0 || depth >= deepest) return look;
     walk.spots ??= await documents.shownSpots(walk.run);
     const inserted: { at: number; lines: string[] }[] = [];
@@ -103,8 +111,8 @@ export function lookingAt(
   return async (run, given = run.args) => {
     const { ref, maxTokens, ...args } = given;
     const tokens = isNumber(maxTokens) ? maxTokens : standardTokens;
-    const characters = Math.min(tokens * charactersPerToken, run.frame.maxBytes ?? Number.POSITIVE_INFINITY);
-    const walk: Walk = { run, spots: undefined, args, characters, frames: 0 };
+    const bytes = run.frame.maxBytes ?? Number.MAX_SAFE_INTEGER;
+    const walk: Walk = { run, spots: undefined, args, tokens, bytes, frames: 0 };
     let bridge = await documents.of(run, isText(ref) ? ref : undefined);
     const asksForAll = run.frame.tool === 'snapshot' && args.full === true;
     const before = asksForAll ? undefined : pages.before(run, bridge);
