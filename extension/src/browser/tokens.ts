@@ -1,6 +1,7 @@
 // How many tokens a text costs the model that reads it. An encoder has tables of megabytes, which no page script can
 // carry; one number of characters per token is off by half between languages. This counts what the tokens of o200k are
-// made of: on 26 looks, 14 of them at pages in other languages, it says 0.84 to 1.18 of what o200k does (docs/decisions.md).
+// made of: on 26 looks, 13 of them at pages in other languages, it says 0.84 to 1.18 of what o200k does
+// (docs/decisions.md).
 
 // Tokens of one character of a script, by the first character behind it.
 const scripts: readonly [end: number, tokens: number][] = [
