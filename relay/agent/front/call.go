@@ -112,6 +112,9 @@ func (f *Front) readCall(c *call.Call, p *peer, m *message, meta *requestMeta) (
 
 // readOptions reads the options of this one call from _meta.
 func (meta *requestMeta) readOptions(c *call.Call) *fault.Error {
+	parent, _ := rawjson.Text(meta.Traceparent)
+	state, _ := rawjson.Text(meta.Tracestate)
+	c.Trace = call.ReadTrace(parent, state)
 	if raw := meta.TimeoutMs; raw != nil {
 		ms, ok := wholeNumber(raw)
 		if !ok {

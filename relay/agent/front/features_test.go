@@ -9,6 +9,7 @@ import (
 	"sync"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/mark3labs/mcp-go/mcp"
 
@@ -57,7 +58,7 @@ func (x *features) Read(
 	switch {
 	case uri == "demo://text":
 		return []call.ResourceContents{{URI: uri, MIMEType: "text/plain", Text: "a <b> \u2028",
-			Meta: json.RawMessage("{\"n\":\n1}")}}, nil
+			Meta: json.RawMessage("{\"n\":\n1}"), Fresh: time.Hour}}, nil
 	case uri == "demo://bytes":
 		return []call.ResourceContents{{URI: uri, MIMEType: "image/png", Blob: []byte{0, 1, 2}}}, nil
 	case uri == "demo://moved":

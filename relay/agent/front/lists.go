@@ -32,7 +32,7 @@ func (f *Front) list(x *exchange, m *message, name string, items [][]byte, size 
 	if fail != nil {
 		return x.errorResponse(fail)
 	}
-	body := rawjson.AppendText(f.openResult(x, true, 64*len(items)), name)
+	body := rawjson.AppendText(f.openResult(x, 0, 64*len(items)), name)
 	body = append(append(body, ":["...), bytes.Join(items[from:to], []byte{','})...)
 	return closeList(body, next)
 }
@@ -242,7 +242,7 @@ func (f *Front) listTools(p *peer, x *exchange, m *message) response {
 		return x.errorResponse(fail)
 	}
 	part := l.part(from, to)
-	body := append(f.openResult(x, true, len(part)), `"tools":[`...)
+	body := append(f.openResult(x, 0, len(part)), `"tools":[`...)
 	return closeList(append(body, part...), next)
 }
 

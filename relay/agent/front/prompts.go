@@ -48,7 +48,7 @@ func (f *Front) getPrompt(ctx context.Context, p *peer, m *message, client *Aske
 		if fail != nil {
 			return f.failed(x, fail, "Prompt render failed")
 		}
-		b := f.openResult(x, false, 1024)
+		b := f.openResult(x, notCacheable, 1024)
 		if rendered.Description != "" {
 			b = append(rawjson.AppendText(append(b, `"description":`...), rendered.Description), ',')
 		}
@@ -96,7 +96,7 @@ func (f *Front) complete(ctx context.Context, p *peer, x *exchange, m *message) 
 	if done.Values == nil {
 		done.Values = []string{}
 	}
-	b := append(f.openResult(x, false, 512), `"completion":`...)
+	b := append(f.openResult(x, notCacheable, 512), `"completion":`...)
 	return response{body: append(append(b, rawjson.MustEncode(done)...), "}}"...)}
 }
 

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
+	"time"
 
 	"github.com/mark3labs/mcp-go/mcp"
 
@@ -80,11 +81,14 @@ func (f *Front) readResource(ctx context.Context, s call.Session, m *message, cl
 		if fail != nil {
 			return f.failed(x, fail, "Unable to read resource", uriMember(uri))
 		}
-		size := 64
-		for _, c := range contents {
+		size, fresh := 64, time.Duration(0)
+		for i, c := range contents {
 			size += 2*len(c.Text) + 2*len(c.Blob) + 200
+			if fresh = min(fresh, c.Fresh); i == 0 {
+				fresh = c.Fresh
+			}
 		}
-		b := append(f.openResult(x, true, size), `"contents":[`...)
+		b := append(f.openResult(x, fresh, size), `"contents":[`...)
 		for i := range contents {
 			b = appendContents(appendComma(b, i), &contents[i])
 		}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"strconv"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"tabrelay/relay/lib/rawjson"
@@ -208,10 +209,14 @@ func oneLine(raw json.RawMessage) []byte {
 	return b.Bytes()
 }
 
+// notCacheable is in place of the time for which a result is fresh, where the method's results have no such time.
+const notCacheable time.Duration = -1
+
 // openResult begins a response with the members that its era requires of every result. The caller appends those of the
-// method and two closing braces. cacheable results must say for how long: 0 ms, because they change with what the
-// person has open.
-func (f *Front) openResult(x *exchange, cacheable bool, size int) []byte {
+// method and two closing braces. A cacheable result says for how long it is fresh, and that it is the client's own: it
+// depends on scope and session. Lists are never fresh: they change with what the person has open, and not every client
+// listens.
+func (f *Front) openResult(x *exchange, fresh time.Duration, size int) []byte {
 	body := make([]byte, 0, size+len(f.identity)+len(x.id)+200)
 	body = append(appendID(body, x.id), `,"result":{`...)
 	if !x.modern {
@@ -219,8 +224,9 @@ func (f *Front) openResult(x *exchange, cacheable bool, size int) []byte {
 	}
 	body = append(append(body, `"_meta":{`...), f.identity...)
 	body = append(body, `},"resultType":"complete",`...)
-	if cacheable {
-		body = append(body, `"ttlMs":0,"cacheScope":"private",`...)
+	if fresh != notCacheable {
+		body = strconv.AppendInt(append(body, `"ttlMs":`...), fresh.Milliseconds(), 10)
+		body = append(body, `,"cacheScope":"private",`...)
 	}
 	return body
 }

@@ -26,6 +26,9 @@ func (s *Session) Do(ctx context.Context, c call.Call) (*call.Result, *fault.Err
 			"may call no tool", fault.WithHint("Wait for the next prompt of the session."))
 	}
 	c.Session, c.Resume, c.Consent = s.Acts, false, false
+	if c.Trace.ID == "" {
+		c.Trace = call.TraceOf(t.ctx) // of the prompt, where the agent is a program that says none
+	}
 	if c.ID == "" {
 		c.ID = call.ID(random.Hex(16))
 	}

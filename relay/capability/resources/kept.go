@@ -75,12 +75,17 @@ func (k *results) read(ctx context.Context, r reading, u *url.URL) ([]call.Resou
 	if kept.MIMEType == "text/plain" && c.Blob == nil { // a result that was no JSON
 		c.Text = untrusted.Wrap(untrusted.Nonce(), "", c.Text)
 	}
+	c.Fresh = keptFresh
 	return []call.ResourceContents{c}, nil
 }
 
 func (*results) watch(call.Session, *url.URL, func()) (func(), *fault.Error) {
 	return nil, invalid("A kept result does not change, so it cannot be subscribed to", "Read it.")
 }
+
+// keptFresh is for how long clients are told that they need not read a kept result again: it never changes, and only
+// its removal is to have an end.
+const keptFresh = time.Hour
 
 // letters serves deadletter://ID, to the client whose call it was. The end of such a call may come late.
 type letters struct {

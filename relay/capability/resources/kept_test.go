@@ -24,11 +24,11 @@ func TestKeptResultsAndLetters(t *testing.T) {
 	s := set(t, Options{Keep: keep})
 	contents, failure := read(t, s, "result://"+result)
 	if failure != nil || contents[0].Text != "[1,2]" || contents[0].MIMEType != "application/json" ||
-		!strings.Contains(string(contents[0].Meta), "demo__list") {
+		contents[0].Fresh != time.Hour || !strings.Contains(string(contents[0].Meta), "demo__list") {
 		t.Errorf("result: %+v %v", contents, failure)
 	}
 	contents, failure = read(t, s, "deadletter://"+letter)
-	if failure != nil || contents[0].Text != `{"id":"`+letter+`"}` {
+	if failure != nil || contents[0].Text != `{"id":"`+letter+`"}` || contents[0].Fresh != 0 {
 		t.Errorf("letter: %+v %v", contents, failure)
 	}
 	list, _ := s.List(t.Context(), session)

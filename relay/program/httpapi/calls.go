@@ -108,6 +108,7 @@ func (a *API) callTool(w http.ResponseWriter, req *http.Request) {
 	c := call.Call{
 		ID: id, Session: Sender(req.Context()), Tool: name, Arguments: ask.Arguments,
 		Timeout: time.Duration(ask.TimeoutMs) * time.Millisecond, MaxBytes: ask.MaxBytes, ArrayPath: ask.ArrayPath,
+		Trace: call.ReadTrace(req.Header.Get("traceparent"), strings.Join(req.Header.Values("tracestate"), ",")),
 	}
 	var steps []TraceStep
 	if began := time.Now(); ask.Trace {
@@ -238,8 +239,8 @@ func (a *API) busy() *fault.Error {
 			"stops the relay at once"))
 }
 
-// streamed is the type of an answer that tells the call's progress first: a line {"progress":…} for each step, and the
-// answer as the last.
+// streamed is the type of an answer that tells the call's progress first: a line {"progress":…} for each step, and
+// the answer as the last.
 const streamed = "application/x-ndjson"
 
 // Line is one line of a streamed answer. Exactly one of its members is set.

@@ -66,6 +66,7 @@ type Call struct {
 
 	Structured bool // the caller wants structured content even where the answer is text in lines
 
+	Trace    Trace    // in which its client makes it; none: that of the context, if it has one
 	Position Position // in the order of its client, where that was reserved
 	Script   ID       // the call of the script that makes this one; empty: none does
 	ReplayOf ID       // the dead letter this call repeats; empty: none

@@ -1,6 +1,9 @@
 package call
 
-import "encoding/json"
+import (
+	"encoding/json"
+	"time"
+)
 
 // Resource is something an agent can read by its URI.
 type Resource struct {
@@ -28,6 +31,7 @@ type ResourceContents struct {
 	Text     string
 	Blob     []byte          // when not nil, in place of Text; sent as base64
 	Meta     json.RawMessage // an object for _meta, for example where it came from; may be nil
+	Fresh    time.Duration   // how long it is sure to stay as it is; 0: it may change at any moment
 }
 
 // Prompt is a recipe that a person can pick in their client.

@@ -187,6 +187,10 @@ type run struct {
 // Do carries one call out. When ctx ends first, the page is told to abort and Do returns a failure that says what is
 // known of the outcome.
 func (d *Dispatcher) Do(ctx context.Context, c call.Call) (*call.Result, *fault.Error) {
+	if c.Trace.ID == "" {
+		c.Trace = call.TraceOf(ctx)
+	}
+	ctx = call.WithTrace(ctx, c.Trace.Within(c.ID))
 	r := &run{Dispatcher: d, ctx: ctx, call: c, began: time.Now(), ticket: d.Ticket(c.Position)}
 	r.reports.onProgress, r.reports.onLog = c.Progress, r.logged
 	defer r.finish()

@@ -159,6 +159,9 @@ func (r *run) logEnd(f *fault.Error, took time.Duration) {
 	if r.call.Script != "" {
 		e.Str("script", string(r.call.Script))
 	}
+	if t := r.call.Trace; t.ID != "" {
+		e.Str("trace", t.ID).Str("parentSpan", t.Span).Str("span", call.TraceOf(r.ctx).Span)
+	}
 	if f == nil {
 		e.Int("tab", r.result.Meta.TabID).Msg("call succeeded")
 		return
@@ -224,6 +227,9 @@ func (r *run) audit(f *fault.Error, took time.Duration) {
 	}
 	if id := r.call.ReplayOf; id != "" {
 		e.Detail = strings.TrimSuffix("It repeats the call "+string(id)+". "+e.Detail, ". ")
+	}
+	if t := r.call.Trace; t.ID != "" {
+		e.Detail = strings.TrimSuffix("It is in the trace "+t.ID+" under "+t.Span+". "+e.Detail, ". ")
 	}
 	r.Audit.Record(e)
 }

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"tabrelay/relay/capability/delegation/codes"
+	"tabrelay/relay/road/call"
 	"tabrelay/relay/road/fault"
 )
 
@@ -187,6 +188,7 @@ func (c *client) exchange(ctx context.Context, q question, text func(string)) (C
 	request.Header.Set("Content-Type", "application/json")
 	request.Header.Set("Accept", "text/event-stream")
 	request.Header.Set("User-Agent", "tabrelay")
+	call.TraceOf(ctx).Each(request.Header.Set)
 	response, err := c.http.Do(request)
 	if err != nil {
 		return Completion{}, c.unreached(ctx, err)

@@ -14,6 +14,7 @@ import (
 	"tabrelay/relay/capability/delegation/codes"
 	"tabrelay/relay/capability/delegation/provider"
 	"tabrelay/relay/capability/delegation/provider/providertest"
+	"tabrelay/relay/road/call"
 	"tabrelay/relay/road/fault"
 )
 
@@ -95,6 +96,25 @@ func TestTextComesInPieces(t *testing.T) {
 		}
 		if all := headers(seen[0]); !strings.Contains(all, providertest.Key) || strings.Contains(all, "environment") {
 			t.Errorf("the key of the configuration is not the only one: %s", all)
+		}
+	})
+}
+
+// A provider is told the trace of the call that asks it, and nothing where there is none.
+func TestTraceReachesTheProvider(t *testing.T) {
+	each(t, func(t *testing.T, kind provider.Kind) {
+		s := providertest.New(t, kind, providertest.Step{Text: "a"}, providertest.Step{Text: "b"})
+		const parent = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
+		ctx := call.WithTrace(t.Context(), call.ReadTrace(parent, "a=1"))
+		if _, failed := s.Provider().Complete(ctx, ask("a")); failed != nil {
+			t.Fatal(failed)
+		}
+		complete(t, s.Provider(), ask("b"))
+		for i, want := range []string{parent + " a=1", " "} {
+			h := s.Requests()[i].Header
+			if got := h.Get("traceparent") + " " + h.Get("tracestate"); got != want {
+				t.Errorf("request %d was in the trace %q", i, got)
+			}
 		}
 	})
 }

@@ -158,8 +158,15 @@ func (d acpDialect) prompt(ctx context.Context, s *Session, t *turn, one Turn) (
 	for _, p := range one.Images {
 		blocks = append(blocks, acp.ImageBlock(base64.StdEncoding.EncodeToString(p.Data), p.MIMEType))
 	}
+	var meta map[string]any // where ACP has the trace, too: its "Extensibility" reserves these names
+	call.TraceOf(t.ctx).Each(func(name, value string) {
+		if meta == nil {
+			meta = map[string]any{}
+		}
+		meta[name] = value
+	})
 	answer, err := s.program.conn.request(ctx, acp.AgentMethodSessionPrompt, acp.PromptRequest{
-		SessionId: acp.SessionId(s.id), Prompt: blocks})
+		Meta: meta, SessionId: acp.SessionId(s.id), Prompt: blocks})
 	if err != nil {
 		return Reply{}, err
 	}

@@ -73,6 +73,7 @@ type said struct {
 		McpServers      json.RawMessage `json:"mcpServers"`
 		ProtocolVersion int             `json:"protocolVersion"`
 		Capabilities    json.RawMessage `json:"clientCapabilities"`
+		Meta            json.RawMessage `json:"_meta"`
 	} `json:"params"`
 	Result json.RawMessage `json:"result"`
 	Error  json.RawMessage `json:"error"`
@@ -288,6 +289,9 @@ func (p *player) acpPrompt(m said) {
 				"url": "http://127.0.0.1:1/", "elicitationId": "e1",
 				"requestedSchema": map[string]any{"type": "object", "properties": map[string]any{
 					"colour": map[string]any{"type": "string"}}}}})
+	case "trace":
+		p.chunk(id, string(m.Params.Meta))
+		p.end("end_turn")
 	case "garbage":
 		for range 3 {
 			fmt.Println("loading the model…")

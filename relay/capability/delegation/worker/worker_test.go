@@ -102,6 +102,23 @@ func TestTurnOfTheAgentClientProtocol(t *testing.T) {
 	}
 }
 
+// A program is told the trace of the call that prompts it, and nothing where there is none.
+func TestTraceReachesTheProgram(t *testing.T) {
+	s := newLab(t, "acp", Auto).open(Tools{})
+	defer s.Close()
+	const parent = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
+	for _, want := range []string{`{"traceparent":"` + parent + `","tracestate":"a=1"}`, ""} {
+		ctx := t.Context()
+		if want != "" {
+			ctx = call.WithTrace(ctx, call.ReadTrace(parent, "a=1"))
+		}
+		reply, failure := s.Prompt(ctx, Turn{Text: "trace"})
+		if failure != nil || reply.Text != want {
+			t.Errorf("the program was told %q, %v", reply.Text, failure)
+		}
+	}
+}
+
 // The seed's own workers, in the dialect that the seed speaks.
 func TestStdiobusWorkersAnswerInTheirDialect(t *testing.T) {
 	for _, c := range []struct {
