@@ -2,16 +2,14 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
-	"tabrelay/relay/agent/join"
 	"tabrelay/relay/program/connect"
 	"tabrelay/relay/program/httpapi"
 	"tabrelay/relay/road/registry"
@@ -21,9 +19,7 @@ import (
 // connection is an MCP client whose configuration is read or changed.
 type connection struct {
 	*app
-	connect.Client
-	env     connect.Environment
-	secrets *config.Secrets // nil: there are none yet
+	connect.Connection
 }
 
 func (a *app) connection(name string) (*connection, error) {
@@ -36,8 +32,60 @@ func (a *app) connection(name string) (*connection, error) {
 	if err != nil {
 		return nil, err
 	}
+	tokens, err := a.tokens()
+	return &connection{a, connect.Connection{Client: client, Env: env, Home: a.home, Tokens: tokens}}, err
+}
+
+// tokens are those of this home folder.
+type tokens struct {
+	*app
+	secrets *config.Secrets // nil: there are none yet
+}
+
+func (a *app) tokens() (*tokens, error) {
 	secrets, err := a.knownSecrets()
-	return &connection{a, client, env, secrets}, err
+	return &tokens{a, secrets}, err
+}
+
+// Verify implements [connect.Tokens].
+func (t *tokens) Verify(token string) (client string, ok bool) {
+	if t.secrets == nil {
+		return "", false
+	}
+	return t.secrets.Verify(token)
+}
+
+// Has implements [connect.Tokens].
+func (t *tokens) Has(client string) bool {
+	return t.secrets != nil && slices.ContainsFunc(t.secrets.Clients(), func(one config.Client) bool {
+		return one.Name == client
+	})
+}
+
+// Fresh implements [connect.Tokens]. Replacing a token is confirmed, since its holder can act as the client; a first
+// one is not: without one a client may attach over the socket by that name anyway. The relay reads again who has a
+// token, and writes what it finds into the audit log.
+func (t *tokens) Fresh(ctx context.Context, client string) (token string, err error) {
+	t.startsRelay = true
+	if err := t.reach(ctx); err != nil {
+		return "", fmt.Errorf("nothing was changed, because it could not be written into the audit log: %w", err)
+	}
+	if t.Has(client) {
+		return t.rotateToken(ctx, client)
+	}
+	if t.secrets, err = config.OpenSecrets(t.home); err != nil {
+		return "", err
+	}
+	if token, err = t.secrets.Add(client); err != nil {
+		return "", err
+	}
+	return token, t.reloadPlugins(ctx)
+}
+
+// Revoke implements [connect.Tokens].
+func (t *tokens) Revoke(ctx context.Context, client string) error {
+	t.startsRelay = true
+	return t.revokeClient(ctx, client)
 }
 
 func (a *app) connect() *cobra.Command {
@@ -61,19 +109,18 @@ func (a *app) connect() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			server, err := a.server()
-			if err == nil && cmd.Flags().Changed("toolset") {
-				server.Toolset, err = parseToolset(toolset) // an empty one takes the choice back
-			} else if old, found, unreadable := c.Entry(c.env); err == nil && unreadable == nil && found {
-				server.Toolset = old.Toolset
+			var chosen *string
+			if cmd.Flags().Changed("toolset") { // an empty one takes the choice back
+				key, err := parseToolset(toolset)
+				if err != nil {
+					return err
+				}
+				chosen = &key
 			}
-			switch {
-			case err != nil:
-				return err
-			case print:
-				return c.printEntry(server)
+			if print {
+				return c.printEntry(chosen)
 			}
-			return c.writeEntry(cmd.Context(), server)
+			return c.writeEntry(cmd.Context(), chosen)
 		},
 	})
 	cmd.Flags().BoolVar(&print, "print", false, "print the entry instead of writing it")
@@ -112,46 +159,26 @@ func parseToolset(text string) (string, error) {
 	return chosen.Key, nil
 }
 
-// server is the command that a client is to run, without its token.
-func (a *app) server() (connect.Server, error) {
-	path, err := join.Executable()
-	s := connect.Server{Command: path}
-	if os.Getenv("TABRELAY_HOME") != "" {
-		s.Home = string(a.home)
-	}
-	return s, err
-}
-
-// writeEntry connects a client. A valid token is kept, so that connecting twice changes nothing.
-func (c *connection) writeEntry(ctx context.Context, server connect.Server) error {
-	old, found, err := c.Entry(c.env) // also finds a broken file before a token is made
+// writeEntry connects a client, and says so.
+func (c *connection) writeEntry(ctx context.Context, toolset *string) error {
+	done, err := c.Write(ctx, toolset)
 	if err != nil {
 		return err
 	}
-	if found && !c.ownEntry(old) {
+	if done.Instead != "" {
 		c.notef("%s was connected to the relay of %s, and is now connected to that of "+
-			"%s.\n", c.Title, entryHome(old), c.home)
-	}
-	server.Token = old.Token
-	if !c.holdsToken(old) {
-		if server.Token, err = c.freshToken(ctx); err != nil {
-			return err
-		}
-	}
-	change, err := c.Connect(c.env, server)
-	if err != nil {
-		return err
+			"%s.\n", c.Title, done.Instead, c.home)
 	}
 	if c.json {
-		return c.printChange(change)
+		return c.printChange(done.Change)
 	}
-	if !change.Changed {
-		c.notef("%s is connected already: %s\n", c.Title, change.File)
+	if !done.Changed {
+		c.notef("%s is connected already: %s\n", c.Title, done.File)
 		return nil
 	}
-	c.notef("%s is connected: %s\n", c.Title, change.File)
-	if change.Backup != "" {
-		c.notef("The file as it was: %s\n", change.Backup)
+	c.notef("%s is connected: %s\n", c.Title, done.File)
+	if done.Backup != "" {
+		c.notef("The file as it was: %s\n", done.Backup)
 	}
 	c.notef("Next: %s.\n", c.Restart)
 	return nil
@@ -163,51 +190,22 @@ func (c *connection) printChange(change connect.Change) error {
 		"changed": change.Changed, "removed": change.Removed})
 }
 
-// holdsToken reports whether the token of an entry is the client's own, and valid.
-func (c *connection) holdsToken(entry connect.Server) bool {
-	if c.secrets == nil {
-		return false
-	}
-	name, ok := c.secrets.Verify(entry.Token)
-	return ok && name == c.Name
-}
-
-// hasToken reports whether the client has a token.
-func (c *connection) hasToken() bool {
-	return c.secrets != nil && slices.ContainsFunc(c.secrets.Clients(), func(one config.Client) bool {
-		return one.Name == c.Name
-	})
-}
-
-// freshToken makes a token for a client that has no valid one. Replacing a token is confirmed, since its holder can act
-// as the client; a first one is not: without one a client may attach over the socket by that name anyway. The relay
-// reads again who has a token, and writes what it finds into the audit log.
-func (c *connection) freshToken(ctx context.Context) (token string, err error) {
-	c.startsRelay = true
-	if err := c.reach(ctx); err != nil {
-		return "", fmt.Errorf("nothing was changed, because it could not be written into the audit log: %w", err)
-	}
-	if c.hasToken() {
-		return c.rotateToken(ctx, c.Name)
-	}
-	if c.secrets, err = config.OpenSecrets(c.home); err != nil {
-		return "", err
-	}
-	if token, err = c.secrets.Add(c.Name); err != nil {
-		return "", err
-	}
-	return token, c.reloadPlugins(ctx)
-}
-
 // printEntry shows what connect would write, and changes nothing. A client that has no token yet is shown without one:
 // the relay knows it by its name then.
-func (c *connection) printEntry(server connect.Server) error {
-	old, _, err := c.Entry(c.env)
+func (c *connection) printEntry(toolset *string) error {
+	server, err := c.Server()
+	if err != nil {
+		return err
+	}
+	old, _, unreadable := c.Entry(c.Env)
+	if server.Toolset = old.Toolset; toolset != nil {
+		server.Toolset = *toolset
+	}
 	note := ""
 	switch {
-	case err == nil && c.holdsToken(old):
+	case unreadable == nil && c.HoldsToken(old):
 		server.Token = old.Token
-	case c.hasToken():
+	case c.Tokens.Has(c.Name):
 		server.Token = "…"
 		note = fmt.Sprintf("%s has a token, which cannot be shown again. tabrelay clients rotate %s makes a new one.\n",
 			c.Title, c.Name)
@@ -215,7 +213,7 @@ func (c *connection) printEntry(server connect.Server) error {
 		note = fmt.Sprintf("Without a token the relay knows the client by its name. To add one: tabrelay clients add "+
 			"%s prints it; it goes into env as TABRELAY_TOKEN.\n", c.Name)
 	}
-	c.notef("For %s:\n", c.File(c.env))
+	c.notef("For %s:\n", c.File(c.Env))
 	c.printf("%s", c.Print(server))
 	c.notef("%s", note)
 	return nil
@@ -237,56 +235,14 @@ func (a *app) disconnect() *cobra.Command {
 	})
 }
 
-// entryHome is the home folder that a client's entry is for.
-func entryHome(s connect.Server) string {
-	if s.Home != "" {
-		return s.Home
-	}
-	home, err := config.DefaultHome()
-	if err != nil {
-		return "" // then no entry is for it
-	}
-	return string(home)
-}
-
-// ownEntry reports whether a client's entry is for the relay of this home folder.
-func (a *app) ownEntry(s connect.Server) bool { return sameFolder(entryHome(s), string(a.home)) }
-
-// sameFolder reports whether two paths name one folder.
-func sameFolder(a, b string) bool {
-	if filepath.Clean(a) == filepath.Clean(b) {
-		return true
-	}
-	one, err := os.Stat(a)
-	if err != nil {
-		return false
-	}
-	other, err := os.Stat(b)
-	return err == nil && os.SameFile(one, other)
-}
-
-// removeEntry disconnects a client. The entry of another home folder is not ours to remove, unless that is gone.
+// removeEntry disconnects a client, and says so.
 func (c *connection) removeEntry(ctx context.Context) error {
-	entry, found, err := c.Entry(c.env)
+	change, err := c.Remove(ctx)
+	if foreign, ok := errors.AsType[*connect.ForeignError](err); ok {
+		return failed("%w", err).hinting(foreign.Hint())
+	}
 	if err != nil {
 		return err
-	}
-	if found && !c.ownEntry(entry) {
-		other := entryHome(entry)
-		if _, err := os.Stat(other); err == nil {
-			return failed("%s is connected to the relay of another home folder, %s; nothing was changed", c.Title,
-				other).hinting(fmt.Sprintf("TABRELAY_HOME=%q tabrelay disconnect %s", other, c.Name))
-		}
-	}
-	change, err := c.Disconnect(c.env)
-	if err != nil {
-		return err
-	}
-	if c.hasToken() {
-		c.startsRelay = true
-		if err := c.revokeClient(ctx, c.Name); err != nil {
-			return err
-		}
 	}
 	if c.json {
 		return c.printChange(change)

@@ -208,18 +208,11 @@ func (a *app) reconnectClients(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		entry, found, err := c.Entry(c.env)
-		if err != nil || !found || c.secrets == nil {
+		entry, found, err := c.Entry(c.Env)
+		if err != nil || !found || !c.HoldsToken(entry) || !c.lost(entry) {
 			continue // another finding is about these
 		}
-		if owner, ok := c.secrets.Verify(entry.Token); !ok || owner != name || !c.lost(entry) {
-			continue
-		}
-		server, err := a.server()
-		if err == nil {
-			err = c.writeEntry(ctx, server)
-		}
-		if err != nil {
+		if err := c.writeEntry(ctx, nil); err != nil {
 			return err
 		}
 	}
@@ -228,9 +221,9 @@ func (a *app) reconnectClients(ctx context.Context) error {
 
 // lost reports whether an entry names a program or a home folder that is gone.
 func (c *connection) lost(entry connect.Server) bool {
-	_, home := os.Stat(entryHome(entry))
+	_, home := os.Stat(connect.HomeOf(entry))
 	_, program := os.Stat(entry.Command)
-	return home != nil || program != nil && c.ownEntry(entry)
+	return home != nil || program != nil && connect.Own(entry, c.home)
 }
 
 func (a *app) printFindings(found []doctor.Finding) error {

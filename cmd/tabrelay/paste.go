@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"tabrelay/relay/agent/join"
+	"tabrelay/relay/lib/diskfile"
 )
 
 // programName is the name of this program in hints, until it is known how it can be called here.
@@ -20,7 +21,7 @@ var callName = sync.OnceValue(func() string {
 	if err != nil {
 		return programName
 	}
-	if found, err := exec.LookPath(programName); err == nil && sameFolder(found, exe) {
+	if found, err := exec.LookPath(programName); err == nil && diskfile.Same(found, exe) {
 		return programName
 	}
 	if dir, err := os.Getwd(); err == nil {
@@ -67,7 +68,7 @@ func pathHint() string {
 	source := filepath.Dir(filepath.Dir(exe))
 	if text, err := os.ReadFile(filepath.Join(source, "Makefile")); err == nil &&
 		strings.Contains(string(text), "\ninstall:") {
-		if dir, err := os.Getwd(); err == nil && sameFolder(dir, source) {
+		if dir, err := os.Getwd(); err == nil && diskfile.Same(dir, source) {
 			return "make install"
 		}
 		return "make -C " + shellWord(source) + " install"

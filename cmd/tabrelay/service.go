@@ -13,6 +13,7 @@ import (
 
 	"tabrelay/relay/agent/join"
 	"tabrelay/relay/lib/async"
+	"tabrelay/relay/lib/diskfile"
 	"tabrelay/relay/program/autostart"
 	"tabrelay/relay/state/config"
 )
@@ -133,7 +134,7 @@ func (a *app) undoService(ctx context.Context, prepared *autostart.Installation,
 // serves reports whether the system starts the relay of this home folder.
 func (a *app) serves(s autostart.System) bool {
 	home, err := config.DefaultHome()
-	return s.Serves(string(a.home), err == nil && sameFolder(string(home), string(a.home)))
+	return s.Serves(string(a.home), err == nil && diskfile.Same(string(home), string(a.home)))
 }
 
 // awaitService waits until the relay that the system starts answers.

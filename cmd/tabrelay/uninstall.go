@@ -120,11 +120,11 @@ func (r *removal) addClients(keep bool) error {
 		switch {
 		case err != nil:
 			r.leave("%s: %v", client.Title, err)
-		case found && r.ownEntry(entry):
+		case found && connect.Own(entry, r.home):
 			r.add(func(ctx context.Context) error { return r.disconnectClient(ctx, client, env, keep) },
 				"the entry of %s in %s", client.Title, client.File(env))
 		case found:
-			r.leave("the entry of %s, which is for the relay of %s", client.Title, entryHome(entry))
+			r.leave("the entry of %s, which is for the relay of %s", client.Title, connect.HomeOf(entry))
 		}
 		if client.HasSkill(env) {
 			r.add(func(context.Context) error { return client.RemoveSkill(env) }, "the skill of %s in %s", client.Title,
@@ -133,7 +133,7 @@ func (r *removal) addClients(keep bool) error {
 		copied, found := client.Backup(env)
 		switch {
 		case !found:
-		case copied.Token && (!copied.Entry || r.ownEntry(connect.Server{Home: copied.Home})):
+		case copied.Token && (!copied.Entry || connect.Own(connect.Server{Home: copied.Home}, r.home)):
 			r.add(func(context.Context) error { return os.Remove(copied.File) },
 				"the copy %s, which holds a token", copied.File)
 		default:
@@ -146,12 +146,12 @@ func (r *removal) addClients(keep bool) error {
 // disconnectClient takes out an entry. A token that outlives this is revoked.
 func (r *removal) disconnectClient(ctx context.Context, client connect.Client, env connect.Environment,
 	keep bool) error {
-	c := &connection{app: r.app, Client: client, env: env}
+	tokens, err := r.tokens()
+	if err != nil {
+		return err
+	}
+	c := &connection{r.app, connect.Connection{Client: client, Env: env, Home: r.home, Tokens: tokens}}
 	if keep {
-		var err error
-		if c.secrets, err = r.knownSecrets(); err != nil {
-			return err
-		}
 		return c.removeEntry(ctx)
 	}
 	change, err := client.Disconnect(env)

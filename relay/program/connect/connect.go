@@ -290,6 +290,14 @@ type opened struct {
 
 func (t opened) unchanged() Change { return Change{File: t.file} }
 
+// content is the text, nil when there is nothing in it.
+func (t opened) content() []byte {
+	if t.fresh {
+		return nil
+	}
+	return t.text
+}
+
 // realFile is the client's file; where that is a link, what it leads to.
 func (c Client) realFile(env Environment) string {
 	file := c.File(env)
@@ -314,11 +322,8 @@ func (c Client) openFile(file string) (t opened, err error) {
 	default:
 		t.mode = info.Mode().Perm()
 	}
-	content := t.text
-	if t.fresh = len(bytes.TrimSpace(t.text)) == 0; t.fresh {
-		content = nil
-	}
-	if t.doc, err = c.form(content); err != nil {
+	t.fresh = len(bytes.TrimSpace(t.text)) == 0
+	if t.doc, err = c.form(t.content()); err != nil {
 		return t, &BrokenError{File: file, Err: err}
 	}
 	return t, nil
