@@ -51,7 +51,7 @@ func keeperOf(pattern string) keeper {
 	case pattern == httpapi.ExtensionPath:
 		return browsers
 	case strings.HasSuffix(pattern, " /api/v1/addition"), strings.HasSuffix(pattern, " /api/v1/offers"),
-		strings.Contains(pattern, " /api/v1/extension/"),
+		strings.Contains(pattern, " /api/v1/extension/"), strings.Contains(pattern, " /api/v1/installed-clients"),
 		strings.HasPrefix(pattern, "POST /api/v1/doctor/"):
 		return panels
 	case strings.HasSuffix(pattern, " /api/v1/attach"):

@@ -11,6 +11,7 @@ import type {
   Audit,
   Change,
   Clients,
+  Installed,
   Line,
   LogEntry,
   Mode,
@@ -930,3 +931,32 @@ export const carried: Approvals = {
     },
   ],
 };
+
+const client = (name: string, title: string, file: string, restart: string) => ({
+  name,
+  title,
+  found: false,
+  file: `/home/ann/${file}`,
+  connected: false,
+  restart,
+});
+
+/** The clients of a computer. Claude Code and Cursor are there; how Cursor is says the name. Without one, none is there. */
+export function installed(how?: 'found' | 'connected' | 'broken'): Installed {
+  const code = client('claude-code', 'Claude Code', '.claude.json', 'start a new Claude Code session');
+  const cursor = client('cursor', 'Cursor', '.cursor/mcp.json', 'restart Cursor');
+  const copy = `${cursor.file}.before-tabrelay`;
+  const its = {
+    found: { copy },
+    connected: { connected: true, copy },
+    broken: {
+      problem: `${cursor.file} is not changed: it is not JSON: unexpected end of JSON input`,
+      hint: 'repair the file, or add the entry by hand; tabrelay connect CLIENT --print shows it',
+    },
+  };
+  const zed = client('zed', 'Zed', '.config/zed/settings.json', 'nothing: Zed reads its settings at once');
+  if (how === undefined) return { clients: [code, cursor, zed] };
+  return {
+    clients: [{ ...code, found: true, renews: true }, { ...cursor, found: true, ...its[how] }, zed],
+  };
+}

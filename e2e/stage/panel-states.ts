@@ -64,6 +64,7 @@ const settable: Script['answers'] = { ...busy, 'plugins/shop/settings': ok(ofPlu
 /** The demo tool answers. */
 const calling: Script['answers'] = {
   ...quiet,
+  'installed-clients': ok(data.installed()),
   status: ok({ demo: 'http://127.0.0.1:7718/' }),
   'POST tabs': ok({
     tabId: 9,
@@ -288,6 +289,33 @@ export const states: readonly State[] = [
   {
     ...state('setup-called', 'setup', 'Hello, there', { answers: calling }),
     first: (page) => page.getByRole('button', { name: 'Make the first call' }).click(),
+  },
+  ...Object.entries({
+    found: { shows: /the file as it is now is kept/, of: data.installed('found') },
+    connected: { shows: 'So that Cursor knows of it', of: data.installed('connected') },
+    broken: { shows: /is not changed: it is not JSON/, of: data.installed('broken') },
+  }).map(([name, { shows, of }]) => ({
+    ...state(`setup-client-${name}`, 'setup', shows, {
+      answers: { ...calling, 'installed-clients': ok(of) },
+    }),
+    first: (page: Page) => page.getByRole('button', { name: 'Make the first call' }).click(),
+  })),
+  {
+    ...state('setup-client-failed', 'setup', /is now .*, and not/, {
+      answers: {
+        ...calling,
+        'installed-clients': ok(data.installed('found')),
+        'POST installed-clients/cursor': no(
+          409,
+          'The file of Cursor is now /home/ann/dotfiles/mcp.json, and not /home/ann/.cursor/mcp.json; nothing was changed',
+          'Read it again, and then connect it.',
+        ),
+      },
+    }),
+    first: async (page) => {
+      await page.getByRole('button', { name: 'Make the first call' }).click();
+      await page.getByRole('button', { name: 'Connect Cursor' }).click();
+    },
   },
   state('unpaired', 'settings', 'Pair again', {
     state: {

@@ -300,6 +300,29 @@ export const isDiagnosis = shape({
 });
 export type Diagnosis = Guarded<typeof isDiagnosis>;
 
+// connect.State
+const isInstalledClient = shape({
+  name: isText,
+  title: isText,
+  found: isFlag,
+  file: isText,
+  connected: isFlag,
+  restart: isText,
+  copy: maybe(isText),
+  replaces: maybe(isFlag),
+  elsewhere: maybe(isText),
+  renews: maybe(isFlag),
+  problem: maybe(isText),
+  hint: maybe(isText),
+});
+export type InstalledClient = Guarded<typeof isInstalledClient>;
+
+// httpapi.InstalledView
+export const isInstalled = shape({
+  clients: listOf(isInstalledClient),
+});
+export type Installed = Guarded<typeof isInstalled>;
+
 // catalog.Offer
 const isOffer = shape({
   plugin: isText,

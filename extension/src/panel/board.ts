@@ -19,8 +19,11 @@ interface Entry {
 }
 
 const unknown: Known = { value: undefined, problem: undefined, loaded: false };
-// The topics whose news may change the answer of doctor.
-const examined = ['agents', 'clients', 'paused', 'plugins', 'reviews'];
+// The topics whose news may change an answer, where they are not its own.
+const alsoAbout: Record<string, readonly string[]> = {
+  doctor: ['agents', 'clients', 'paused', 'plugins', 'reviews'],
+  'installed-clients': ['clients'],
+};
 const topicOf = (path: string): string => /^[^/?]*/.exec(path)?.[0] ?? path;
 
 export class Board {
@@ -39,11 +42,7 @@ export class Board {
         this.reload('approvals');
       },
       news: (topics) =>
-        this.#stale((path) =>
-          path === 'doctor'
-            ? topics.some((topic) => examined.includes(topic))
-            : topics.includes(topicOf(path)),
-        ),
+        this.#stale((path) => (alsoAbout[path] ?? [topicOf(path)]).some((topic) => topics.includes(topic))),
     });
   }
 

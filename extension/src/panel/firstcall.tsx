@@ -85,7 +85,12 @@ function Call({ site, onDone }: { site: string; onDone: () => void }) {
         tabrelay opens its demo site in a tab behind this one, and calls a tool there, as an agent would. The
         site is on this computer.
       </p>
-      <button type="button" class={outcome ? '' : 'primary'} disabled={busy} onClick={() => void run()}>
+      <button
+        type="button"
+        class={outcome ? '' : 'primary'}
+        aria-disabled={busy}
+        onClick={() => busy || void run()}
+      >
         {busy ? 'Calling …' : outcome ? 'Call again' : 'Make the first call'}
       </button>
       {outcome !== undefined && 'problem' in outcome && !busy && <ProblemNotice problem={outcome.problem} />}

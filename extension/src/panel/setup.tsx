@@ -3,6 +3,8 @@
 import type { ComponentChildren } from 'preact';
 import { useContext, useEffect, useRef, useState } from 'preact/hooks';
 import type { PanelState } from '../shared/panel-state.ts';
+import type { InstalledClient } from './answers.generated.ts';
+import { Connecting, nextIn, useInstalled } from './connecting.tsx';
 import { FirstCall } from './firstcall.tsx';
 import { BoardContext, useLink } from './hooks.ts';
 import { Pairing } from './pairing.tsx';
@@ -80,10 +82,25 @@ function Finding({ state, link: { phase, message } }: { state: PanelState; link:
 
 type Turn = 'done' | 'now' | 'later';
 
-function Step({ title, turn, children }: { title: string; turn: Turn; children: ComponentChildren }) {
+interface StepProps {
+  title: string;
+  turn: Turn;
+  /** When it changes, what had focus may be gone: the heading gets it. */
+  reached?: string;
+  children: ComponentChildren;
+}
+
+function Step({ title, turn, reached = turn, children }: StepProps) {
+  const heading = useRef<HTMLHeadingElement>(null);
+  const before = useRef(reached);
+  useEffect(() => {
+    if (before.current === reached) return;
+    before.current = reached;
+    if (turn === 'now' && reached && document.activeElement === document.body) heading.current?.focus();
+  }, [reached, turn]);
   return (
     <li class="step" data-turn={turn} aria-current={turn === 'now' ? 'step' : undefined}>
-      <h3>
+      <h3 ref={heading} tabIndex={-1}>
         {title}
         {turn === 'done' && <span class="unseen"> (done)</span>}
       </h3>
@@ -94,8 +111,29 @@ function Step({ title, turn, children }: { title: string; turn: Turn; children: 
 
 const errand = 'Say hello on the tabrelay demo site, then raise its counter by three.';
 
+function TryIt({ client }: { client: InstalledClient | undefined }) {
+  return (
+    <>
+      {client !== undefined && (
+        <p>
+          So that {visibleLine(client.title)} knows of it: {nextIn(client)}
+        </p>
+      )}
+      <p>Leave the demo site open, and ask {client ? visibleLine(client.title) : 'your agent'}:</p>
+      <Copyable text={errand} name="The sentence" />
+      <p class="quiet">
+        A click on tabrelay’s icon in the toolbar opens its side panel: there you see what agents do, answer
+        their questions, and stop them.
+      </p>
+    </>
+  );
+}
+
 function Steps({ state }: { state: PanelState }) {
   const [called, setCalled] = useState(false);
+  const [chosen, choose] = useState('');
+  const clients = useInstalled().value?.clients.filter((one) => one.connected) ?? [];
+  const tried = clients.find(({ name }) => name === chosen);
   const link = useSettled(state.link);
   useLooking(state);
   const connected = link.phase === 'connected';
@@ -115,17 +153,11 @@ function Steps({ state }: { state: PanelState }) {
       <Step title="Make a first call" turn={turn(called, connected)}>
         <FirstCall onDone={() => setCalled(true)} />
       </Step>
-      <Step title="Connect your agent" turn={turn(false, connected && called)}>
-        <p>In a terminal; or the name of another client in the place of claude-code:</p>
-        <Copyable text="tabrelay connect claude-code" name="The command" />
+      <Step title="Connect your agent" turn={turn(clients.length > 0, connected && called)}>
+        <Connecting onConnect={choose} />
       </Step>
-      <Step title="Try it" turn={turn(false, connected && called)}>
-        <p>Leave the demo site open, and ask your agent:</p>
-        <Copyable text={errand} name="The sentence" />
-        <p class="quiet">
-          A click on tabrelay’s icon in the toolbar opens its side panel: there you see what agents do, answer
-          their questions, and stop them.
-        </p>
+      <Step title="Try it" turn={turn(false, connected && called)} reached={tried?.name ?? ''}>
+        <TryIt client={tried ?? clients[0]} />
       </Step>
     </ol>
   );

@@ -39,8 +39,8 @@ export function Startable({ program }: { program: PanelState['program'] }) {
       <button
         type="button"
         class="primary"
-        disabled={program.phase === 'starting'}
-        onClick={() => board.worker.start()}
+        aria-disabled={program.phase === 'starting'}
+        onClick={() => program.phase === 'starting' || board.worker.start()}
       >
         {program.phase === 'starting' ? 'Starting …' : 'Start tabrelay'}
       </button>

@@ -105,6 +105,8 @@ type Options struct {
 type API struct {
 	Options
 	guard *guard
+
+	connecting chan struct{} // full while the file of a client program is changed
 }
 
 // New makes an API.
@@ -115,7 +117,8 @@ func New(o Options) *API {
 }
 
 func newAPI(o Options) *API {
-	return &API{Options: o, guard: newGuard(o.Config.AllowedOrigins, o.Tokens, o.Limiter, o.Log)}
+	return &API{Options: o, guard: newGuard(o.Config.AllowedOrigins, o.Tokens, o.Limiter, o.Log),
+		connecting: make(chan struct{}, 1)}
 }
 
 // routes are everything that the relay serves, and who may use it.
@@ -144,6 +147,9 @@ func (a *API) routes() []Route {
 		{"PUT /api/v1/clients/{name}", Person, Answers(a.scopeClient)},
 		{"POST /api/v1/clients/{name}/rotate", Person, Answers(a.rotateClient)},
 		{"DELETE /api/v1/clients/{name}", Person, Answers(a.revokeClient)},
+		{"GET /api/v1/installed-clients", Panel, Answers(a.showInstalled)},
+		{"POST /api/v1/installed-clients/{name}", Panel, Answers(a.connectInstalled)},
+		{"DELETE /api/v1/installed-clients/{name}", Panel, Answers(a.disconnectInstalled)},
 		{"GET /api/v1/plugins", Person, Answers(a.showPlugins)},
 		{"GET /api/v1/running", Person, Answers(a.showRunning)},
 		{"DELETE /api/v1/running/{id}", Person, Answers(a.cancelCall)},

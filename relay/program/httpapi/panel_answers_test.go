@@ -9,6 +9,7 @@ import (
 	"tabrelay/relay/plugin/catalog"
 	"tabrelay/relay/plugin/review"
 	"tabrelay/relay/program/builtin"
+	"tabrelay/relay/program/connect"
 	"tabrelay/relay/program/httpapi"
 	"tabrelay/relay/program/httpapi/apitest"
 	"tabrelay/relay/road/call"
@@ -30,6 +31,7 @@ func TestPanelKnowsTheAnswers(t *testing.T) {
 				"Adding": httpapi.AdditionView{}, "Approvals": httpapi.Approvals{}, "Audit": httpapi.AuditPage{},
 				"CallAnswer": httpapi.Answer{},
 				"Clients":    httpapi.ClientsView{}, "Diagnosis": builtin.Diagnosis{}, "Offers": httpapi.OffersView{},
+				"Installed":     httpapi.InstalledView{},
 				"OpenedTab":     builtin.OpenedTab{},
 				"Part":          call.Part{},
 				"PairingString": httpapi.Pairing{}, "Paused": httpapi.Paused{}, "Permissions": policy.Permissions{},
@@ -40,7 +42,8 @@ func TestPanelKnowsTheAnswers(t *testing.T) {
 			},
 			Parts: map[string]any{
 				"AskedSetting": review.Setting{}, "Change": policy.PendingChange{}, "Client": client.View{},
-				"Failure": fault.Error{}, "FileDifference": review.Difference{}, "LogEntry": audit.Row{},
+				"InstalledClient": connect.State{},
+				"Failure":         fault.Error{}, "FileDifference": review.Difference{}, "LogEntry": audit.Row{},
 				"Offer":  catalog.Offer{},
 				"Plugin": catalog.View{}, "Policy": config.Managed{},
 				"Profile": httpapi.ProfileView{}, "ProposedChange": policy.Change{},
