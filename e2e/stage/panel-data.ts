@@ -883,7 +883,8 @@ export const lost: Approvals = {
       ...look,
       kind: 'lost',
       title:
-        'Rules of yours may be missing: 3 changes of rules that were made last are not in the database any more, which ' +
+        'Rules of yours may be missing: 3 changes of rules that were made last are not in the database any more, ' +
+        'which ' +
         'was damaged or replaced',
       command: 'tabrelay permit confirm',
       differences: [{ what: 'every call', before: 'asked about', after: 'as the rules below say' }],
@@ -919,7 +920,8 @@ export const carried: Approvals = {
       id: 'carried',
       kind: 'carried',
       title:
-        'Rules about tools and rules about sites both count now, and the stricter one wins. Less is allowed than before',
+        'Rules about tools and rules about sites both count now, and the stricter one wins. ' +
+        'Less is allowed than before',
       differences: [
         { what: 'every tool of wiki on https://bank.example', before: 'auto', after: 'off' },
         { what: 'browser__click on https://shop.example for claude-code', before: 'auto', after: 'ask' },
@@ -941,7 +943,7 @@ const client = (name: string, title: string, file: string, restart: string) => (
   restart,
 });
 
-/** The clients of a computer. Claude Code and Cursor are there; how Cursor is says the name. Without one, none is there. */
+/** The clients of a computer: Claude Code, and Cursor as the name says; without a name, none is found. */
 export function installed(how?: 'found' | 'connected' | 'broken'): Installed {
   const code = client('claude-code', 'Claude Code', '.claude.json', 'start a new Claude Code session');
   const cursor = client('cursor', 'Cursor', '.cursor/mcp.json', 'restart Cursor');

@@ -123,8 +123,8 @@ export const acts = {
       'Fill in "Amount": 500',
       'Choose "Express" in drop-down list "Delivery"',
       'Check checkbox "Remember this payee"',
-      'Click button "Pay now", which sends its form to acme-bank.example/pay, and say yes to what the page asks then. ' +
-        'The form also holds "Account": "Current account"',
+      'Click button "Pay now", which sends its form to acme-bank.example/pay, and say yes to what the page ' +
+        'asks then. The form also holds "Account": "Current account"',
     ),
     effects: ['Answers what the page asks', 'May cost money'],
   },
@@ -132,8 +132,8 @@ export const acts = {
     ...data.acting(
       'Fill in "To": "Ada Lovelace"',
       'Fill in "Amount": 500',
-      'Fill in "Password": ••••, then press Enter, which sends its form to another site, payments.example/collect. ' +
-        `The form also holds ${remembered}`,
+      'Fill in "Password": ••••, then press Enter, which sends its form to another site, ' +
+        `payments.example/collect. The form also holds ${remembered}`,
     ),
     elsewhere: 'Sends to another site: payments.example, with a password',
     effects: ['Sends to another site', 'Uses a password'],
@@ -150,7 +150,8 @@ export const acts = {
   frame: {
     ...data.actingIn(
       'in pay.example, a frame of acme-bank.example',
-      'Click button "Pay now", which sends its form to another site, collect.example/v2. The form holds "Card number": ••••',
+      'Click button "Pay now", which sends its form to another site, collect.example/v2. ' +
+        'The form holds "Card number": ••••',
     ),
     elsewhere: 'Sends to another site: collect.example, with payment details',
     effects: ['Sends to another site', 'May cost money', 'Uses payment details'],
@@ -307,7 +308,8 @@ export const states: readonly State[] = [
         'installed-clients': ok(data.installed('found')),
         'POST installed-clients/cursor': no(
           409,
-          'The file of Cursor is now /home/ann/dotfiles/mcp.json, and not /home/ann/.cursor/mcp.json; nothing was changed',
+          'The file of Cursor is now /home/ann/dotfiles/mcp.json, and not /home/ann/.cursor/mcp.json; ' +
+            'nothing was changed',
           'Read it again, and then connect it.',
         ),
       },

@@ -31,7 +31,7 @@ function useLooking({ link: { phase, address }, paired: { ended } }: PanelState)
   }, [absent, board]);
 }
 
-/** The last state of the link that was not an attempt: attempts follow each other, and what is shown is not to flicker. */
+/** The last state of the link that was not an attempt: these follow each other, and what is shown is not to flicker. */
 function useSettled(link: Link): Link {
   const settled = useRef(link);
   if (link.phase !== 'connecting') settled.current = link;

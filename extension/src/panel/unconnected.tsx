@@ -10,7 +10,8 @@ export function Unpaired({ state: { paired, pairing } }: { state: PanelState }) 
   const board = useContext(BoardContext);
   const again = useRef<HTMLButtonElement>(null);
   useEffect(() => {
-    if (document.activeElement === document.body) again.current?.focus(); // the button that unpaired it had focus, and is gone
+    // The button that unpaired it had focus, and is gone.
+    if (document.activeElement === document.body) again.current?.focus();
   }, []);
   return (
     <div class="trouble connection">
