@@ -134,6 +134,7 @@ function playWorker({ state, answers, given }: Script): void {
   Object.defineProperty(globalThis, 'chrome', {
     value: {
       runtime: { connect, getManifest: () => ({ version: '0.1.0', permissions: ['storage'] }) },
+      management: { getSelf: async () => ({ installType: 'normal' }) },
       storage: {
         local: {
           get: async (key: string) => (key === 'profile' ? { profile: { id: 'p1', label: 'Work' } } : {}),

@@ -43,7 +43,17 @@ test('a site that a policy keeps extensions off is told as that', async () => {
   const why = 'This page cannot be scripted due to an ExtensionsSettings policy.';
   chrome.scripting.executeScript = () => Promise.reject(new Error(why));
   await assert.rejects(injector.ensureBridge(1), {
-    code: 'INJECTION_FAILED',
-    message: /^A policy of who manages/,
+    message: /^The policy of the organization/,
+    ending: {
+      status: 'threw',
+      error: {
+        code: 'BROWSER_POLICY',
+        category: 'auth',
+        message: 'The policy of the organization that manages this browser keeps extensions off the site',
+        hint: 'Nothing was done. Do not look for a way around it, and do not repeat the call: only an administrator can change it.',
+        retryable: false,
+        outcome: 'not_executed',
+      },
+    },
   });
 });

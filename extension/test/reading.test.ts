@@ -35,6 +35,7 @@ test('what Chrome says becomes a code and a sentence without an address', () => 
     ['No frame with id 0 in tab with id 7', 'TAB_CHANGED'],
     ['The extensions gallery cannot be scripted.', 'INJECTION_FAILED'],
     ['Cannot access contents of url "https://a.example/?token=secret".', 'INJECTION_FAILED'],
+    ['This page cannot be scripted due to an ExtensionsSettings policy.', 'INJECTION_FAILED'],
     ['Something new about https://a.example/?token=secret', 'INJECTION_FAILED'],
   ];
   for (const [saying, code] of sayings) {

@@ -1,24 +1,29 @@
 // Offers of Chrome permissions, shown until the person grants or declines them.
 import { isApprovals } from './answers.generated.ts';
 import { useAnswer } from './hooks.ts';
-import { useOffer } from './permissions.ts';
+import { blockedWords, useOffer } from './permissions.ts';
 
 interface AskedProps {
   why: string;
   label: string;
   onTurn: (on: boolean) => void;
+  /** A policy of the browser does not let the person turn it on. */
+  blocked?: boolean;
 }
 
-export const Asked = ({ why, label, onTurn }: AskedProps) => (
+export const Asked = ({ why, label, onTurn, blocked = false }: AskedProps) => (
   <section class="permission" aria-label={label}>
     <p>{why}</p>
+    {blocked && <p role="status">{blockedWords}</p>}
     <div class="buttons">
       <button type="button" class="small" onClick={() => onTurn(false)}>
-        No, thanks
+        {blocked ? 'OK' : 'No, thanks'}
       </button>
-      <button type="button" class="small primary" onClick={() => onTurn(true)}>
-        {label}
-      </button>
+      {!blocked && (
+        <button type="button" class="small primary" onClick={() => onTurn(true)}>
+          {label}
+        </button>
+      )}
     </div>
   </section>
 );

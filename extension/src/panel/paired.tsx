@@ -1,5 +1,6 @@
 // The relay that this browser is paired with, and the button to unpair it.
-import { useContext } from 'preact/hooks';
+import { useContext, useEffect, useState } from 'preact/hooks';
+import { isManaged } from '../shared/managed.ts';
 import type { PanelState } from '../shared/panel-state.ts';
 import { announce } from './announcer.tsx';
 import { BoardContext, useNow } from './hooks.ts';
@@ -9,10 +10,16 @@ import { clock, visibleLine } from './words.ts';
 export function Paired({ state: { link, paired, profile } }: { state: PanelState }) {
   const board = useContext(BoardContext);
   const now = useNow();
+  const [managed, setManaged] = useState(false);
+  useEffect(() => void isManaged().then(setManaged), []);
   if (paired.ended || link.address === '') return null;
   const version = link.phase === 'connected' ? `tabrelay ${visibleLine(link.message)} at ` : '';
   const { version: own, permissions } = chrome.runtime.getManifest();
-  const edition = permissions?.includes('nativeMessaging') ? 'from a store' : 'from tabrelay’s folder';
+  const edition = managed
+    ? 'installed by your organization'
+    : permissions?.includes('nativeMessaging')
+      ? 'from a store'
+      : 'from tabrelay’s folder';
   const facts: [string, string][] = [
     ['Extension', `${own}, ${edition}`],
     ['Relay', `${version}${visibleLine(link.address)}`],

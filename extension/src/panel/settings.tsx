@@ -5,7 +5,7 @@ import { announce } from './announcer.tsx';
 import { BoardContext, useLink } from './hooks.ts';
 import { PairAnother } from './pairanother.tsx';
 import { Paired } from './paired.tsx';
-import { type Permission, usePermission } from './permissions.ts';
+import { blockedWords, type Permission, usePermission } from './permissions.ts';
 import { Empty, Section } from './pieces.tsx';
 import { Profiles } from './profiles.tsx';
 
@@ -72,8 +72,8 @@ function Switch({ label, about, on, onTurn }: SwitchProps) {
 }
 
 function PermissionSwitch({ of, ...texts }: { of: Permission; label: string; about: string }) {
-  const [on, turn] = usePermission(of);
-  return <Switch {...texts} on={on} onTurn={turn} />;
+  const [on, turn, blocked] = usePermission(of);
+  return <Switch {...texts} {...(blocked && { about: blockedWords })} on={on} onTurn={turn} />;
 }
 
 const shortcutsPage = 'chrome://extensions/shortcuts';

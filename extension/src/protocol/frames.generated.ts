@@ -265,6 +265,10 @@ export interface HelloFrame {
    */
   nonce: string;
   /**
+   * a policy of the browser installed the extension
+   */
+  managed?: boolean;
+  /**
    * it has a one-time string instead of the pairing secret, and asks for that (protocol 2)
    */
   pair?: boolean;

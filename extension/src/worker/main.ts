@@ -6,6 +6,7 @@
 
 import { inWorker } from '../capabilities/worker.ts';
 import type { FromExtension } from '../protocol/frames.generated.ts';
+import { isManaged } from '../shared/managed.ts';
 import { bundleHash } from './bundle.ts';
 import { requireAwake, whyBlocked } from './calls/blocked.ts';
 import { uncoverLeftovers } from './calls/cover.ts';
@@ -69,6 +70,7 @@ const identity = async (): Promise<Identity> => {
     epoch: records.epoch,
     profile: await profile.read(),
     chrome: chromeVersion(),
+    ...((await isManaged()) && { managed: true as const }),
   };
 };
 const link = new Link({ identity, pairing: () => paired.read(), freshProfile }, dialSocket);

@@ -20,7 +20,8 @@ type Browser struct {
 	Tabs      int       `json:"tabs"`
 	Calls     int       `json:"calls"` // in flight
 	Notices   []Notice  `json:"notices,omitempty"`
-	Store     bool      `json:"store,omitempty"` // its extension is the edition from a store
+	Store     bool      `json:"store,omitempty"`   // its extension is the edition from a store
+	Managed   bool      `json:"managed,omitempty"` // a policy of the browser installed it
 	// plugins that Chrome does not run there before the person allows user scripts
 	Waiting []string `json:"waitsForUserScripts,omitempty"`
 }
@@ -73,6 +74,7 @@ func (h *Hub) Browsers() []Browser {
 		entry := Browser{
 			ProfileID: b.id, Label: b.label(), Extension: hello.Extension, Bundle: hello.Bundle,
 			UpToDate: h.current(hello), Chrome: hello.Chrome,
+			Managed: hello.Managed,
 		}
 		b.peek(func(s *calls) {
 			entry.Calls = len(s.open)

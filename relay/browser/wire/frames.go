@@ -24,6 +24,7 @@ type Hello struct {
 	Profile   Profile `json:"profile"`
 	Chrome    string  `json:"chrome"`
 	Nonce     string  `json:"nonce"`
+	Managed   bool    `json:"managed,omitempty"` // a policy of the browser installed the extension
 	Pair      bool    `json:"pair,omitempty"`
 }
 

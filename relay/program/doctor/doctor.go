@@ -104,6 +104,7 @@ type Browser struct {
 	Connected, UpToDate      bool
 	Tabs                     int
 	Store                    bool     // its extension is the edition from a store
+	Managed                  bool     // a policy of the browser installed it
 	Waiting                  []string // plugins that it does not run before the person allows user scripts
 }
 

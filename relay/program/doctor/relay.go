@@ -261,6 +261,9 @@ func (e *examination) browser(b Browser) {
 		if b.Store {
 			edition = ", from a store"
 		}
+		if b.Managed {
+			edition += ", installed by your organization"
+		}
 		e.fine("browser", fmt.Sprintf("The browser %q is connected: Chrome %s, extension %s%s, open tabs: %d", b.Label,
 			b.Chrome, b.Extension, edition, b.Tabs))
 	}

@@ -35,7 +35,8 @@ func examined(s Status) doctor.Relay {
 	}
 	for _, b := range s.Browsers {
 		d.Browsers = append(d.Browsers, doctor.Browser{Label: b.Label, Chrome: b.Chrome, Extension: b.Extension,
-			Connected: b.Connected, UpToDate: b.UpToDate, Tabs: b.Tabs, Store: b.Store, Waiting: b.Waiting})
+			Connected: b.Connected, UpToDate: b.UpToDate, Tabs: b.Tabs, Store: b.Store, Managed: b.Managed,
+			Waiting: b.Waiting})
 	}
 	for _, one := range s.Reviews {
 		if one.State == review.Waiting {

@@ -1,5 +1,6 @@
 // The first look at a page that a call led to, once it has what the caller waits for.
 import { Ended, type ToolRun } from '../../worker/calls/tool-runner.ts';
+import { KeptOut } from '../../worker/documents/inject.ts';
 import type { Judge } from '../../worker/tabs/leading.ts';
 
 const comesMs = 10_000; // for words that are to come of it
@@ -43,6 +44,7 @@ export async function firstLook(
 }
 
 function saidWhy(why: unknown): string {
+  if (why instanceof KeptOut) return `The page cannot be looked at: ${why.message}`; // a snapshot could not, either
   const known = why instanceof Ended && why.ending.status === 'threw' ? `: ${why.ending.error.message}` : '';
   return `The page could not be looked at${known}. Take a snapshot`;
 }

@@ -2,8 +2,9 @@
 
 import { isText } from '../../shared/guards.ts';
 import type { Documents } from '../../worker/calls/documents.ts';
-import { Ended, type ToolHandler, type ToolRun } from '../../worker/calls/tool-runner.ts';
+import type { ToolHandler, ToolRun } from '../../worker/calls/tool-runner.ts';
 import type { Bridge } from '../../worker/documents/bridges.ts';
+import { refusalOf } from '../../worker/documents/inject.ts';
 
 const holdMs = 30 * 60_000; // that a console is captured without a call
 const mostDocuments = 1000; // that are remembered
@@ -41,10 +42,7 @@ export class DevPages {
     try {
       await this.#put(bridge.tabId, bridge.documentId, 'dev-asked.js', bridge);
     } catch (why) {
-      throw Ended.before(
-        'INJECTION_FAILED',
-        `Chrome did not let the extension into the page: ${String(why)}`,
-      );
+      throw refusalOf(why);
     }
   }
 

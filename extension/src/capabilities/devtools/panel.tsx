@@ -18,8 +18,13 @@ function Needed() {
   const [list, turn] = useMissing();
   return (
     <>
-      {list.map((permission) => (
-        <Asked key={permission} {...texts[permission]} onTurn={(on) => turn(permission, on)} />
+      {list.map(({ permission, blocked }) => (
+        <Asked
+          key={permission}
+          {...texts[permission]}
+          blocked={blocked}
+          onTurn={(on) => turn(permission, on)}
+        />
       ))}
     </>
   );

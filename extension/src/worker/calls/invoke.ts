@@ -237,7 +237,7 @@ export class Invocations {
     const { inflight, tabs } = this.#parts;
     await tabs.look(frame.tabId);
     if (tabs.get(frame.tabId)?.discarded) inflight.refuse(call, 'TAB_UNRESPONSIVE', unloaded);
-    else if (why instanceof Refused) inflight.refuse(call, why.code, why.message);
+    else if (why instanceof Refused) inflight.finish(call, why.ending);
     else inflight.refuse(call, 'INJECTION_FAILED', `The page could not be prepared: ${String(why)}`);
   }
 

@@ -428,7 +428,7 @@ function argumentsOf(args: string): Record<string, unknown> {
 /** The ending of a call for what was thrown. After an unexpected error it is unknown how much was done. */
 export function endingOf(why: unknown, { started, write }: { started: boolean; write: boolean }): Ending {
   if (why instanceof Ended) return why.ending;
-  if (why instanceof Refused) return Ended.before(why.code, why.message).ending;
+  if (why instanceof Refused) return why.ending;
   const message = why instanceof Error ? why.message : String(why);
   const outcome = started ? (write ? 'unknown' : 'executed') : 'not_executed';
   if (/no tab with id|tab was closed/i.test(message)) {

@@ -1,7 +1,7 @@
 // Injects bridges, taps and adapters into documents that do not have them yet.
 
 import type { PluginInfo } from '../../protocol/frames.generated.ts';
-import type { RefusalCode } from '../../shared/order.ts';
+import type { Ending, RefusalCode } from '../../shared/order.ts';
 import type { Added } from './added.ts';
 import type { Bridge, Bridges } from './bridges.ts';
 
@@ -12,6 +12,41 @@ export class Refused extends Error {
   constructor(code: RefusalCode, message: string) {
     super(message);
     this.code = code;
+  }
+
+  /** How a call ends for it. */
+  get ending(): Ending {
+    const { code, message } = this;
+    return { status: 'refused', started: false, refusal: { code, message, outcome: 'not_executed' } };
+  }
+}
+
+/** What a person and an agent are told of a site that a policy of the browser closes to the extension. */
+export const keptOut =
+  'The policy of the organization that manages this browser keeps extensions off the site';
+
+/** What Chrome says then. */
+export const isKeptOut = (why: unknown): boolean => /\bpolicy\b/i.test(String(why));
+
+/**
+ * A policy of the browser closes the site to the extension (runtime_blocked_hosts). No call and no person at the browser
+ * can change that, so it has a code and a next step of its own.
+ */
+export class KeptOut extends Refused {
+  constructor() {
+    super('INJECTION_FAILED', keptOut);
+  }
+
+  override get ending(): Ending {
+    const error = {
+      code: 'BROWSER_POLICY',
+      category: 'auth',
+      message: this.message,
+      hint: 'Nothing was done. Do not look for a way around it, and do not repeat the call: only an administrator can change it.',
+      retryable: false,
+      outcome: 'not_executed',
+    };
+    return { status: 'threw', error };
   }
 }
 
@@ -26,11 +61,7 @@ export function refusalOf(why: unknown): Refused {
   if (/no tab with id|tab was closed/i.test(text)) return new Refused('TAB_CLOSED', 'The tab was closed');
   if (/error page/i.test(text))
     return new Refused('INJECTION_FAILED', 'The tab shows an error of Chrome in place of the page');
-  if (/policy/i.test(text))
-    return new Refused(
-      'INJECTION_FAILED',
-      'A policy of who manages the browser keeps extensions off the site',
-    );
+  if (isKeptOut(text)) return new KeptOut();
   if (/no document with id|frame with id|was removed|document.*not/i.test(text)) {
     return new Refused('TAB_CHANGED', 'The tab went to another page before the tool started');
   }

@@ -11,6 +11,8 @@ export interface Identity {
   epoch: string;
   profile: { id: string; label: string };
   chrome: string;
+  /** A policy of the browser installed the extension. */
+  managed?: true;
 }
 
 /** The protocol versions this extension speaks; PROTOCOL.md says what each added. */
