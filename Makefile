@@ -22,7 +22,7 @@ PREFIX      ?= $(HOME)/.local
 .DEFAULT_GOAL := help
 .PHONY: help build install up test packages check bench nightly trace generate generated conformance extension-e2e e2e clients cross go-check ts-check \
 	go-test go-race cli ts-test fuzz soak browser applications peers clean site site-test recording \
-	release release-check snapshot wine-check workflow-check container container-check extension-store store-pictures
+	release release-check snapshot wine-check workflow-check container container-check extension-store extension-managed store-pictures
 
 help: ## list the commands
 	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/  make \1|\2/p' $(MAKEFILE_LIST) | column -t -s '|'
@@ -223,6 +223,9 @@ extension-store: generate ## the extension for the stores of Chrome and Edge: zi
 	cd extension && go run ./bundle -store ../$(STORE)/unpacked
 	go run ./packaging/store -folder $(STORE)/unpacked -time $$(git log -1 --format=%ct) \
 		$(STORE)/tabrelay-chrome.zip $(STORE)/tabrelay-edge.zip
+
+extension-managed: extension-store node_modules/.package-lock.json ## what a browser's policy installs the extension from: KEY=FILE.pem URL=https://HOST/FOLDER, into packaging/dist/managed; needs Chromium
+	node --import tsx packaging/managed.ts --key "$(KEY)" --url "$(URL)"
 
 store-pictures: build extension-store node_modules/.package-lock.json ## what stores ask for besides: five pictures, the tile and the logo, in packaging/dist/store/pictures
 	STORE_EDITION=$(STORE)/unpacked node --import tsx e2e/recording/store-pictures.ts
