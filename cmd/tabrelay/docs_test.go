@@ -1,10 +1,13 @@
 package main
 
 import (
+	"bytes"
 	"fmt"
 	"io/fs"
 	"os"
 	"path"
+	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"unicode"
@@ -14,6 +17,8 @@ import (
 	"github.com/yuin/goldmark/extension"
 	"github.com/yuin/goldmark/parser"
 	"github.com/yuin/goldmark/text"
+
+	"tabrelay/relay/state/config"
 )
 
 // docPage is one file of the documentation, with the anchors that a Git host and the site give its headings.
@@ -118,3 +123,29 @@ func unused(taken map[string]bool, anchor string) string {
 
 // line is the number of the line that a byte is in.
 func (p *docPage) line(at int) int { return 1 + strings.Count(string(p.source[:at]), "\n") }
+
+// TestDocumentedPolicies checks every policy that docs/company.md shows; those of the browser are run by
+// e2e/specs/browser-policy.spec.ts.
+func TestDocumentedPolicies(t *testing.T) {
+	page, err := os.ReadFile("../../docs/company.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	checked := 0
+	for _, found := range regexp.MustCompile("(?s)```json\n(.*?)```").FindAllSubmatch(page, -1) {
+		if bytes.Contains(found[1], []byte(`"ExtensionSettings"`)) {
+			continue
+		}
+		file := filepath.Join(t.TempDir(), "policy.json")
+		if err := os.WriteFile(file, found[1], 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := config.CheckPolicy(file); err != nil {
+			t.Errorf("%s: %v", found[1], err)
+		}
+		checked++
+	}
+	if checked < 3 {
+		t.Errorf("only %d policies were found", checked)
+	}
+}

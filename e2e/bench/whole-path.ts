@@ -70,7 +70,7 @@ const env = {
 try {
   await run(binary, ['up', '--browser', 'managed'], env);
   closing.defer(() => run(binary, ['down'], env));
-  const token = (await confirmed(env, ['clients', 'add', 'bench'])).trim();
+  const token = (await confirmed({ binary, env }, ['clients', 'add', 'bench'])).trim();
   const state = z
     .object({ address: z.string() })
     .parse(JSON.parse(await readFile(path.join(home, 'relay.json'), 'utf8')));

@@ -6,7 +6,6 @@ import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/
 import type { Progress } from '@modelcontextprotocol/sdk/types.js';
 import { Answer } from './answer.ts';
 import type { Closing } from './closing.ts';
-import { binary } from './paths.ts';
 import type { Relay } from './relay.ts';
 
 export interface CallOptions {
@@ -60,7 +59,7 @@ export async function stdioAgent(
   called?: string,
 ): Promise<Agent> {
   const transport = new StdioClientTransport({
-    command: binary,
+    command: relay.binary,
     args: ['mcp', ...flags],
     env: { ...relay.env, ...env },
     stderr: 'inherit',

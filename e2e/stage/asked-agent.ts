@@ -5,7 +5,6 @@ import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js'
 import { ElicitRequestSchema, type ElicitResult } from '@modelcontextprotocol/sdk/types.js';
 import { Agent } from './agent.ts';
 import type { Closing } from './closing.ts';
-import { binary } from './paths.ts';
 import type { Relay } from './relay.ts';
 
 /** Says what the person answers to a question; it may take its time. */
@@ -20,7 +19,7 @@ export async function askedAgent(
   person: Person,
   name = 'asked',
 ): Promise<Agent> {
-  const transport = new StdioClientTransport({ command: binary, args: ['mcp'], env: relay.env });
+  const transport = new StdioClientTransport({ command: relay.binary, args: ['mcp'], env: relay.env });
   const client = new Client({ name, version: '1.0.0' }, { capabilities: { elicitation: { form: {} } } });
   client.setRequestHandler(ElicitRequestSchema, async ({ params }) => await person(params.message));
   closing.defer(() => client.close());

@@ -5,11 +5,21 @@
 /** All flags for a profile with the extension; extra are those of a test. */
 export function browserFlags(profile: string, extension: string, extra: readonly string[] = []): string[] {
   return [
-    // How a person's Chrome is told as well, by another way: the icon that they start, the page "Extensions".
-    `--user-data-dir=${profile}`,
+    // How a person's Chrome is told as well, by another way: the page "Extensions".
     `--load-extension=${extension}`,
     // So that nothing else of the machine is loaded, and that the extension stays enabled without developer mode.
     `--disable-extensions-except=${extension}`,
+    // A test asks nobody outside of the machine.
+    '--disable-background-networking',
+    ...managedFlags(profile, extra),
+  ];
+}
+
+/** All flags for a profile whose extensions a policy installs. */
+export function managedFlags(profile: string, extra: readonly string[] = []): string[] {
+  return [
+    // How a person's Chrome is told as well, by another way: the icon that they start.
+    `--user-data-dir=${profile}`,
     // The driver speaks to the browser here.
     '--remote-debugging-pipe',
     // There is no screen. This is the whole browser without its windows, not the old headless one.
@@ -23,7 +33,6 @@ export function browserFlags(profile: string, extension: string, extra: readonly
     '--password-store=basic',
     '--use-mock-keychain',
     // A test asks nobody outside of the machine, and has no account.
-    '--disable-background-networking',
     '--disable-component-update',
     '--disable-sync',
     ...extra,

@@ -30,16 +30,20 @@ export interface RelayOptions {
   guarded?: boolean;
   /** A tab belongs to the agent that changes something in it. */
   owned?: boolean;
+  /** The program, where it is another one, or started in another way. */
+  program?: string;
 }
 
 export class Relay {
   readonly home: string;
   readonly env: Record<string, string>;
+  readonly binary: string;
   #program: Program | undefined;
   #clients = 0;
 
-  constructor(home: string, { guarded = false, owned = guarded }: RelayOptions = {}) {
+  constructor(home: string, { guarded = false, owned = guarded, program = binary }: RelayOptions = {}) {
     this.home = home;
+    this.binary = program;
     this.env = { TABRELAY_HOME: home, ...(guarded ? {} : open), ...(owned ? {} : shared) };
   }
 
@@ -54,7 +58,7 @@ export class Relay {
 
   /** Starts `tabrelay serve` and waits until it listens. */
   async start(): Promise<void> {
-    const program = start(binary, ['serve'], this.env);
+    const program = start(this.binary, ['serve'], this.env);
     this.#program = program;
     const failed = program.ended.then((code) => {
       throw new Error(`the relay ended with ${code}:\n${program.output()}`);
@@ -134,12 +138,12 @@ export class Relay {
 
   /** Runs a command that lets agents do more, as a person who confirms it at their terminal; returns its stdout. */
   person(...args: string[]): Promise<string> {
-    return confirmed(this.env, args);
+    return confirmed(this, args);
   }
 
   /** Runs a command of the binary against this home folder. */
   tabrelay(...args: string[]): Promise<string> {
-    return run(binary, args, this.env);
+    return run(this.binary, args, this.env);
   }
 }
 

@@ -4,13 +4,18 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { Closing } from './closing.ts';
-import { binary } from './paths.ts';
 import { type Program, start } from './process.ts';
+
+/** The program, and its environment. */
+interface Tabrelay {
+  binary: string;
+  env: Record<string, string>;
+}
 
 const quoted = (word: string) => `'${word.replaceAll("'", "'\\''")}'`;
 
 /** Runs a command at a terminal where a person types the word that confirms what it changes; returns its stdout. */
-export async function confirmed(env: Record<string, string>, args: readonly string[]): Promise<string> {
+export async function confirmed({ binary, env }: Tabrelay, args: readonly string[]): Promise<string> {
   const folder = await mkdtemp(path.join(tmpdir(), 'tr-said-'));
   const said = path.join(folder, 'stdout');
   const command = `${[binary, ...args].map(quoted).join(' ')} >${quoted(said)}`;
@@ -25,13 +30,8 @@ export async function confirmed(env: Record<string, string>, args: readonly stri
 }
 
 /** Runs a command of the binary where stdin, stdout and stderr are a terminal, and types what is given. */
-export function atTerminal(
-  relay: { env: Record<string, string> },
-  closing: Closing,
-  args: readonly string[],
-  typed = '',
-): Program {
-  const command = `exec ${[binary, ...args].map(quoted).join(' ')}`;
+export function atTerminal(relay: Tabrelay, closing: Closing, args: readonly string[], typed = ''): Program {
+  const command = `exec ${[relay.binary, ...args].map(quoted).join(' ')}`;
   const program = start('script', ['-qefc', command, '/dev/null'], { ...relay.env, PAGER: '' }, typed);
   closing.defer(() => program.stop());
   return program;
