@@ -37,7 +37,7 @@ export function atTerminal(relay: Tabrelay, closing: Closing, args: readonly str
   return program;
 }
 
-/** Kills the command itself. To stop its program with SIGKILL only closes its terminal, after which it ends in order. */
+/** Kills the command itself. Stopping its program with SIGKILL only closes its terminal; then it ends in order. */
 export async function killCommand(program: Program): Promise<void> {
   const children = await readFile(`/proc/${program.pid}/task/${program.pid}/children`, 'utf8');
   process.kill(Number(children), 'SIGKILL');

@@ -50,7 +50,7 @@ test('a site that a policy keeps extensions off is told as that', async () => {
         code: 'BROWSER_POLICY',
         category: 'auth',
         message: 'The policy of the organization that manages this browser keeps extensions off the site',
-        hint: 'Nothing was done. Do not look for a way around it, and do not repeat the call: only an administrator can change it.',
+        hint: 'Do not look for a way around it, and do not repeat the call: only an administrator can change it.',
         retryable: false,
         outcome: 'not_executed',
       },

@@ -15,7 +15,7 @@ export async function permitted(permission: Needed, what: string): Promise<void>
   ]);
   if (listOf(isText)(blocked) && blocked.includes(permission)) {
     const message = `The policy of the organization that manages this browser does not let the extension see ${what}`;
-    const hint = `Nothing was done. Only an administrator can change that; then the person allows it in the panel’s settings.`;
+    const hint = 'Only an administrator can change that; then the person allows it in the panel’s settings.';
     throw Ended.as('BROWSER_POLICY', message, { category: 'auth', hint });
   }
   const needed = listOf(isText)(stored) ? stored : [];

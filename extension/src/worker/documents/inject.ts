@@ -29,8 +29,8 @@ export const keptOut =
 export const isKeptOut = (why: unknown): boolean => /\bpolicy\b/i.test(String(why));
 
 /**
- * A policy of the browser closes the site to the extension (runtime_blocked_hosts). No call and no person at the browser
- * can change that, so it has a code and a next step of its own.
+ * A policy of the browser closes the site to the extension (runtime_blocked_hosts). No call and no person at the
+ * browser can change that, so it has a code and a next step of its own.
  */
 export class KeptOut extends Refused {
   constructor() {
@@ -42,7 +42,7 @@ export class KeptOut extends Refused {
       code: 'BROWSER_POLICY',
       category: 'auth',
       message: this.message,
-      hint: 'Nothing was done. Do not look for a way around it, and do not repeat the call: only an administrator can change it.',
+      hint: 'Do not look for a way around it, and do not repeat the call: only an administrator can change it.',
       retryable: false,
       outcome: 'not_executed',
     };
