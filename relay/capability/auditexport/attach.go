@@ -21,6 +21,9 @@ const name = "auditexport"
 // findingFailing is what the doctor says about a receiver that takes nothing.
 const findingFailing = "audit-export"
 
+// findingLost is what the doctor says about entries that a receiver will never have.
+const findingLost = "audit-export-lost"
+
 // Capability is the export, as a program attaches it.
 var Capability = capability.Capability{
 	Name: name, Settings: section, Tables: tables, New: attach,
@@ -28,12 +31,19 @@ var Capability = capability.Capability{
 		What: "A receiver of the audit log takes nothing.",
 		Why: "It is away, refuses what it gets, or its key cannot be read. Calls go on, and it gets later what it " +
 			"missed.",
-		Next: "look at the receiver, and at auditExport in config.json or in the policy"}},
+		Next: "look at the receiver, and at auditExport in config.json or in the policy"},
+		{ID: findingLost, Severity: doctor.Warning,
+			What: "A receiver of the audit log does not have all entries.",
+			Why: "It refused some for good while it took others, or was away for longer than the log is kept. They " +
+				"are not sent again.",
+			Next: "raise the receiver's limits; `tabrelay audit` still has the entries that it refused"}},
 }
 
 // tables say up to which row each receiver has the log.
 var tables = &store.Tables{Capability: name, Migrations: []string{
 	`CREATE TABLE audit_exported (receiver TEXT NOT NULL PRIMARY KEY, through INTEGER NOT NULL);`,
+	`ALTER TABLE audit_exported ADD COLUMN lost INTEGER NOT NULL DEFAULT 0;
+	ALTER TABLE audit_exported ADD COLUMN why TEXT NOT NULL DEFAULT '';`,
 }}
 
 // settings are the receivers. One without an address is none.

@@ -1,6 +1,7 @@
 package auditexport
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -27,11 +28,28 @@ const (
 	sendTime = 30 * time.Second
 	// longestPause is how long a receiver that fails is left alone at the most.
 	longestPause = 5 * time.Minute
+	// longestAsked is how long one is left alone at the most that asks for it (Retry-After).
+	longestAsked = time.Hour
 )
 
-// sender is one receiver. What it gets is accepted when there is no error, and otherwise sent again.
+// sender is one receiver. What it gets is accepted when there is no error, and otherwise sent again, unless the error
+// is a [*refusal].
 type sender interface {
 	send(ctx context.Context, rows []audit.Row) error
+}
+
+// refusal is the error of what a receiver never takes, however often it is sent.
+type refusal struct {
+	why   string
+	count int // how many of the rows; 0: all of them. The others were accepted
+}
+
+func (r *refusal) Error() string { return r.why }
+
+// pausing is the error of a receiver that says when to come back.
+type pausing struct {
+	error
+	after time.Duration
 }
 
 // feed is one receiver with how far it has the log.
@@ -41,8 +59,16 @@ type feed struct {
 	export  *export
 	wake    chan struct{} // has room for one
 	pause   backoff.BackOff
+	log     *store.AuditReader // open while it runs, once something was read
 	through atomic.Int64
 	failure atomic.Pointer[string] // why it took nothing last; nil: it did
+	lost    atomic.Pointer[loss]   // what it will never have; nil: nothing
+}
+
+// loss is what a receiver will never have.
+type loss struct {
+	entries int64
+	why     string // of the last of them
 }
 
 // export is all receivers of one relay.
@@ -52,6 +78,7 @@ type export struct {
 	feeds []*feed
 	sent  *prometheus.CounterVec
 	fails *prometheus.CounterVec
+	gone  *prometheus.CounterVec
 	once  sync.Once
 	ctx   context.Context
 	stop  context.CancelFunc
@@ -63,7 +90,7 @@ func attach(core capability.Core) capability.Attachment {
 	x := newExport(core)
 	return capability.Attachment{
 		Configured: func(c config.Config) { x.once.Do(func() { x.start(section.Of(c)) }) },
-		Meters:     []prometheus.Collector{x.sent, x.fails}, Lacks: x.lacks, Close: x.close,
+		Meters:     []prometheus.Collector{x.sent, x.fails, x.gone}, Lacks: x.lacks, Close: x.close,
 	}
 }
 
@@ -74,6 +101,7 @@ func newExport(core capability.Core) *export {
 	}
 	x.sent = counter("tabrelay_audit_exported_total", "Entries of the audit log that a receiver took.")
 	x.fails = counter("tabrelay_audit_export_failures_total", "Attempts to send it entries that failed.")
+	x.gone = counter("tabrelay_audit_export_lost_total", "Entries of the audit log that a receiver will never have.")
 	x.ctx, x.stop = context.WithCancel(context.Background())
 	return x
 }
@@ -120,13 +148,17 @@ func (x *export) close() {
 // lacks says which receivers take nothing, and how much waits for them.
 func (x *export) lacks() (list []doctor.Lack) {
 	for _, f := range x.feeds {
+		if lost := f.lost.Load(); lost != nil {
+			list = append(list, doctor.Lack{ID: findingLost,
+				What: fmt.Sprintf("%s does not have %s of the audit log: %s", f.name, entries(lost.entries), lost.why)})
+		}
 		why := f.failure.Load()
 		if why == nil {
 			continue
 		}
 		what := fmt.Sprintf("The audit log is not sent to %s: %s", f.name, *why)
 		if head, err := x.core.Store.AuditHead(x.ctx); err == nil {
-			what += fmt.Sprintf("; %d entries wait", head.N-f.through.Load())
+			what += fmt.Sprintf("; %s wait", entries(head.N-f.through.Load()))
 		}
 		list = append(list, doctor.Lack{ID: findingFailing, What: what})
 	}
@@ -135,13 +167,14 @@ func (x *export) lacks() (list []doctor.Lack) {
 
 // run sends what the receiver does not have, until ctx ends.
 func (f *feed) run(ctx context.Context) {
+	defer f.closeLog()
 	for ctx.Err() == nil {
 		n, err := f.forward(ctx)
 		var pause <-chan time.Time
 		switch {
 		case err != nil && ctx.Err() == nil:
 			f.fail(err)
-			pause = time.After(f.pause.NextBackOff())
+			pause = time.After(f.wait(err))
 		case n == batch:
 			continue
 		}
@@ -157,9 +190,17 @@ func (f *feed) run(ctx context.Context) {
 	}
 }
 
+// wait is how long a receiver that failed is left alone.
+func (f *feed) wait(err error) time.Duration {
+	next := f.pause.NextBackOff()
+	if asked, ok := errors.AsType[*pausing](err); ok {
+		next = max(next, min(asked.after, longestAsked))
+	}
+	return next
+}
+
 // forward sends one batch and notes it.
 func (f *feed) forward(ctx context.Context) (n int, err error) {
-	x := f.export
 	if f.through.Load() == 0 {
 		if err := f.recall(ctx); err != nil {
 			return 0, err
@@ -169,47 +210,152 @@ func (f *feed) forward(ctx context.Context) (n int, err error) {
 	if err != nil || len(rows) == 0 {
 		return 0, err
 	}
-	limited, end := context.WithTimeout(ctx, sendTime)
-	defer end()
-	if err := f.to.send(limited, rows); err != nil {
-		return 0, err
+	if before := f.through.Load(); before > 0 && rows[0].N > before+1 {
+		f.lose(rows[0].N-before-1, fmt.Sprintf("%d to %d were removed before it took them", before+1, rows[0].N-1))
 	}
-	through := rows[len(rows)-1].N
-	f.through.Store(through)
-	x.core.Store.Later("what a receiver of the audit log has could not be noted; it gets it again after a restart",
-		func(tx store.Tx) error {
-			return tx.Exec(`INSERT OR REPLACE INTO audit_exported VALUES (?, ?)`, f.name, through)
-		})
-	x.sent.WithLabelValues(f.name).Add(float64(len(rows)))
-	f.pause.Reset()
-	if f.failure.Swap(nil) != nil {
-		x.log.Info().Str("receiver", f.name).Msg("the audit log is sent again")
+	t := &try{feed: f}
+	err = t.send(ctx, rows)
+	if t.taken == 0 && t.rejected == 0 { // a receiver that refuses everything is one that fails: nothing is given up
+		return 0, cmp.Or(err, t.refused)
 	}
-	return len(rows), nil
+	f.settle(t)
+	return t.settled, err
 }
 
-// recall reads how far the receiver has the log.
+// try is one batch on its way to a receiver, in order.
+type try struct {
+	feed     *feed
+	settled  int   // rows from the beginning that were accepted or refused for good
+	through  int64 // the last of these
+	taken    int
+	rejected int // of which the receiver said only how many
+	alone    []int64
+	refused  error // the last refusal
+}
+
+// send sends rows, and halves of what is refused until it is known which rows those are.
+func (t *try) send(ctx context.Context, rows []audit.Row) error {
+	limited, end := context.WithTimeout(ctx, sendTime)
+	err := t.feed.to.send(limited, rows)
+	end()
+	no, refused := errors.AsType[*refusal](err)
+	switch {
+	case refused && no.count == 0 && len(rows) > 1:
+		half := len(rows) / 2
+		if err := t.send(ctx, rows[:half]); err != nil {
+			return err
+		}
+		return t.send(ctx, rows[half:])
+	case refused && no.count == 0:
+		t.alone, t.refused = append(t.alone, rows[0].N), err
+	case refused:
+		t.rejected += no.count
+		t.taken += max(0, len(rows)-no.count)
+		t.refused = err
+	case err != nil:
+		return err
+	default:
+		t.taken += len(rows)
+	}
+	t.settled += len(rows)
+	t.through = rows[len(rows)-1].N
+	return nil
+}
+
+// settle notes how far the receiver has the log, and what of that it refused.
+func (f *feed) settle(t *try) {
+	if t.refused != nil {
+		which := fmt.Sprintf("some up to entry %d", t.through)
+		if t.rejected == 0 {
+			which = fmt.Sprintf("entry %d", t.alone[len(t.alone)-1])
+		}
+		f.lose(int64(len(t.alone)+t.rejected), fmt.Sprintf("%s: %s", which, t.refused))
+	}
+	f.through.Store(t.through)
+	f.note()
+	f.export.sent.WithLabelValues(f.name).Add(float64(t.taken))
+	f.pause.Reset()
+	if f.failure.Swap(nil) != nil {
+		f.export.log.Info().Str("receiver", f.name).Msg("the audit log is sent again")
+	}
+}
+
+// lose says what the receiver will never have.
+func (f *feed) lose(n int64, why string) {
+	lost := loss{n, why}
+	if before := f.lost.Load(); before != nil {
+		lost.entries += before.entries
+	}
+	f.lost.Store(&lost)
+	f.export.gone.WithLabelValues(f.name).Add(float64(n))
+	f.export.log.Error().Str("receiver", f.name).Int64("entries", n).Str("why", why).
+		Msg("a receiver will never have some of the audit log; the log itself still has what was not removed")
+}
+
+func (f *feed) note() {
+	lost := loss{}
+	if known := f.lost.Load(); known != nil {
+		lost = *known
+	}
+	through := f.through.Load()
+	f.export.core.Store.Later(
+		"what a receiver of the audit log has could not be noted; it gets it again after a restart",
+		func(tx store.Tx) error {
+			return tx.Exec(`INSERT OR REPLACE INTO audit_exported (receiver, through, lost, why) VALUES (?, ?, ?, ?)`,
+				f.name, through, lost.entries, lost.why)
+		})
+}
+
+// recall reads how far the receiver has the log, and what it does not have of that.
 func (f *feed) recall(ctx context.Context) error {
-	through, err := store.Read(ctx, f.export.core.Store, func(tx store.Tx) (through int64, err error) {
-		err = tx.Row(`SELECT coalesce(max(through), 0) FROM audit_exported WHERE receiver = ?`, []any{f.name}, &through)
-		return through, err
+	type known struct {
+		through int64
+		loss
+	}
+	was, err := store.Read(ctx, f.export.core.Store, func(tx store.Tx) (k known, err error) {
+		err = tx.Row(`SELECT coalesce(max(through), 0), coalesce(max(lost), 0), coalesce(max(why), '')
+			FROM audit_exported WHERE receiver = ?`, []any{f.name}, &k.through, &k.entries, &k.why)
+		return k, err
 	})
-	f.through.Store(through)
+	f.through.Store(was.through)
+	if was.entries > 0 {
+		f.lost.Store(&was.loss)
+	}
 	return err
 }
 
 // next are the rows that follow.
 func (f *feed) next(ctx context.Context) (rows []audit.Row, err error) {
-	log, err := store.OpenAudit(ctx, string(f.export.core.Home.Database()))
-	if err != nil {
-		return nil, err
+	if f.log == nil {
+		if f.log, err = store.OpenAudit(ctx, string(f.export.core.Home.Database())); err != nil {
+			return nil, err
+		}
 	}
-	defer func() { err = errors.Join(err, log.Close()) }()
-	err = log.Each(ctx, audit.Filter{After: f.through.Load(), Oldest: true, Limit: batch}, func(r *audit.Row) error {
+	err = f.log.Each(ctx, audit.Filter{After: f.through.Load(), Oldest: true, Limit: batch}, func(r *audit.Row) error {
 		rows = append(rows, *r)
 		return nil
 	})
+	if err != nil {
+		f.closeLog() // the next time it is opened anew
+	}
 	return rows, err
+}
+
+func (f *feed) closeLog() {
+	if f.log == nil {
+		return
+	}
+	if err := f.log.Close(); err != nil {
+		f.export.log.Warn().Str("receiver", f.name).Err(err).Msg("the audit log could not be closed after reading")
+	}
+	f.log = nil
+}
+
+func entries(n int64) string {
+	if n == 1 {
+		return "1 entry"
+	}
+	return fmt.Sprintf("%d entries", n)
 }
 
 func (f *feed) fail(err error) {

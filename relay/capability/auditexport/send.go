@@ -14,6 +14,7 @@ import (
 	"net/http"
 	"net/url"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -22,6 +23,7 @@ import (
 	common "go.opentelemetry.io/proto/otlp/common/v1"
 	logs "go.opentelemetry.io/proto/otlp/logs/v1"
 	resource "go.opentelemetry.io/proto/otlp/resource/v1"
+	"google.golang.org/protobuf/encoding/protowire"
 	"google.golang.org/protobuf/proto"
 
 	"tabrelay/relay/lib/rawjson"
@@ -77,15 +79,16 @@ func (w *webhook) send(ctx context.Context, rows []audit.Row) error {
 	at := strconv.FormatInt(time.Now().Unix(), 10)
 	mac := hmac.New(sha256.New, key)
 	fmt.Fprintf(mac, "%s.%s.%s", id, at, body)
-	return post(ctx, w.client, w.url, body, http.Header{"Content-Type": {"application/json"}, "Webhook-Id": {id},
+	_, err = post(ctx, w.client, w.url, body, http.Header{"Content-Type": {"application/json"}, "Webhook-Id": {id},
 		"Webhook-Timestamp": {at}, "Webhook-Signature": {"v1," + base64.StdEncoding.EncodeToString(mac.Sum(nil))}})
+	return err
 }
 
-// post sends a body, and fails unless it was accepted. What the receiver answers is not repeated.
-func post(ctx context.Context, client *http.Client, address string, body []byte, header http.Header) error {
+// post sends a body, and fails unless it was accepted; it returns the answer.
+func post(ctx context.Context, client *http.Client, address string, body []byte, header http.Header) ([]byte, error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, address, bytes.NewReader(body))
 	if err != nil {
-		return err
+		return nil, err
 	}
 	req.Header = header
 	res, err := client.Do(req)
@@ -93,16 +96,35 @@ func post(ctx context.Context, client *http.Client, address string, body []byte,
 		if in, ok := errors.AsType[*url.Error](err); ok {
 			err = in.Err // without the address, which may have a key in it
 		}
-		return err
+		return nil, err
 	}
-	_, _ = io.Copy(io.Discard, io.LimitReader(res.Body, 1<<20)) // the connection is used again
-	if err := res.Body.Close(); err != nil {
-		return err
+	answer, err := io.ReadAll(io.LimitReader(res.Body, 1<<20)) // to its end: the connection is used again
+	if err := errors.Join(err, res.Body.Close()); err != nil && res.StatusCode/100 != 2 {
+		return nil, err
 	}
-	if res.StatusCode/100 != 2 {
-		return fmt.Errorf("it answers %s", res.Status)
+	why := "it answers " + res.Status
+	switch {
+	case res.StatusCode/100 == 2:
+		return answer, nil
+	case slices.Contains(neverTaken, res.StatusCode):
+		return nil, &refusal{why: why}
 	}
-	return nil
+	return nil, &pausing{errors.New(why), retryAfter(res.Header.Get("Retry-After"))}
+}
+
+// neverTaken are the answers that say that a body is refused as such. Others may be about the key, the address or the
+// moment, which somebody mends, or pass.
+var neverTaken = []int{http.StatusBadRequest, http.StatusRequestEntityTooLarge, http.StatusUnprocessableEntity}
+
+// retryAfter is how long a header asks to wait, in seconds or until a date; 0: it does not.
+func retryAfter(header string) time.Duration {
+	if seconds, err := strconv.ParseUint(header, 10, 32); err == nil {
+		return time.Duration(seconds) * time.Second
+	}
+	if at, err := http.ParseTime(header); err == nil {
+		return max(0, time.Until(at))
+	}
+	return 0
 }
 
 // otlp posts OpenTelemetry logs as OTLP/HTTP does, in binary protobuf. LogsData has the encoding of
@@ -127,7 +149,49 @@ func (o *otlp) send(ctx context.Context, rows []audit.Row) error {
 	if err != nil {
 		return err
 	}
-	return post(ctx, o.client, o.url, body, header)
+	answer, err := post(ctx, o.client, o.url, body, header)
+	if err != nil {
+		return err
+	}
+	if n := rejected(answer); n > 0 {
+		return &refusal{fmt.Sprintf("it rejected %d of %d log records", n, len(rows)), min(n, len(rows))}
+	}
+	return nil
+}
+
+// rejected is how many log records an answer refuses: ExportLogsServiceResponse.partial_success.rejected_log_records.
+// Which ones it does not say, and OTLP forbids to send them again. What is no such answer refuses none.
+func rejected(answer []byte) int {
+	const member = 1 // both have this number
+	partial := field(answer, member, protowire.BytesType)
+	inner, n := protowire.ConsumeBytes(partial)
+	if n < 0 {
+		return 0
+	}
+	count, n := protowire.ConsumeVarint(field(inner, member, protowire.VarintType))
+	if n < 0 || count > batch {
+		return 0
+	}
+	return int(count)
+}
+
+// field is what begins with the value of a field; nil: the message has none, or is broken.
+func field(message []byte, number protowire.Number, kind protowire.Type) []byte {
+	for len(message) > 0 {
+		found, is, n := protowire.ConsumeTag(message)
+		if n < 0 {
+			return nil
+		}
+		message = message[n:]
+		if found == number && is == kind {
+			return message
+		}
+		if n = protowire.ConsumeFieldValue(found, is, message); n < 0 {
+			return nil
+		}
+		message = message[n:]
+	}
+	return nil
 }
 
 func (o *otlp) data(rows []audit.Row) *logs.LogsData {
