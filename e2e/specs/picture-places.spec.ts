@@ -125,6 +125,44 @@ test('the references of a picture are those of snapshots, and a picture of the w
   expect(await references(agent)).toEqual(names.map((_, i) => `e${i + 1}`));
 });
 
+test('where things stand close, references are smaller, over their own thing, and none over another', async ({
+  closing,
+}) => {
+  // A screen of twice the pixels: the picture is told in the scale in which it is answered.
+  const stage = await openStage(closing, { browserFlags: ['--force-device-scale-factor=2'] });
+  const square = (size: number, n: number) =>
+    `<button title="Day ${n}" style="width:${size}px;height:${size}px;padding:0;margin:0">${n}</button>`;
+  const grid = (size: number, many: number) =>
+    `<div style="display:flex;flex-wrap:wrap;gap:2px;width:${8 * (size + 2)}px">${Array.from(
+      { length: many },
+      (_, n) => square(size, n),
+    ).join('')}</div>`;
+  const site = await openSite(closing, { days: grid(24, 160), dots: grid(9, 160) });
+  const { agent, page } = stage;
+  for (const [name, drawn] of [
+    ['days', /^1280 x 720 pixels, 1 to one of CSS; 160 references$/],
+    [
+      'dots',
+      /^1280 x 720 pixels, 1 to one of CSS; \d+ references, \d+ more too close to draw: snapshot tells them$/,
+    ],
+  ] as const) {
+    await visit(stage, `${site}/${name}`);
+    await page.bringToFront();
+    const plain = await takePicture(agent);
+    const labelled = await takePicture(agent, { labels: true });
+    expect(labelled.note).toMatch(drawn);
+    const said = Array.from(labelled.note.matchAll(/(\d+) (?:references|more)/g), ([, n]) => Number(n));
+    expect(said.reduce((sum, n) => sum + n)).toBe(160);
+    if (name === 'dots') continue;
+    const changed = await differences(page, [plain, labelled], await boxesOf(page, 'button'));
+    expect(
+      changed.filter(({ inside }) => inside > 400),
+      'most of a control is seen',
+    ).toEqual([]);
+    expect(changed.filter(({ inside }) => inside > 50).length).toBeGreaterThan(100);
+  }
+});
+
 const drawing = `<!doctype html><title>Drawing</title><body style="margin:0">
 <canvas width="600" height="400" style="position:absolute;left:50px;top:60px;border:0"></canvas>
 <button style="position:absolute;left:700px;top:100px">Save</button><output style="position:absolute;top:500px"></output>

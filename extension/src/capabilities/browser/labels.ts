@@ -20,54 +20,69 @@ interface Size {
 
 type Pen = OffscreenCanvasRenderingContext2D;
 
-const font = 'bold 12px Arial, Helvetica, sans-serif';
-const tagHeight = 15;
-const aside = 3; // of the words in their tag
+// The smaller letters are for what stands so close that the first would lie over something.
+const letters = [
+  { font: 'bold 12px Arial, Helvetica, sans-serif', height: 15, aside: 3 },
+  { font: 'bold 9px Arial, Helvetica, sans-serif', height: 11, aside: 2 },
+  { font: 'bold 8px Arial, Helvetica, sans-serif', height: 10, aside: 1 },
+];
+type Letters = (typeof letters)[number];
+
 const off = 3; // of a tag from its box, around which a line is drawn
 // White letters have a contrast of 5 and more on each; neighbours have different ones.
 const colours = ['#c4001d', '#0b57d0', '#0f6b2f', '#7b1fa2', '#8a4b00', '#00606b'];
 
-const overTag = 100; // how bad it is to lie over what, by its share of the tag
-const overBox = 10;
-const overOwn = 30;
-const away = 2; // to stand further off, with a line between
+// Shares of a tag that may lie over something: a reference over another thing is taken for that one's.
+const mostOverThing = 0.02;
+const mostBesideOwn = 0.15; // of one that is drawn over its own thing
+const mostOverTag = 0.1; // and still be read
 
-/** Draws the references of things, none over its thing as far as there is room. */
-export function drawLabels(pen: Pen, size: Size, things: readonly Labelled[]): void {
-  pen.font = font;
+/** Draws the references of things: beside them, else over them, and none over another one. Returns how many it has drawn. */
+export function drawLabels(pen: Pen, size: Size, things: readonly Labelled[]): number {
   const boxes = things.map(({ box }) => box);
-  const tags: Box[] = [];
+  const tags: Tag[] = [];
   things.forEach(({ ref, box }, i) => {
-    const width = Math.ceil(pen.measureText(ref).width) + 2 * aside;
-    const tag = placeFor(box, { width, height: tagHeight }, size, boxes, tags);
-    tags.push(tag);
-    draw(pen, ref, box, tag, colours[i % colours.length] ?? '#000');
+    const tag = placeFor(pen, ref, box, size, boxes, tags);
+    if (tag !== undefined)
+      tags.push({ ref, own: box, colour: colours[i % colours.length] ?? '#000', ...tag });
   });
+  for (const tag of tags) drawBox(pen, tag);
+  for (const tag of tags) drawTag(pen, tag);
+  return tags.length;
 }
 
-function draw(pen: Pen, ref: string, box: Box, tag: Box, colour: string): void {
-  const around = (by: number) => [box.x - by, box.y - by, box.width + 2 * by, box.height + 2 * by] as const;
+interface Tag {
+  ref: string;
+  own: Box; // of its thing
+  place: Box;
+  letters: Letters;
+  colour: string;
+}
+
+function drawBox(pen: Pen, { own, place, colour }: Tag): void {
+  const around = (by: number) => [own.x - by, own.y - by, own.width + 2 * by, own.height + 2 * by] as const;
   pen.lineWidth = 1;
   pen.strokeStyle = '#fff';
   pen.strokeRect(...around(1.5));
   pen.strokeStyle = colour;
   pen.strokeRect(...around(0.5));
-  if (gap(box, tag) > off) {
-    pen.beginPath();
-    pen.moveTo(tag.x + tag.width / 2, tag.y + tag.height / 2);
-    pen.lineTo(
-      nearest(tag.x + tag.width / 2, box.x, box.width),
-      nearest(tag.y + tag.height / 2, box.y, box.height),
-    );
-    pen.stroke();
-  }
+  if (gap(own, place) <= off) return;
+  const [x, y] = [place.x + place.width / 2, place.y + place.height / 2];
+  pen.beginPath();
+  pen.moveTo(x, y);
+  pen.lineTo(nearest(x, own.x, own.width), nearest(y, own.y, own.height));
+  pen.stroke();
+}
+
+function drawTag(pen: Pen, { ref, place, colour, letters: { font, aside } }: Tag): void {
   pen.fillStyle = '#fff';
-  pen.fillRect(tag.x - 1, tag.y - 1, tag.width + 2, tag.height + 2);
+  pen.fillRect(place.x - 1, place.y - 1, place.width + 2, place.height + 2);
   pen.fillStyle = colour;
-  pen.fillRect(tag.x, tag.y, tag.width, tag.height);
+  pen.fillRect(place.x, place.y, place.width, place.height);
   pen.fillStyle = '#fff';
+  pen.font = font;
   pen.textBaseline = 'middle';
-  pen.fillText(ref, tag.x + aside, tag.y + tag.height / 2 + 0.5);
+  pen.fillText(ref, place.x + aside, place.y + place.height / 2 + 0.5);
 }
 
 const nearest = (to: number, from: number, length: number): number =>
@@ -81,36 +96,35 @@ const gap = (one: Box, other: Box): number =>
     other.y - one.y - one.height,
   );
 
-// The best of the places around a box: beside it before over it, where nothing else lies before anywhere else.
-function placeFor(box: Box, tag: Size, size: Size, boxes: readonly Box[], tags: readonly Box[]): Box {
-  let best: { place: Box; cost: number } | undefined;
-  let rank = 0;
-  for (const [x, y, far] of placesAround(box, tag)) {
-    const place = { x: Math.round(x), y: Math.round(y), ...tag };
-    rank += 0.1;
-    if (
-      place.x < 1 ||
-      place.y < 1 ||
-      place.x + tag.width >= size.width ||
-      place.y + tag.height >= size.height
-    )
-      continue;
-    const cost = rank + (far ? away : 0) + costOf(place, box, boxes, tags);
-    if (best === undefined || cost < best.cost) best = { place, cost };
-    if (best.cost < 1) break;
-  }
-  const [x, y] = [
-    nearest(box.x, 1, size.width - tag.width - 2),
-    nearest(box.y, 1, size.height - tag.height - 2),
-  ];
-  return best?.place ?? { x: Math.round(x), y: Math.round(y), ...tag };
-}
-
-function costOf(place: Box, own: Box, boxes: readonly Box[], tags: readonly Box[]): number {
-  let cost = overOwn * covered(place, own);
-  for (const box of boxes) if (box !== own && !isInside(own, box)) cost += overBox * covered(place, box);
-  for (const tag of tags) cost += overTag * covered(place, tag);
-  return cost;
+// Where a reference is drawn; undefined: there is no room.
+function placeFor(
+  pen: Pen,
+  ref: string,
+  own: Box,
+  size: Size,
+  boxes: readonly Box[],
+  tags: readonly Tag[],
+): Pick<Tag, 'place' | 'letters'> | undefined {
+  const others = boxes.filter((box) => box !== own && !isInside(own, box));
+  for (const [placesOf, isOver] of [
+    [beside, false],
+    [within, true],
+    [furtherOff, false],
+  ] as const)
+    for (const one of isOver ? letters.slice(1) : letters) {
+      pen.font = one.font;
+      const tag = { width: Math.ceil(pen.measureText(ref).width) + 2 * one.aside, height: one.height };
+      for (const [x, y] of placesOf(own, tag)) {
+        const place = { x: Math.round(x), y: Math.round(y), ...tag };
+        if (place.x < 1 || place.y < 1) continue;
+        if (place.x + tag.width >= size.width || place.y + tag.height >= size.height) continue;
+        if (tags.some((other) => covered(place, other.place) > mostOverTag)) continue;
+        if (isOver ? covered(place, own) < 1 - mostBesideOwn : covered(place, own) > mostOverThing) continue;
+        const over = others.reduce((sum, other) => sum + covered(place, other), 0);
+        if (over <= (isOver ? mostBesideOwn : mostOverThing)) return { place, letters: one };
+      }
+    }
+  return undefined;
 }
 
 function covered(tag: Box, by: Box): number {
@@ -125,26 +139,33 @@ const isInside = (inner: Box, outer: Box): boolean =>
   inner.x + inner.width <= outer.x + outer.width &&
   inner.y + inner.height <= outer.y + outer.height;
 
-// Beside the corners and edges, then further off, then within.
-function* placesAround(box: Box, tag: Size): Generator<readonly [x: number, y: number, far?: true]> {
-  const [left, right] = [box.x - tag.width - off, box.x + box.width + off];
-  const [above, below] = [box.y - tag.height - off, box.y + box.height + off];
-  const ends = [box.x, box.x + box.width - tag.width, box.x + (box.width - tag.width) / 2];
-  const sides = [box.y + (box.height - tag.height) / 2, box.y, box.y + box.height - tag.height];
-  for (const x of ends) yield [x, above];
-  for (const y of sides) yield [right, y];
-  for (const y of sides) yield [left, y];
-  for (const x of ends) yield [x, below];
-  for (const by of [tag.height + 2, 2 * tag.height + 4]) {
-    for (const x of ends) {
-      yield [x, above - by, true];
-      yield [x, below + by, true];
-    }
-    for (const y of sides) {
-      yield [right + by, y, true];
-      yield [left - by, y, true];
-    }
-  }
+type Places = Generator<readonly [x: number, y: number]>;
+
+const endsOf = (box: Box, tag: Size) => [
+  box.x,
+  box.x + box.width - tag.width,
+  box.x + (box.width - tag.width) / 2,
+];
+const sidesOf = (box: Box, tag: Size) => [
+  box.y + (box.height - tag.height) / 2,
+  box.y,
+  box.y + box.height - tag.height,
+];
+
+function* beside(box: Box, tag: Size, by = 0): Places {
+  for (const x of endsOf(box, tag)) yield [x, box.y - tag.height - off - by];
+  for (const y of sidesOf(box, tag)) yield [box.x + box.width + off + by, y];
+  for (const y of sidesOf(box, tag)) yield [box.x - tag.width - off - by, y];
+  for (const x of endsOf(box, tag)) yield [x, box.y + box.height + off + by];
+}
+
+function* furtherOff(box: Box, tag: Size): Places {
+  yield* beside(box, tag, tag.height + 2);
+  yield* beside(box, tag, 2 * tag.height + 4);
+}
+
+function* within(box: Box, tag: Size): Places {
   for (const y of [box.y + 1, box.y + box.height - tag.height - 1])
-    for (const x of [box.x + 1, box.x + box.width - tag.width - 1]) yield [x, y];
+    for (const x of [box.x + 1, box.x + box.width - tag.width - 1, box.x + (box.width - tag.width) / 2])
+      yield [x, y];
 }

@@ -79,7 +79,8 @@ type Size = Pick<Box, 'width' | 'height'>;
 interface Pressed extends Size {
   blob: Blob;
   ratio: number; // of its size to that of the canvas
-  drawn: number; // references
+  drawn: number;
+  undrawn: number; // for want of room // references
 }
 
 export function picturing(documents: Documents, places: Places): ToolHandler {
@@ -244,7 +245,7 @@ export function picturing(documents: Documents, places: Places): ToolHandler {
 
   async function answer(
     { run, top, labels, number, whole }: Taking,
-    { blob, width, height, ratio, drawn }: Pressed,
+    { blob, width, height, ratio, drawn, undrawn }: Pressed,
     { scale: taken, left, top: above }: { scale: number; left: number; top: number },
     notes: readonly string[],
   ): Promise<Answer> {
@@ -260,7 +261,8 @@ export function picturing(documents: Documents, places: Places): ToolHandler {
       top: above,
     });
     const size = `${width} x ${height} pixels, ${round(scale)} to one of CSS`;
-    const said = labels ? `${size}; ${drawn} references` : size;
+    const close = undrawn > 0 ? `, ${undrawn} more too close to draw: snapshot tells them` : '';
+    const said = labels ? `${size}; ${drawn} references${close}` : size;
     const all = [labels || scale !== 1 ? said : '', ...notes].filter((note) => note !== '');
     const image: Content = { type: 'image', data: await base64(blob), mimeType: blob.type };
     return { content: all.length === 0 ? [image] : [image, { type: 'text', text: all.join('\n') }] };
@@ -390,12 +392,14 @@ async function press(
   mostHeight: number,
   things: readonly Labelled[],
 ): Promise<Pressed> {
+  let drawn = 0;
   const pressed = (blob: Blob, { width, height }: Size): Pressed => ({
     blob,
     width,
     height,
     ratio: width / canvas.width,
-    drawn: things.length,
+    drawn,
+    undrawn: things.length - drawn,
   });
   let scale = Math.min(1, mostWidth / canvas.width, mostHeight / canvas.height);
   for (;;) {
@@ -405,7 +409,7 @@ async function press(
     );
     const pen = penOf(small);
     pen.drawImage(canvas, 0, 0, small.width, small.height);
-    drawLabels(
+    drawn = drawLabels(
       pen,
       small,
       things.map((one) => scaled(one, small.width / canvas.width)),
