@@ -37,7 +37,7 @@ const mostOverThing = 0.02;
 const mostBesideOwn = 0.15; // of one that is drawn over its own thing
 const mostOverTag = 0.1; // and still be read
 
-/** Draws the references of things: beside them, else over them, and none over another one. Returns how many it has drawn. */
+/** Draws references beside their things, else over them, and none over another. Returns how many it has drawn. */
 export function drawLabels(pen: Pen, size: Size, things: readonly Labelled[]): number {
   const boxes = things.map(({ box }) => box);
   const tags: Tag[] = [];
