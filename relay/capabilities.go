@@ -189,6 +189,17 @@ func (r *Relay) instructions() map[string]string {
 	return by
 }
 
+// advice returns, by group of tools, what is advised after failures.
+func (r *Relay) advice() map[string]func(*fault.Error) string {
+	by := map[string]func(*fault.Error) string{}
+	for i, one := range r.attached {
+		if one.Advice != nil {
+			by[r.attachedAs[i].Group] = one.Advice
+		}
+	}
+	return by
+}
+
 // bounded returns, by name of the capability, what runs calls of bounded sessions.
 func (r *Relay) bounded() map[string]front.Bounded {
 	by := map[string]front.Bounded{}

@@ -191,6 +191,7 @@ func (r *Relay) makeFront(context.Context) error {
 		Prompts:           prompts, Resources: resources, Views: r.policy, Audit: r.audit, Completer: completer,
 		Missing: r.catalog.UnknownName, Open: openPages{r.hub}, Tasks: r.store,
 		Name: "tabrelay", Version: Version, Caller: r.calls, Bounded: r.bounded(), Tools: r.tools,
+		Advice:           r.advice(),
 		MaxBody:          int64(c.BodyBytes),
 		AllowedOrigins:   c.AllowedOrigins,
 		ListChangedDelay: c.MCP.ListChangedDelay, PageSize: c.MCP.ToolsPageSize,

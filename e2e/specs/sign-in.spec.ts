@@ -22,6 +22,7 @@ test('tools wait for a session, and say where to sign in when there is none', as
   expect(refused.block).toMatchObject({ code: 'AUTH_ERROR', category: 'auth', retryable: false });
   expect(refused.text).toContain(`${site}/login`);
   expect(refused.facts.outcome).toBe('not_executed');
+  expect(refused.texts.at(-1)).toMatch(/^Next: .* relay__ask_person \{"why":"…","tabId":\d+\}$/);
   expect((await agent.call('signed-in__read_title')).value).toEqual({ title: 'Signed out' });
 });
 

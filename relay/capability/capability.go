@@ -72,6 +72,8 @@ type Attachment struct {
 	Lacks func() []doctor.Lack
 	// Waiting counts its requests that wait for the person at a profile; empty: at any.
 	Waiting func(profileID string) int
+	// Advice is the next step that a client which may use a tool of the group is told after a failure; empty: none.
+	Advice func(f *fault.Error) string
 	// Paused is called when the person has stopped everything.
 	Paused func()
 	// Health returns what bridge_health says about agents and their sessions.

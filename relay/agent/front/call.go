@@ -5,7 +5,9 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
+	"maps"
 	"math"
+	"slices"
 	"strconv"
 	"time"
 
@@ -84,9 +86,26 @@ func (f *Front) callTool(ctx context.Context, p *peer, x *exchange, m *message, 
 			case failure.Ours(fault.ClientCapabilityMissing) && x.modern:
 				return f.failed(x, failure, "")
 			}
-			return f.renderFailure(x, failure, result, t)
+			return f.renderFailure(x, failure, result, t, f.advice(p, failure))
 		}
 	})
+}
+
+// advice is the next step after a failure that takes a tool which the client may use; empty: there is none.
+func (f *Front) advice(p *peer, e *fault.Error) string {
+	for _, group := range slices.Sorted(maps.Keys(f.options.Advice)) {
+		words := f.options.Advice[group](e)
+		if words == "" {
+			continue
+		}
+		v := f.visibleTo(p.session, p.tools, p.offered)
+		for _, t := range f.options.Tools.Snapshot().Tools {
+			if t.Group == group && v.shows(t) {
+				return words
+			}
+		}
+	}
+	return ""
 }
 
 // readCall parses the params of tools/call.

@@ -63,7 +63,9 @@ type Options struct {
 	GroupInstructions map[string]string
 	Caller            Caller
 	// who runs the calls of bounded sessions, by the capability that gave the bounds; others are the Caller's
-	Bounded   map[string]Bounded
+	Bounded map[string]Bounded
+	// the next step that clients are told after a failure, by the group of the tools that it takes
+	Advice    map[string]func(*fault.Error) string
 	Tools     Tools
 	Resources Resources // nil: there are none, and the methods are unknown
 	Prompts   Prompts   // nil: there are none, and the methods are unknown

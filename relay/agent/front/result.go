@@ -89,7 +89,7 @@ func encodedSize(r *call.Result) (size int) {
 // renderFailure encodes a failure as CallToolResult. Models see the text items, programs read _meta. A client checks
 // structuredContent against the tool's output schema even in a failure, and hides the failure when it does not fit: it
 // is there only when the tool declares none.
-func (f *Front) renderFailure(x *exchange, e *fault.Error, r *call.Result, t callable) response {
+func (f *Front) renderFailure(x *exchange, e *fault.Error, r *call.Result, t callable, advice string) response {
 	object, err := json.Marshal(e)
 	if err != nil {
 		panic(err)
@@ -101,6 +101,9 @@ func (f *Front) renderFailure(x *exchange, e *fault.Error, r *call.Result, t cal
 	}
 	for i, item := range items {
 		b = appendText(appendComma(b, i), item)
+	}
+	if advice != "" { // apart from what a page says
+		b = appendText(append(b, ','), advice)
 	}
 	b = append(b, `],"isError":true`...)
 	if !t.hasOutputSchema {

@@ -60,7 +60,7 @@ func attach(core capability.Core) capability.Attachment {
 // running is what it brings to its relay.
 func (d *desk) running() capability.Attachment {
 	return capability.Attachment{
-		Tools: d.tools, Configured: d.configure, Waiting: d.open.count,
+		Tools: d.tools, Configured: d.configure, Waiting: d.open.count, Advice: advice,
 		Routes: []httpapi.Route{
 			{Pattern: "GET /api/v1/handovers", Access: httpapi.Person, Handler: httpapi.Answers(d.show)},
 			{Pattern: "POST /api/v1/handovers/{id}", Access: httpapi.Person, Handler: httpapi.Answers(d.end)},

@@ -326,3 +326,30 @@ func TestCallEnds(t *testing.T) {
 		}
 	})
 }
+
+// The tool is the next step where a person signs in, solves a captcha or has other rights, and not where a rule of
+// theirs forbids a call.
+func TestAdvice(t *testing.T) {
+	page := func(code fault.Code, category fault.Category, tab int) *fault.Error {
+		return &fault.Error{Code: code, Category: category, FromPage: true, TabID: tab}
+	}
+	for _, c := range []struct {
+		name    string
+		failure *fault.Error
+		want    string
+	}{
+		{"signed out", page(fault.AuthError, fault.Auth, 7), `relay__ask_person {"why":"…","tabId":7}`},
+		{"by a code of the plugin's own", page("TOKEN_EXPIRED", fault.Auth, 0), `relay__ask_person {"why":"…"}`},
+		{"a captcha", page("CAPTCHA_REQUIRED", "", 7), `"tabId":7`},
+		{"the account may not", page(fault.PermissionDenied, "", 7), `"tabId":7`},
+		{"the page is not ready", fault.New(fault.AdapterNotReady, "not ready"), ""},
+		{"a rule forbids it", fault.New(fault.PermissionDenied, "off"), ""},
+		{"the person said no", fault.New(fault.ApprovalDenied, "no"), ""},
+		{"a page says that the person said no", page(fault.ApprovalDenied, "", 7), ""},
+		{"something else", page(fault.NotFoundCode, fault.NotFound, 7), ""},
+	} {
+		if got := advice(c.failure); !strings.Contains(got, c.want) || (got == "") != (c.want == "") {
+			t.Errorf("%s: %q", c.name, got)
+		}
+	}
+}

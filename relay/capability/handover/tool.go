@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"strings"
 	"sync"
 	"time"
 
@@ -296,4 +297,19 @@ func (d *desk) answer(ctx context.Context, c call.Call, tabID int, how ending) *
 	}
 	result.Content = append(result.Content, text(words))
 	return result
+}
+
+// advice names the tool after a failure of a page's tool that ends where a person signs in, solves a captcha or has
+// rights that the account lacks. A rule of the person's that forbids a call is nothing that they are to be asked to do
+// by hand.
+func advice(f *fault.Error) string {
+	if !f.FromPage || f.Category != fault.Auth && f.Code != fault.PermissionDenied &&
+		!strings.Contains(string(f.Code), "CAPTCHA") {
+		return ""
+	}
+	args := `{"why":"…"}`
+	if f.TabID != 0 {
+		args = fmt.Sprintf(`{"why":"…","tabId":%d}`, f.TabID)
+	}
+	return "Next: the person can do it by hand: " + toolName + " " + args
 }
