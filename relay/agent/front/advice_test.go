@@ -57,7 +57,8 @@ func TestAdviceAfterAFailure(t *testing.T) {
 			t.Errorf("%s: told %q", c.name, got)
 		}
 		body := string(x.front.renderFailure(&exchange{id: []byte("1")}, c.failure, nil, callable{}, c.want).body)
-		if got := strings.Contains(body, `},{"type":"text","text":"Next: ask"}],"isError":true`); got != (c.want != "") {
+		told := strings.Contains(body, `},{"type":"text","text":"Next: ask"}],"isError":true`)
+		if told != (c.want != "") {
 			t.Errorf("%s: %s", c.name, body)
 		}
 	}

@@ -189,7 +189,8 @@ func TestShownToThePersonOnOneLine(t *testing.T) {
 		}
 		v := list[0]
 		if strings.ContainsAny(v.Why, "\n\u202e") || v.Client != "claude" || v.Origin != "https://bank.example" ||
-			v.ProfileID != "p1" || v.TabID != 7 || v.Title != "Sign in" || v.Until != "its address has “/account”" ||
+			v.ProfileID != "p1" || v.TabID != 7 || v.Title != "Sign in" ||
+			v.Until != "its address has “/account”" ||
 			v.Deadline.Sub(v.Asked) != 5*time.Minute {
 			t.Errorf("%+v", v)
 		}
@@ -266,7 +267,8 @@ func TestClientAsks(t *testing.T) {
 			if got := <-answer; !strings.HasSuffix(got, want) {
 				t.Errorf("%s: %s", action, got)
 			}
-			if asked.Message != "claude needs your hand: “Sign in” At https://bank.example in your browser. Accept "+
+			if asked.Message != "claude needs your hand: “Sign in” At https://bank.example in your "+
+				"browser. Accept "+
 				"once it is done, decline if you cannot." {
 				t.Error(asked.Message)
 			}
