@@ -98,6 +98,30 @@ func TestAgentOnAnotherMachine(t *testing.T) {
 	}
 }
 
+// A person who is asked for a client on another machine reads which one, as it calls itself, over TLS and through SSH.
+func TestAQuestionFromAnotherMachine(t *testing.T) {
+	w := newAbroad(t)
+	r, _ := w.relayAs(func(cfg *config.Config) {
+		cfg.Remote = config.Remote{Listen: "127.0.0.1:0", Certificate: w.certificate.File, Key: w.certificate.Key}
+		cfg.Permissions = map[string]map[string]string{"shop": {config.EveryClient: "ask"}}
+	})
+	w.browser(func(c *hubtest.Call) { c.Started(); c.Return(c.Arguments) })
+	machine, err := os.Hostname()
+	if err != nil {
+		t.Fatal(err)
+	}
+	asked := questions(t, r)
+	want := "another machine (“" + machine + "”, as far as it says)"
+	for _, address := range []string{"https://" + r.remote.Addr().String(), "http://" + r.Address()} {
+		a := w.agentAt(address)
+		a.call(1, "shop__pay", `{}`)
+		if q := asked(); q.Machine != want || !strings.HasPrefix(q.Sentence, "May devbox on "+want+",") {
+			t.Errorf("%s: %q, %q", address, q.Machine, q.Sentence)
+		}
+		a.leave()
+	}
+}
+
 // line is the next answer.
 func (a *mcpClient) line() string {
 	a.t.Helper()

@@ -71,6 +71,7 @@ const isQuestion = shape({
   called: maybe(isText),
   doubt: maybe(isText),
   agent: maybe(isText),
+  machine: maybe(isText),
   via: isText,
   session: isText,
   tool: isText,

@@ -259,6 +259,9 @@ export function QuestionCard(props: QuestionCardProps) {
         </button>
       </div>
       {allowedNext === true && <p class="good">Allowed once, when the agent makes this call again.</p>}
+      {question.machine && (
+        <p class="note">Not from this computer: it comes from {visibleLine(question.machine)}.</p>
+      )}
       {question.first === true && <p class="quiet">First request from {visibleLine(client)}.</p>}
       {reason && (
         <p class="reason" title={visibleLine(reason)}>

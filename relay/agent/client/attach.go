@@ -77,6 +77,9 @@ func (c *Clients) Attach(conn net.Conn, in *bufio.Reader, from *Elsewhere) {
 		defer left()
 		go c.succeedWhenIdle(attached, a.Version)
 	}
+	if from != nil {
+		session.Remote, session.Machine = true, from.machine(a.Machine)
+	}
 	c.serve(conn, in, a, session, from)
 }
 
@@ -85,9 +88,9 @@ func (c *Clients) serve(conn net.Conn, in *bufio.Reader, a join.AttachRequest, s
 	o := &c.options
 	log := o.Log.With().Str("client", session.Client).Logger()
 	one := &connection{token: a.Token, name: session.Client, end: func() { _ = conn.Close() }}
-	machine := ""
+	machine := session.Machine
 	if from != nil {
-		one.key, one.left, machine = a.Key, make(chan struct{}), from.machine(a.Machine)
+		one.key, one.left = a.Key, make(chan struct{})
 		log = log.With().Str("from", machine).Logger()
 		c.endEarlier(session.Client, a.Key)
 		defer close(one.left)

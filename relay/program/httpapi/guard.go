@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"net"
 	"net/http"
 	"slices"
 	"strings"
@@ -173,6 +174,9 @@ func (g *guard) identify(r *http.Request) (call.Session, bool) {
 	}
 	if token := bearer(r); token != "" {
 		s, ok := g.tokens.Identify(token)
+		if s.Remote && elsewhere(r.Context()) != nil { // through SSH, its address is one of this machine
+			s.Machine, _, _ = net.SplitHostPort(r.RemoteAddr)
+		}
 		return s, ok && (s.Remote || elsewhere(r.Context()) == nil)
 	}
 	return call.Session{}, false

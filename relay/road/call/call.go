@@ -19,12 +19,13 @@ type Position uint64
 
 // Session identifies who makes a call.
 type Session struct {
-	ID     string // one attachment of one client; grants, tab affinity and ownership belong to it
-	Client string // the client's name, for example "claude-code"; "cli" for the command line
-	Via    string // ViaStdio, ViaHTTP, ViaSocket or ViaPanel
-	Scope  Scope  // what the client may see and call at the most
-	Remote bool   // the client is on another machine
-	Called string // of an [Unnamed] client: what it calls itself, which nothing proves
+	ID      string // one attachment of one client; grants, tab affinity and ownership belong to it
+	Client  string // the client's name, for example "claude-code"; "cli" for the command line
+	Via     string // ViaStdio, ViaHTTP, ViaSocket or ViaPanel
+	Scope   Scope  // what the client may see and call at the most
+	Remote  bool   // the client is on another machine
+	Machine string // that machine: what it calls itself, which nothing proves, and its address; empty: not known
+	Called  string // of an [Unnamed] client: what it calls itself, which nothing proves
 
 	Bounds *Bounds // an agent makes the calls for the client, within these; nil: the client itself makes them
 }

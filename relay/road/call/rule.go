@@ -71,9 +71,10 @@ type Approval struct {
 	Until  time.Time `json:"until"`
 
 	Client      string `json:"client"`
-	Called      string `json:"called,omitempty"` // what a client without a name calls itself
-	Doubt       string `json:"doubt,omitempty"`  // why it is not to be taken for that
-	Agent       string `json:"agent,omitempty"`  // the agent that calls for the client
+	Called      string `json:"called,omitempty"`  // what a client without a name calls itself
+	Doubt       string `json:"doubt,omitempty"`   // why it is not to be taken for that
+	Agent       string `json:"agent,omitempty"`   // the agent that calls for the client
+	Machine     string `json:"machine,omitempty"` // in words, where the client is on another one; empty: on this one
 	Via         string `json:"via"`
 	Session     string `json:"session"`
 	Tool        string `json:"tool"`  // full name

@@ -27,6 +27,33 @@ func TestWhatAClientCallsItself(t *testing.T) {
 	})
 }
 
+// A question of a client on another machine names that machine, whatever it calls itself, in the one line, where the acts
+// are listed, and by itself.
+func TestAQuestionNamesAnotherMachine(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := open(t, call.Rule{Target: "shop", Mode: call.Ask})
+		for machine, want := range map[string]string{
+			"":                              "another machine",
+			"devbox (192.0.2.1)":            "another machine (“devbox (192.0.2.1)”, as far as it says)",
+			"x”, this computer, “\u202ey\n": "another machine (“x', this computer, 'y”, as far as it says)",
+			strings.Repeat("m", 300):        "another machine (“" + strings.Repeat("m", 80) + "…”, as far as it says)",
+		} {
+			a := pay()
+			a.Session.Client, a.Session.Remote, a.Session.Machine, a.Session.ID = "dev", true, machine, machine
+			q, _ := f.asks(t.Context(), a)
+			if said := "May dev on " + want + ", use "; q.Machine != want || !strings.HasPrefix(q.Sentence, said) ||
+				!strings.Contains(Text(q), said) {
+				t.Errorf("%q: %q, %q", machine, q.Machine, q.Sentence)
+			}
+		}
+		here := pay()
+		here.Session.Machine = "ignored"
+		if q, _ := f.asks(t.Context(), here); q.Machine != "" || strings.Contains(q.Sentence, "machine") {
+			t.Errorf("of this machine: %q", q.Sentence)
+		}
+	})
+}
+
 // What speaks against a claimed name stands in the question: in the one line, and where the acts are listed.
 func TestAQuestionDoubtsALookalike(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

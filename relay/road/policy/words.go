@@ -45,7 +45,7 @@ func changes(a *call.Access) string {
 }
 
 const (
-	maxName  = 40  // characters of what a client calls itself
+	maxName  = 40  // characters of what a client, or its machine, calls itself
 	maxTitle = 80  // characters of a tab's title, which the page chose
 	maxAbout = 300 // characters of what the author of a tool says
 	maxURL   = 300 // characters of a tab's address
@@ -55,6 +55,19 @@ const (
 
 // Called is the name that a client without a configured one gives itself, safe between quotation marks.
 func Called(s call.Session) string { return quotable(s.Called, maxName) }
+
+// Machine says in words that a client is on another machine, and on which; empty: it is on this one. What that machine
+// calls itself proves nothing.
+func Machine(s call.Session) string {
+	switch called := quotable(s.Machine, 2*maxName); {
+	case !s.Remote:
+		return ""
+	case called == "":
+		return "another machine"
+	default:
+		return "another machine (“" + called + "”, as far as it says)"
+	}
+}
 
 // Doubt is why the person is not to take a client for what it calls itself; empty: nothing speaks against that.
 func (p *Policy) Doubt(s call.Session) string {
@@ -309,6 +322,8 @@ func site(origin string) string { return strings.TrimPrefix(fault.Sanitize(origi
 // whoAsks is the asker, with what it calls itself where nothing proves a name.
 func whoAsks(q call.Approval) string {
 	switch {
+	case q.Machine != "":
+		return asker(q) + " on " + q.Machine + ","
 	case q.Called == "":
 		return asker(q)
 	case q.Doubt == "":

@@ -96,8 +96,12 @@ func RowOf(e *call.Entry, digest string, cut bool) Row {
 	if b := e.Session.Bounds; b != nil {
 		r.Agent, r.Asker = text(b.Agent, mostName), text(b.Asker, mostName)
 	}
-	if e.Detail != "" {
-		r.Detail = text(fault.Redact(looked(e.Detail)), mostText)
+	detail := e.Detail
+	if e.Session.Remote {
+		detail = strings.TrimPrefix(detail+"; from another machine: "+e.Session.Machine, "; ")
+	}
+	if detail != "" {
+		r.Detail = text(fault.Redact(looked(detail)), mostText)
 	}
 	return r
 }

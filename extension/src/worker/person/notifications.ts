@@ -18,6 +18,7 @@ const isQuestions = shape({
       id: isText,
       client: isText,
       agent: optional(isText), // the agent that calls for the client
+      machine: optional(isText), // where the client is on another one, in the relay's words
       title: isText,
       brief: optional(isText), // what an act will do and where, as the relay says it
       origin: optional(isText),
@@ -26,8 +27,14 @@ const isQuestions = shape({
   ),
 });
 
-const asker = ({ agent, client }: { agent?: string | undefined; client: string }): string =>
-  agent ? `${plain(agent, 40)} for ${plain(client, 40)}` : plain(client, 40);
+interface Asker {
+  agent?: string | undefined;
+  client: string;
+  machine?: string | undefined;
+}
+
+const asker = ({ agent, client, machine }: Asker): string =>
+  `${agent ? `${plain(agent, 40)} for ` : ''}${plain(client, 40)}${machine ? ' on another machine' : ''}`;
 
 const risks = new Map([
   ['changes', 'It can change something.'],
