@@ -223,6 +223,17 @@ export const delegating: Question = {
     'May the agent reader for ann use “Send a message to a customer” (shop__send_message) on shop.example?',
 };
 
+/** A client on another machine asks. */
+export const remote: Question = {
+  ...writing,
+  id: 'q7',
+  client: 'devbox',
+  machine: 'another machine (“build-7 (192.0.2.14)”, as far as it says)',
+  sentence:
+    'May devbox on another machine (“build-7 (192.0.2.14)”, as far as it says), use “Send a message to a ' +
+    'customer” (shop__send_message) on shop.example?',
+};
+
 /** What the relay answers about calls that wait for the person. */
 export const waiting = (...approvals: Question[]): Approvals => ({
   approvals,

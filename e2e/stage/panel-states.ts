@@ -469,6 +469,9 @@ export const states: readonly State[] = [
   state('question-delegated', 'now', /the agent reader for/, {
     answers: asking(data.delegating),
   }),
+  state('question-remote', 'now', /Not from this computer: it comes from another machine/, {
+    answers: asking(data.remote),
+  }),
   { ...state('log', 'log', 'Too many requests', { answers: busy }), first: open('shop__send_message') },
   state('log-empty', 'log', 'Nothing has happened yet.'),
   ...troubled('log', 'audit', 'the log'),

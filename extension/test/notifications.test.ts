@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { questionText, waitingText } from '../src/worker/person/notifications.ts';
+import { asker, questionText, waitingText } from '../src/worker/person/notifications.ts';
 import { plain } from '../src/worker/util/text.ts';
 
 test('words of others become one plain, short line', () => {
@@ -41,6 +41,14 @@ test('a notification about an act says what will be done to what, and where', ()
   );
   assert.equal(questionText({ ...act, brief: 'a\n\u202eb' }), 'a b It can change something.');
   assert.ok(questionText({ ...act, brief: 'x'.repeat(5000) }).length < 450);
+});
+
+test('a notification says who asks, and that it comes from another machine', () => {
+  assert.equal(asker({ client: 'ann' }), 'ann');
+  assert.equal(asker({ agent: 'reader', client: 'ann' }), 'reader for ann');
+  const machine = 'another machine (“this computer”, as far as it says)';
+  assert.equal(asker({ client: 'ann', machine }), 'ann on another machine');
+  assert.equal(asker({ agent: 'reader', client: 'ann', machine }), 'reader for ann on another machine');
 });
 
 test('how many questions wait', () => {

@@ -119,7 +119,8 @@ func (p *Policy) admitCall(q *question, open map[string]*pending) *fault.Error {
 func (p *Policy) newQuestion(a call.Access) *question {
 	q := &question{access: a, shownUpTo: map[viewer]int{}, Approval: call.Approval{
 		CallID: a.ID, Client: a.Session.Client, Called: Called(a.Session), Doubt: p.Doubt(a.Session),
-		Machine: Machine(a.Session), Via: a.Session.Via, Session: a.Session.ID, Tool: a.Tool, Title: quotable(a.Title, maxAbout), Plugin: a.Plugin,
+		Machine: Machine(a.Session), Via: a.Session.Via, Session: a.Session.ID, Tool: a.Tool,
+		Title: quotable(a.Title, maxAbout), Plugin: a.Plugin,
 		PluginTitle: quotable(a.PluginTitle, maxAbout), Risk: Risk(&a), Shown: firstShown(a.Arguments),
 		ArgumentsHash: bind(&a).ArgumentsHash, Changes: changes(&a), Note: a.Note,
 		Reason: quotable(a.Reason, maxReason),

@@ -98,7 +98,8 @@ func RowOf(e *call.Entry, digest string, cut bool) Row {
 	}
 	detail := e.Detail
 	if e.Session.Remote {
-		detail = strings.TrimPrefix(detail+"; from another machine: "+e.Session.Machine, "; ")
+		from := strings.TrimSuffix("from another machine: "+e.Session.Machine, ": ")
+		detail = strings.TrimPrefix(detail+"; "+from, "; ")
 	}
 	if detail != "" {
 		r.Detail = text(fault.Redact(looked(detail)), mostText)

@@ -100,6 +100,24 @@ func TestRowOf(t *testing.T) {
 	}
 }
 
+func TestRowOfAnotherMachine(t *testing.T) {
+	for _, c := range []struct {
+		detail, machine string
+		remote          bool
+		want            string
+	}{
+		{"sent", "devbox (192.0.2.1)", true, "sent; from another machine: devbox (192.0.2.1)"},
+		{"", "dev\n\x1b[31mbox", true, "from another machine: dev [31mbox"},
+		{"", "", true, "from another machine"},
+		{"sent", "devbox", false, "sent"},
+	} {
+		r := RowOf(&call.Entry{Session: call.Session{Remote: c.remote, Machine: c.machine}, Detail: c.detail}, "", false)
+		if r.Detail != c.want {
+			t.Errorf("%+v: %q", c, r.Detail)
+		}
+	}
+}
+
 func TestPreviewIsShortAndRedacted(t *testing.T) {
 	long := strings.Repeat("x", 300)
 	for in, want := range map[string]string{

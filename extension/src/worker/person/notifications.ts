@@ -33,7 +33,8 @@ interface Asker {
   machine?: string | undefined;
 }
 
-const asker = ({ agent, client, machine }: Asker): string =>
+/** Who asks, and whether from another machine. */
+export const asker = ({ agent, client, machine }: Asker): string =>
   `${agent ? `${plain(agent, 40)} for ` : ''}${plain(client, 40)}${machine ? ' on another machine' : ''}`;
 
 const risks = new Map([
