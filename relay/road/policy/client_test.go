@@ -27,8 +27,8 @@ func TestWhatAClientCallsItself(t *testing.T) {
 	})
 }
 
-// A question of a client on another machine names that machine, whatever it calls itself, in the one line, where the acts
-// are listed, and by itself.
+// A question of a client on another machine names that machine, whatever it calls itself, in the one line, where the
+// acts are listed, and by itself.
 func TestAQuestionNamesAnotherMachine(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := open(t, call.Rule{Target: "shop", Mode: call.Ask})

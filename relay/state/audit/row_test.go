@@ -111,7 +111,8 @@ func TestRowOfAnotherMachine(t *testing.T) {
 		{"", "", true, "from another machine"},
 		{"sent", "devbox", false, "sent"},
 	} {
-		r := RowOf(&call.Entry{Session: call.Session{Remote: c.remote, Machine: c.machine}, Detail: c.detail}, "", false)
+		session := call.Session{Remote: c.remote, Machine: c.machine}
+		r := RowOf(&call.Entry{Session: session, Detail: c.detail}, "", false)
 		if r.Detail != c.want {
 			t.Errorf("%+v: %q", c, r.Detail)
 		}
