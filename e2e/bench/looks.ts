@@ -1,91 +1,20 @@
-// What a look at a page costs in tokens of o200k, beside Playwright MCP and chrome-devtools-mcp: the first look, the
-// whole page with what a budget leaves for later, a look where nothing changed, and one where one text did. Not a test:
-// nothing fails on a figure.
+// What a look at a page costs in tokens of o200k, beside other servers. Not a test: nothing fails on a figure.
 //
 //   node --import tsx e2e/bench/looks.ts                       all
 //   node --import tsx e2e/bench/looks.ts --only Roundcube      pages whose name has this word
 //   node --import tsx e2e/bench/looks.ts --servers tabrelay    one server, or several with commas
 
 import { parseArgs } from 'node:util';
-import type { Page } from '@playwright/test';
-import { largePages } from '../sites/large.ts';
-import { openSite } from '../sites/own-pages.ts';
-import { Closing } from '../stage/closing.ts';
-import type { Answer } from './errands/driver.ts';
-import { openGround, type Server, type SignIn, servers } from './errands/ground.ts';
-import { inApplications } from './errands/in-applications.ts';
-import { TabrelayDriver } from './errands/tabrelay.ts';
+import { servers } from './errands/ground.ts';
+import { lookedAt, measure } from './errands/looks.ts';
 
 const { values } = parseArgs({ options: { only: { type: 'string' }, servers: { type: 'string' } } });
-
-interface Looked {
-  name: string;
-  /** Opens the site anew, and says how a person comes to the page. */
-  open(closing: Closing): Promise<SignIn>;
-}
-
-const paragraph = (n: number): string =>
-  `<p>Paragraph ${n} tells of <a href="/owl/${n}">owls</a> and of <em>foxes</em>, of what they eat and where they sleep,
-and of the people who have watched them at night since the year ${1500 + n}.</p>`;
-
-const article = `<!doctype html><title>Owls</title><main><h1>Owls</h1>${Array.from(
-  { length: 80 },
-  (_, n) => `<h2>Part ${n}</h2>${[0, 1, 2, 3, 4].map((m) => paragraph(5 * n + m)).join('')}`,
-).join('')}</main>`;
-
-const ownPages: Looked[] = Object.entries({ ...largePages, article }).map(([name, html]) => ({
-  name: name === 'article' ? 'an article of 12,000 words' : `${name}, 12,000 elements`,
-  open: async (closing) => {
-    const site = await openSite(closing, { page: html });
-    return async (page) => void (await page.goto(`${site}/page`));
-  },
-}));
-
-const applications: Looked[] = inApplications.map(({ name, open }) => ({
-  name: `${name.split(':')[0]}, as one signs in`,
-  open: async (closing) => (await open(closing)).signIn,
-}));
-
-/** One text that is on the screen becomes another one. */
-async function changeOneText(page: Page): Promise<void> {
-  const changed = await page.evaluate(() => {
-    const texts = document.querySelectorAll('td, li, p, a, span, h1, h2');
-    const shown = Array.from(texts).find((element) => {
-      const { top, bottom, width } = element.getBoundingClientRect();
-      const alone = element.childElementCount === 0 && element.textContent.trim() !== '';
-      return alone && width > 0 && bottom > 0 && top < innerHeight;
-    });
-    if (shown !== undefined) shown.textContent = 'Somebody else wrote this';
-    return shown !== undefined;
-  });
-  if (!changed) throw new Error('no text of the page could be changed');
-}
-
-async function measure(looked: Looked, server: Server): Promise<number[]> {
-  const closing = new Closing();
-  try {
-    const { driver, asPerson } = await openGround(server, await looked.open(closing), closing);
-    const cost = async (look: () => Promise<Answer>): Promise<number> => {
-      const before = driver.tokens;
-      const answer = await look();
-      if (answer.failed) throw new Error(answer.text);
-      return driver.tokens - before;
-    };
-    const first = await cost(() => driver.look());
-    const whole = driver instanceof TabrelayDriver ? await cost(() => driver.lookAtAll()) : first;
-    const unchanged = await cost(() => driver.look());
-    await asPerson(changeOneText);
-    return [first, whole, unchanged, await cost(() => driver.look())];
-  } finally {
-    await closing.close();
-  }
-}
 
 const wanted = values.servers?.split(',') ?? servers;
 const measured = servers.filter((server) => wanted.includes(server));
 console.log(`| page (first / whole / unchanged / one text changed) | ${measured.join(' | ')} |`);
 console.log(`| --- |${measured.map(() => ' --- |').join('')}`);
-for (const looked of [...applications, ...ownPages]) {
+for (const looked of lookedAt) {
   if (values.only !== undefined && !looked.name.includes(values.only)) continue;
   const cells: string[] = [];
   for (const server of measured) cells.push((await measure(looked, server)).join(' / '));

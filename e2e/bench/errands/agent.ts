@@ -60,6 +60,8 @@ export class Agent {
     if (told !== undefined) return told;
     await this.look();
     this.#elsewhere = false;
+    const seen = view.find(wanted);
+    if (seen !== undefined || (await this.#driver.words()) === undefined) return seen;
     return view.find(wanted);
   }
 
@@ -145,7 +147,7 @@ export class Agent {
     const { driver } = this;
     if (driver.current && driver.view.says(words)) return;
     if (!(await driver.wait(words)).failed) return;
-    await this.look(); // it may be where waiting does not reach
+    if ((await driver.words()) === undefined) await this.look(); // it may be where waiting does not reach
     if (driver.view.says(words)) return;
     throw new Error(`"${words}" is not said; what is known:\n${driver.view.text.slice(0, 3000)}`);
   }

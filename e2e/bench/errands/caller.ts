@@ -47,26 +47,46 @@ export function overMCP(client: Client): Caller {
 }
 
 const session = 'errand';
-const quoted = (text: string): string => `'${text.replaceAll("'", String.raw`'\''`)}'`;
+
+/** A word of a command line. */
+export const quoted = (text: string): string => `'${text.replaceAll("'", String.raw`'\''`)}'`;
 
 /** Calls by commands of a shell, of an agent that has read the skill. */
 export function inShell(env: Record<string, string>): Caller {
-  const run = (...args: string[]): Promise<{ text: string; failed: boolean }> =>
-    new Promise((resolve) => {
-      const inSession = { ...process.env, ...env, TABRELAY_SESSION: session };
-      execFile(binary, args, { env: inSession, timeout: 90_000 }, (why, stdout, stderr) =>
-        resolve({ text: `${stdout}${stderr}`.trimEnd(), failed: why !== null }),
-      );
-    });
+  const run = runner({ ...env, TABRELAY_SESSION: session });
   return {
     async call(name, args) {
       const given = JSON.stringify(args);
-      const answer = await run('call', name, given, '--plain');
+      const answer = await run(binary, 'call', name, given, '--plain');
       const written = `TABRELAY_SESSION=${session} tabrelay call ${name} ${quoted(given)} -p`;
       return { ...answer, tokens: tokens(written) + tokens(answer.text) };
     },
     async known() {
-      return tokens((await run('skill')).text);
+      return tokens((await run(binary, 'skill')).text);
     },
   };
 }
+
+/** Calls that are lines of a shell as they are; guide is the line whose answer the agent has read before. */
+export function byLines(guide: string, env: Record<string, string>): Caller {
+  const run = runner(env);
+  const line = (written: string) => run('/bin/sh', '-c', written);
+  return {
+    async call(written) {
+      const answer = await line(written);
+      return { ...answer, tokens: tokens(written) + tokens(answer.text) };
+    },
+    async known() {
+      return tokens((await line(guide)).text);
+    },
+  };
+}
+
+const runner =
+  (env: Record<string, string>) =>
+  (program: string, ...args: string[]): Promise<{ text: string; failed: boolean }> =>
+    new Promise((resolve) => {
+      execFile(program, args, { env: { ...process.env, ...env }, timeout: 90_000 }, (why, stdout, stderr) =>
+        resolve({ text: `${stdout}${stderr}`.trimEnd(), failed: why !== null }),
+      );
+    });

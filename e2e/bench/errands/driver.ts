@@ -50,6 +50,11 @@ export abstract class Driver {
   abstract other(): Promise<Answer>;
   abstract first(): Promise<Answer>;
 
+  /** A look at all words, where the usual one leaves out what one cannot act on. */
+  words(): Promise<Answer> | undefined {
+    return undefined;
+  }
+
   /** Runs code that does several things. */
   async run(_code: string): Promise<Answer> {
     return { text: 'the server runs no code', failed: true, stale: false };

@@ -69,7 +69,7 @@ const blog: Errand = {
         await agent.click({ role: /tab|button/, name: /^Post$/ });
         await agent.click({ role: 'button', name: 'Categories' });
         await agent.click({ role: 'button', name: 'Add New Category' });
-        await agent.fill([[{ role: 'textbox', name: 'New Category Name' }, 'Birds']], true);
+        await agent.fill([[{ role: 'textbox', name: /^New Category Name$/i }, 'Birds']], true);
         await agent.click({ role: 'button', name: 'Publish' });
         await agent.click({ role: 'button', name: 'Publish', near: 'Editor publish' });
         await agent.expect('is now live');

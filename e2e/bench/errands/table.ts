@@ -22,6 +22,7 @@ const names: Record<Server, string> = {
   playwright: 'Playwright MCP',
   code: 'Playwright MCP, by code',
   devtools: 'chrome-devtools-mcp',
+  'agent-browser': 'agent-browser',
 };
 
 const cell = ({ success, calls, tokens, ms }: Run): string =>

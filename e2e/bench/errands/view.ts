@@ -24,6 +24,9 @@ export interface Wanted {
 /** The things that a line of an answer names. */
 export type Reader = (line: string) => Pick<Thing, 'ref' | 'role' | 'name'>[];
 
+// What a reference says is no word of the page.
+const wordsOf = (line: string): string => line.replaceAll(/\b(?:uid=[\d_]+|(?:f\d+)?e\d+\b)/g, '');
+
 // Icons drawn with characters of a font of the page's own are no words.
 const spoken = (name: string): string => name.replaceAll(/[\uE000-\uF8FF]/g, '').trim();
 
@@ -94,7 +97,7 @@ export class View {
 
   // The first that fits of those that were told last.
   #fitting({ role, name, near }: Wanted): Thing | undefined {
-    const from = near === undefined ? 0 : this.#lines.findLastIndex((line) => line.includes(near));
+    const from = near === undefined ? 0 : this.#lines.findLastIndex((line) => wordsOf(line).includes(near));
     if (from < 0) return undefined;
     return this.#things
       .filter((one) => one.at >= from && fits(one.role, role) && fits(one.name, name))
