@@ -8,7 +8,7 @@ import { type Answer, Driver, type Fill, joined } from './driver.ts';
 import type { Reader, Thing } from './view.ts';
 
 // Where only words name a thing, what is drawn over them may be the thing itself: the answer says what it is.
-const over = /is covered by <(\w+) inside ([^>]+)>/;
+const over = /is covered by <\w+ inside ([^>]+)>/;
 
 const stale =
   /Unknown ref|Stale ref|Ref not found|Element not found: @|not attached|No node with given id|is covered by <\w+ inside/;
@@ -72,7 +72,10 @@ export class AgentBrowserDriver extends Driver {
   }
 
   async click({ ref }: Thing, { yes, double }: { yes: boolean; double: boolean }): Promise<Answer> {
-    const answer = await this.#run([double ? 'dblclick' : 'click', ref]);
+    // What has no reference is drawn, as in Node-RED, to which its double click does not come: two clicks do.
+    const click = ['click', ref];
+    const commands = double ? (ref.startsWith('@') ? [['dblclick', ref]] : [click, click]) : [click];
+    const answer = await this.#run(...commands);
     if (!yes || !dialog.test(answer.text)) return answer;
     return this.#run(['dialog', 'accept']);
   }
@@ -138,8 +141,8 @@ export class AgentBrowserDriver extends Driver {
    * by what the answer names.
    */
   override inWords(thing: Thing, near: string | undefined, { text }: Answer): Thing | undefined {
-    const [, what, inside] = over.exec(text) ?? [];
-    if (what !== undefined && !thing.ref.startsWith('@')) return { ...thing, ref: `${inside} ${what}` };
+    const [, inside] = over.exec(text) ?? [];
+    if (inside !== undefined && !thing.ref.startsWith('@')) return { ...thing, ref: inside };
     if (near === undefined || thing.role !== 'button') return undefined;
     const words = byWords(near).slice('xpath='.length);
     return { ...thing, ref: `xpath=(${words}/following::button[normalize-space()='${thing.name}'])[1]` };
