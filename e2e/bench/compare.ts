@@ -18,6 +18,7 @@ import {
   compared,
   measurements,
   page,
+  readMeasurements,
   rendered,
   type ServerName,
 } from './errands/comparison.ts';
@@ -70,6 +71,12 @@ async function listed(server: ServerName): Promise<number> {
   }
 }
 
+// Written after each, so that a run that is stopped has left what it measured.
+async function keep(measured: Comparison): Promise<void> {
+  measured.load.after = load();
+  await writeFile(measurements, `${JSON.stringify(measured, null, 1)}\n`);
+}
+
 async function measureAll(times: number): Promise<void> {
   requirePeers(compared);
   const measured: Comparison = {
@@ -104,6 +111,7 @@ async function measureAll(times: number): Promise<void> {
       const about = measured.servers.find((other) => other.server === server);
       if (about !== undefined)
         about.instructions = Math.max(about.instructions, ...runs.map(({ known }) => known));
+      await keep(measured);
       console.log(
         `${server}, ${errand.name}: ${one.done} of ${one.runs}, ${one.calls} / ${one.tokens} / ${one.ms} ms`,
       );
@@ -114,11 +122,10 @@ async function measureAll(times: number): Promise<void> {
       for (let n = 0; n < times; n++) taken.push(await measure(looked, server));
       const tokens = [0, 1, 2, 3].map((i) => median(taken.map((one) => one[i] ?? 0)));
       measured.looks.push({ page: looked.name, server, tokens });
+      await keep(measured);
       console.log(`${server}, ${looked.name}: ${tokens.join(' / ')}`);
     }
-  measured.load.after = load();
-  await writeFile(measurements, `${JSON.stringify(measured, null, 1)}\n`);
 }
 
 if (values.render !== true) await measureAll(Number(values.runs ?? 1));
-await writeFile(page, await rendered());
+await writeFile(page, rendered(await readFile(page, 'utf8'), await readMeasurements()));

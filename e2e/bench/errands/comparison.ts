@@ -55,7 +55,162 @@ export type Comparison = z.infer<typeof Comparison>;
 export const measurements = path.join(import.meta.dirname, 'comparison.json');
 export const page = path.join(repository, 'docs/browser-comparison.md');
 
-export async function rendered(): Promise<string> {
-  Comparison.parse(JSON.parse(await readFile(measurements, 'utf8')));
-  return readFile(page, 'utf8');
+export async function readMeasurements(): Promise<Comparison> {
+  return Comparison.parse(JSON.parse(await readFile(measurements, 'utf8')));
+}
+
+const names: Record<ServerName, string> = {
+  tabrelay: 'tabrelay',
+  playwright: 'Playwright MCP',
+  devtools: 'chrome-devtools-mcp',
+  'agent-browser': 'agent-browser',
+};
+
+type Done = Comparison['errands'][number];
+
+const whole = (one: Done | undefined): one is Done => one !== undefined && one.done === one.runs;
+const seconds = (ms: number): string => `${(ms / 1000).toFixed(1)} s`;
+const row = (cells: readonly (string | number)[]): string => `| ${cells.join(' | ')} |`;
+const heading = (first: string): string[] => [
+  row([first, ...compared.map((server) => names[server])]),
+  row(['---', ...compared.map(() => '---')]),
+];
+const distinct = (all: readonly string[]): string[] => Array.from(new Set(all));
+
+// What a server or a page said is shown as such: one line, as code, nothing that a table or Markdown would read.
+const said = (text: string): string => `\`${text.replaceAll(/[`|\s]+/g, ' ').trim()}\``;
+
+const find = ({ errands }: Comparison, errand: string, server: ServerName): Done | undefined =>
+  errands.find((one) => one.errand === errand && one.server === server);
+
+function measured({ date, commit, machine, load, servers, errands }: Comparison): string {
+  const versions = servers.map(({ server, version }) => `${names[server]} ${version}`);
+  const runs = Math.max(...errands.map((one) => one.runs));
+  const often = runs === 1 ? 'Each errand was done once' : `Medians of ${runs} runs`;
+  return `${often}, on ${date}, at commit ${commit}, with ${versions.join(', ')}, in
+${machine.chromium} under Node ${machine.node}, on ${machine.system}: ${machine.processor}, ${machine.cores} cores,
+${machine.memoryGB} GB. Load averages of one, five and fifteen minutes were ${load.before.join(', ')} before and
+${load.after.join(', ')} after.`;
+}
+
+function errandTable(all: Comparison): string {
+  const cell = (one: Done | undefined): string => {
+    if (one === undefined) return 'not measured';
+    const failed = one.runs === 1 ? '**failed**, ' : `**done ${one.done} of ${one.runs}**, `;
+    return `${whole(one) ? '' : failed}${one.calls} / ${one.tokens} / ${seconds(one.ms)}`;
+  };
+  const of = (server: ServerName) => all.errands.filter((one) => one.server === server);
+  const sums = (what: 'calls' | 'tokens') =>
+    compared.map((server) => of(server).reduce((total, one) => total + one[what], 0));
+  const time = compared.map((server) => seconds(of(server).reduce((total, { ms }) => total + ms, 0)));
+  const done = compared.map((server) => `${of(server).filter(whole).length} of ${of(server).length}`);
+  const failed = all.errands.filter((one) => !whole(one));
+  return [
+    ...heading('errand: calls / tokens / time'),
+    ...distinct(all.errands.map(({ errand }) => errand)).map((errand) =>
+      row([errand, ...compared.map((server) => cell(find(all, errand, server)))]),
+    ),
+    row(['**done**', ...done]),
+    row(['**calls**', ...sums('calls')]),
+    row(['**tokens**', ...sums('tokens')]),
+    row(['**time**', ...time]),
+    ...(failed.length > 0 ? ['', 'What failed ended with:', ''] : []),
+    ...failed.map(
+      ({ errand, server, why }) =>
+        `- ${names[server]}, ${errand}: ${why === undefined ? 'all calls succeeded, the site says otherwise' : said(why)}`,
+    ),
+  ].join('\n');
+}
+
+function listTable({ servers }: Comparison): string {
+  const of = (what: 'toolsList' | 'instructions') =>
+    compared.map((server) => servers.find((one) => one.server === server)?.[what] ?? 'not measured');
+  return [
+    ...heading('tokens, once'),
+    row(['the JSON of `tools/list`', ...of('toolsList')]),
+    row(['what the agent of the errands had read', ...of('instructions')]),
+  ].join('\n');
+}
+
+function lookTable({ looks }: Comparison): string {
+  const cell = (name: string, server: ServerName) =>
+    looks.find((one) => one.page === name && one.server === server)?.tokens.join(' / ') ?? 'not measured';
+  return [
+    ...heading('page: first / whole / unchanged / one text changed'),
+    ...distinct(looks.map((one) => one.page)).map((name) =>
+      row([name, ...compared.map((server) => cell(name, server))]),
+    ),
+  ].join('\n');
+}
+
+const others = compared.filter((server) => server !== 'tabrelay');
+
+// Where it says nothing, nothing is lost.
+function against(what: string, server: ServerName, lost: readonly (string | false)[]): string[] {
+  const told = lost.filter((one) => one !== false);
+  return told.length === 0 ? [] : [`- ${what}: ${names[server]} ${told.join(', ')}`];
+}
+
+/** Every row in which another server does what tabrelay does not, or needs fewer calls, fewer tokens or less time. */
+export function losses(all: Comparison): string[] {
+  const less = (theirs: number, ours: number, unit: string): string | false =>
+    theirs < ours && `${theirs} ${unit} to ${ours}`;
+  const inErrands = distinct(all.errands.map(({ errand }) => errand)).flatMap((errand) =>
+    others.flatMap((server) => {
+      const [ours, theirs] = [find(all, errand, 'tabrelay'), find(all, errand, server)];
+      if (ours === undefined || theirs === undefined || theirs.done === 0) return [];
+      if (theirs.done / theirs.runs > ours.done / ours.runs)
+        return against(errand, server, [
+          `does it ${theirs.done} of ${theirs.runs} times, tabrelay ${ours.done} of ${ours.runs}`,
+        ]);
+      if (!whole(theirs)) return [];
+      return against(errand, server, [
+        less(theirs.calls, ours.calls, 'calls'),
+        less(theirs.tokens, ours.tokens, 'tokens'),
+        theirs.ms < ours.ms && `${seconds(theirs.ms)} to ${seconds(ours.ms)}`,
+      ]);
+    }),
+  );
+  const about = (server: ServerName) => all.servers.find((one) => one.server === server);
+  const [ourList, ourReading] = [about('tabrelay')?.toolsList ?? 0, about('tabrelay')?.instructions ?? 0];
+  const inLists = others.flatMap((server) => {
+    const { toolsList = ourList, instructions = ourReading } = about(server) ?? {};
+    return [
+      ...against('The list of tools', server, [less(toolsList, ourList, 'tokens')]),
+      ...against('What an agent reads first', server, [less(instructions, ourReading, 'tokens')]),
+    ];
+  });
+  const kinds = ['a first look', 'the whole page', 'a look where nothing changed', 'one after a change'];
+  const tokensOf = (name: string, server: ServerName) =>
+    all.looks.find((one) => one.page === name && one.server === server)?.tokens ?? [];
+  const inLooks = distinct(all.looks.map((one) => one.page)).flatMap((name) =>
+    others.flatMap((server) => {
+      const [ours, theirs] = [tokensOf(name, 'tabrelay'), tokensOf(name, server)];
+      return against(
+        `A look at ${name}`,
+        server,
+        theirs.map((count, i) => less(count, ours[i] ?? 0, `tokens for ${kinds[i]}`)),
+      );
+    }),
+  );
+  return [...inErrands, ...inLists, ...inLooks];
+}
+
+/** The page with what is between its marks made of the measurements; the prose around them stays. */
+export function rendered(text: string, all: Comparison): string {
+  const lost = losses(all);
+  const parts = {
+    losses: lost.length === 0 ? 'In nothing that was measured.' : lost.join('\n'),
+    measured: measured(all),
+    errands: errandTable(all),
+    lists: listTable(all),
+    looks: lookTable(all),
+  };
+  return Object.entries(parts).reduce((done, [name, made]) => {
+    const [start, end] = [`<!-- ${name}: make compare -->`, `<!-- end of ${name} -->`];
+    const from = done.indexOf(start);
+    const to = done.indexOf(end);
+    if (from < 0 || to < from) throw new Error(`the page has no ${start} before ${end}`);
+    return `${done.slice(0, from + start.length)}\n\n${made}\n\n${done.slice(to)}`;
+  }, text);
 }
