@@ -20,7 +20,7 @@ FUZZTIME    ?= 20000x
 PREFIX      ?= $(HOME)/.local
 
 .DEFAULT_GOAL := help
-.PHONY: help build install up test packages check bench nightly trace generate generated conformance extension-e2e e2e clients cross go-check ts-check \
+.PHONY: help build install up test packages check bench compare nightly trace generate generated conformance extension-e2e e2e clients cross go-check ts-check \
 	go-test go-race cli ts-test fuzz soak browser applications peers clean site site-test recording \
 	release release-check snapshot wine-check workflow-check container container-check extension-store extension-managed store-pictures
 
@@ -87,6 +87,9 @@ bench: build node_modules/.package-lock.json peers applications ## the numbers o
 	node --import tsx e2e/bench/looks.ts
 	node --import tsx e2e/bench/browser.ts
 	node --import tsx e2e/bench/questions.ts
+
+compare: build node_modules/.package-lock.json peers applications ## errands and looks beside other servers, in an hour: writes docs/browser-comparison.md (RUNS=3: medians)
+	node --import tsx e2e/bench/compare.ts --runs $(or $(RUNS),1)
 
 trace: generate node_modules/.package-lock.json ## the functions that one call executes (LIST=1: by name)
 	LIST=$(LIST) node --import tsx e2e/bench/trace-call.ts

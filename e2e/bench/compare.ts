@@ -3,7 +3,8 @@
 //
 //   node --import tsx e2e/bench/compare.ts            measures everything once, and writes both
 //   node --import tsx e2e/bench/compare.ts --runs 3   the medians of three
-//   node --import tsx e2e/bench/compare.ts --render   writes the page only
+//   … --only Roundcube,order --servers agent-browser        measures some anew, and leaves the others as they were
+//   … --render                                        writes the page only
 
 import { execFileSync } from 'node:child_process';
 import { readFile, writeFile } from 'node:fs/promises';
@@ -29,7 +30,14 @@ import { onPages } from './errands/on-pages.ts';
 import { requirePeers, run } from './errands/run.ts';
 import type { Run } from './errands/table.ts';
 
-const { values } = parseArgs({ options: { runs: { type: 'string' }, render: { type: 'boolean' } } });
+const { values } = parseArgs({
+  options: {
+    runs: { type: 'string', default: '1' },
+    only: { type: 'string', default: '' },
+    servers: { type: 'string', default: compared.join(',') },
+    render: { type: 'boolean' },
+  },
+});
 
 const told = (program: string, ...args: string[]): string =>
   execFileSync(program, args, { cwd: repository, encoding: 'utf8' }).trim();
@@ -41,13 +49,23 @@ async function versionOf(server: ServerName): Promise<string> {
   return z.object({ version: z.string() }).parse(JSON.parse(await readFile(file, 'utf8'))).version;
 }
 
-const load = (): number[] => loadavg().map((one) => Math.round(10 * one) / 10);
+const commit = told('git', 'rev-parse', '--short', 'HEAD');
+
+const now = (): Comparison['errands'][number]['measured'] => ({
+  date: new Date().toISOString().slice(0, 10),
+  commit,
+  load: Math.round(loadavg()[0] ?? 0),
+});
 
 const median = (numbers: readonly number[]): number =>
   numbers.toSorted((a, b) => a - b)[Math.floor((numbers.length - 1) / 2)] ?? 0;
 
 /** Several runs of one errand in one: the medians of those that were done, or of all where none was. */
-function together(errand: string, server: ServerName, runs: readonly Run[]): Comparison['errands'][number] {
+function together(
+  errand: string,
+  server: ServerName,
+  runs: readonly Run[],
+): Omit<Comparison['errands'][number], 'measured'> {
   const done = runs.filter(({ success }) => success);
   const counted = done.length > 0 ? done : runs;
   const of = (what: 'calls' | 'tokens' | 'ms') => Math.round(median(counted.map((one) => one[what])));
@@ -71,61 +89,79 @@ async function listed(server: ServerName): Promise<number> {
   }
 }
 
-// Written after each, so that a run that is stopped has left what it measured.
+// Written after each, so that a run that is stopped has left what it measured; the others stay as they were.
 async function keep(measured: Comparison): Promise<void> {
-  measured.load.after = load();
   await writeFile(measurements, `${JSON.stringify(measured, null, 1)}\n`);
 }
 
-async function measureAll(times: number): Promise<void> {
-  requirePeers(compared);
-  const measured: Comparison = {
-    date: new Date().toISOString().slice(0, 10),
-    commit: told('git', 'rev-parse', '--short', 'HEAD'),
-    machine: {
-      system: `${type()} ${release()}`,
-      processor: cpus()[0]?.model ?? 'unknown',
-      cores: cpus().length,
-      memoryGB: Math.round(totalmem() / 2 ** 30),
-      chromium: told(browser, '--version', '--no-sandbox').replace(/ built on.*/, ''),
-      node: process.version,
-    },
-    load: { before: load(), after: [] },
-    servers: [],
-    errands: [],
-    looks: [],
-  };
-  for (const server of compared)
-    measured.servers.push({
+/** In the place of what was there before, or behind the others. */
+function put<T>(all: T[], one: T, same: (other: T) => boolean): void {
+  const at = all.findIndex(same);
+  all.splice(at < 0 ? all.length : at, 1, one);
+}
+
+const machine = (): Comparison['machine'] => ({
+  system: `${type()} ${release()}`,
+  processor: cpus()[0]?.model ?? 'unknown',
+  cores: cpus().length,
+  memoryGB: Math.round(totalmem() / 2 ** 30),
+  chromium: /Chromium \S+/.exec(told(browser, '--version'))?.[0] ?? 'Chromium',
+  node: process.version,
+});
+
+async function measureAll(
+  times: number,
+  only: readonly string[],
+  wanted: readonly ServerName[],
+): Promise<void> {
+  requirePeers(wanted);
+  const chosen = ({ name }: { name: string }) => only.some((word) => name.includes(word));
+  const all = await readMeasurements();
+  all.machine = machine();
+  for (const server of wanted) {
+    const about = {
       server,
       version: await versionOf(server),
       toolsList: await listed(server),
-      instructions: 0,
-    });
-  for (const errand of [...inApplications, ...onPages])
-    for (const server of compared) {
+      instructions: all.servers.find((one) => one.server === server)?.instructions ?? 0,
+    };
+    all.servers = all.servers.map((one) => (one.server === server ? about : one));
+  }
+  for (const errand of [...inApplications, ...onPages].filter(chosen))
+    for (const server of wanted) {
+      const measured = now();
       const runs: Run[] = [];
       for (let n = 0; n < times; n++) runs.push(await run(errand, server));
-      const one = together(errand.name, server, runs);
-      measured.errands.push(one);
-      const about = measured.servers.find((other) => other.server === server);
-      if (about !== undefined)
-        about.instructions = Math.max(about.instructions, ...runs.map(({ known }) => known));
-      await keep(measured);
+      const begun = runs.filter((one) => one.begun); // where nobody could sign in, nothing was measured
+      if (begun.length === 0) continue;
+      const one = { ...together(errand.name, server, begun), measured };
+      put(all.errands, one, (other) => other.errand === one.errand && other.server === server);
+      const about = all.servers.find((two) => two.server === server);
+      if (about !== undefined) about.instructions = begun[0]?.known ?? about.instructions;
+      await keep(all);
       console.log(
         `${server}, ${errand.name}: ${one.done} of ${one.runs}, ${one.calls} / ${one.tokens} / ${one.ms} ms`,
       );
     }
-  for (const looked of lookedAt)
-    for (const server of compared) {
+  for (const looked of lookedAt.filter(chosen))
+    for (const server of wanted) {
+      const measured = now();
       const taken: number[][] = [];
       for (let n = 0; n < times; n++) taken.push(await measure(looked, server));
       const tokens = [0, 1, 2, 3].map((i) => median(taken.map((one) => one[i] ?? 0)));
-      measured.looks.push({ page: looked.name, server, tokens });
-      await keep(measured);
+      const one = { page: looked.name, server, tokens, measured };
+      put(all.looks, one, (other) => other.page === looked.name && other.server === server);
+      await keep(all);
       console.log(`${server}, ${looked.name}: ${tokens.join(' / ')}`);
     }
 }
 
-if (values.render !== true) await measureAll(Number(values.runs ?? 1));
+if (values.render !== true) {
+  const wanted = values.servers.split(',');
+  await measureAll(
+    Number(values.runs),
+    values.only.split(','),
+    compared.filter((server) => wanted.includes(server)),
+  );
+}
 await writeFile(page, rendered(await readFile(page, 'utf8'), await readMeasurements()));

@@ -11,9 +11,10 @@ export type ServerName = (typeof compared)[number];
 
 const Server = z.enum(compared);
 
+/** When something was measured, with which commit, and how busy the machine was: the load average of the minute before. */
+const Measured = z.object({ date: z.string(), commit: z.string(), load: z.number() });
+
 const Comparison = z.object({
-  date: z.string(),
-  commit: z.string(),
   machine: z.object({
     system: z.string(),
     processor: z.string(),
@@ -22,8 +23,6 @@ const Comparison = z.object({
     chromium: z.string(),
     node: z.string(),
   }),
-  /** Load averages of the machine: of one, five and fifteen minutes. */
-  load: z.object({ before: z.array(z.number()), after: z.array(z.number()) }),
   servers: z.array(
     z.object({
       server: Server,
@@ -45,10 +44,13 @@ const Comparison = z.object({
       ms: z.number(),
       /** Why it was not done, of the first run that failed. */
       why: z.string().optional(),
+      measured: Measured,
     }),
   ),
   /** Tokens of a first look, of the whole page, of a look where nothing changed, and of one after one text did. */
-  looks: z.array(z.object({ page: z.string(), server: Server, tokens: z.array(z.number()) })),
+  looks: z.array(
+    z.object({ page: z.string(), server: Server, tokens: z.array(z.number()), measured: Measured }),
+  ),
 });
 export type Comparison = z.infer<typeof Comparison>;
 
@@ -78,19 +80,35 @@ const heading = (first: string): string[] => [
 const distinct = (all: readonly string[]): string[] => Array.from(new Set(all));
 
 // What a server or a page said is shown as such: one line, as code, nothing that a table or Markdown would read.
-const said = (text: string): string => `\`${text.replaceAll(/[`|\s]+/g, ' ').trim()}\``;
+const said = (text: string): string => `\`${text.replaceAll(/[`|<>\s]+/g, ' ').trim()}\``;
 
 const find = ({ errands }: Comparison, errand: string, server: ServerName): Done | undefined =>
   errands.find((one) => one.errand === errand && one.server === server);
 
-function measured({ date, commit, machine, load, servers, errands }: Comparison): string {
-  const versions = servers.map(({ server, version }) => `${names[server]} ${version}`);
+const span = (all: readonly (string | number)[]): string => {
+  const sorted = all.toSorted((a, b) => (a < b ? -1 : 1));
+  const [first, last] = [sorted.at(0) ?? '', sorted.at(-1) ?? ''];
+  return first === last ? String(first) : `${first} to ${last}`;
+};
+
+function measured({ machine, servers, errands, looks }: Comparison): string {
   const runs = Math.max(...errands.map((one) => one.runs));
-  const often = runs === 1 ? 'Each errand was done once' : `Medians of ${runs} runs`;
-  return `${often}, on ${date}, at commit ${commit}, with ${versions.join(', ')}, in
-${machine.chromium} under Node ${machine.node}, on ${machine.system}: ${machine.processor}, ${machine.cores} cores,
-${machine.memoryGB} GB. Load averages of one, five and fifteen minutes were ${load.before.join(', ')} before and
-${load.after.join(', ')} after.`;
+  const about = servers.map(({ server, version }) => {
+    const rows = [...errands, ...looks].filter((one) => one.server === server).map((one) => one.measured);
+    const commits = distinct(rows.map(({ commit }) => commit)).join(', ');
+    return row([
+      ...[names[server], version, span(rows.map(({ date }) => date)), commits],
+      span(rows.map(({ load }) => load)),
+    ]);
+  });
+  return [
+    `${runs === 1 ? 'Each errand was done once' : `Medians of up to ${runs} runs`}, in ${machine.chromium} under`,
+    `Node ${machine.node}, on ${machine.system}: ${machine.processor}, ${machine.cores} cores, ${machine.memoryGB} GB.`,
+    '',
+    row(['server', 'version', 'measured on', 'at commit', 'load average of the minute before']),
+    row(['---', '---', '---', '---', '---']),
+    ...about,
+  ].join('\n');
 }
 
 function errandTable(all: Comparison): string {
