@@ -93,9 +93,10 @@ async function compose(easel: Page, file: string, words: string, pictures: strin
   await finish(easel, file);
 }
 
+/** The icon as lines, so that it is sharp at any size. */
 async function icon(): Promise<string> {
-  const bytes = await readFile(path.join(repository, 'extension/icons/128.png'));
-  return `data:image/png;base64,${bytes.toString('base64')}`;
+  const bytes = await readFile(path.join(repository, 'extension/icons/icon.svg'));
+  return `data:image/svg+xml;base64,${bytes.toString('base64')}`;
 }
 
 /** The promotional tile, and the logo that Edge wants. */

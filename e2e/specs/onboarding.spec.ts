@@ -9,7 +9,7 @@ import { z } from 'zod';
 import { stdioAgent } from '../stage/agent.ts';
 import { openBrowser } from '../stage/browser.ts';
 import type { Closing } from '../stage/closing.ts';
-import { unpairedEdition } from '../stage/edition.ts';
+import { allowUserScripts, storeFolder, unpairedEdition } from '../stage/edition.ts';
 import { temporaryFolder } from '../stage/paths.ts';
 import { openRelay, type Relay } from '../stage/relay.ts';
 import { openPanel } from '../stage/side-panel.ts';
@@ -94,6 +94,8 @@ test('with tabrelay installed and stopped: two clicks to the first result, one m
   const person = new Person();
   const browser = await open();
   const { page, errors } = await firstPage(browser);
+  // Who has just installed it has allowed no user scripts: the demo's script is one of the package.
+  if (storeFolder !== undefined) await allowUserScripts(browser, false);
   await person.press(page.getByRole('button', { name: 'Start tabrelay' }));
   await person.press(firstCall(page));
   await expect(page.getByText(greeting)).toBeVisible();
