@@ -41,6 +41,7 @@ const Comparison = z.object({
       done: z.number(),
       calls: z.number(),
       tokens: z.number(),
+      /** Milliseconds; 0 where only calls and tokens were noted. */
       ms: z.number(),
       /** Why it was not done, of the first run that failed. */
       why: z.string().optional(),
@@ -115,7 +116,7 @@ function errandTable(all: Comparison): string {
   const cell = (one: Done | undefined): string => {
     if (one === undefined) return 'not measured';
     const failed = one.runs === 1 ? '**failed**, ' : `**done ${one.done} of ${one.runs}**, `;
-    return `${whole(one) ? '' : failed}${one.calls} / ${one.tokens} / ${seconds(one.ms)}`;
+    return `${whole(one) ? '' : failed}${one.calls} / ${one.tokens}${one.ms > 0 ? ` / ${seconds(one.ms)}` : ''}`;
   };
   const of = (server: ServerName) => all.errands.filter((one) => one.server === server);
   const sums = (what: 'calls' | 'tokens') =>
