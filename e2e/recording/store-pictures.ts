@@ -104,9 +104,11 @@ async function drawTile(browser: BrowserContext): Promise<void> {
   const easel = await browser.newPage();
   await easel.setViewportSize({ width: 440, height: 280 });
   await easel.setContent(`<style>body{margin:0;height:280px;display:grid;grid-template-columns:128px 1fr;gap:28px;
-    align-items:center;padding:0 32px;box-sizing:border-box;background:#17324d;color:#fff;font-family:system-ui,sans-serif}
+    align-items:center;padding:0 32px;box-sizing:border-box;background:#17324d;color:#fff;
+    font-family:system-ui,sans-serif}
     b{font-size:40px;display:block;margin-bottom:10px}p{margin:0;font-size:20px;line-height:1.35}</style>
-    <img src="${await icon()}" alt=""><div><b>tabrelay</b><p>Your agent, in the web applications you are signed in to</p></div>`);
+    <img src="${await icon()}" alt="">
+    <div><b>tabrelay</b><p>Your agent, in the web applications you are signed in to</p></div>`);
   await finish(easel, path.join(folder, 'tile.png'));
   await easel.setViewportSize({ width: 300, height: 300 });
   await easel.setContent(

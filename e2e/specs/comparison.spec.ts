@@ -43,7 +43,8 @@ test('each way to lose is listed, with both figures', async () => {
     '- an errand: agent-browser 4.0 s to 5.0 s',
     '- The list of tools: Playwright MCP 1999 tokens to 2000',
     '- What an agent reads first: agent-browser 999 tokens to 1000',
-    '- A look at a page: chrome-devtools-mcp 499 tokens for a first look to 500, 19 tokens for one after a change to 20',
+    '- A look at a page: chrome-devtools-mcp 499 tokens for a first look to 500, ' +
+      '19 tokens for one after a change to 20',
   ];
   expect(losses(all)).toEqual(lost);
   const made = rendered(await readFile(page, 'utf8'), all);

@@ -11,7 +11,7 @@ import type { Reader, Thing } from './view.ts';
 const over = /is covered by <\w+ inside ([^>]+)>/;
 
 const stale =
-  /Unknown ref|Stale ref|Ref not found|Element not found: @|not attached|No node with given id|is covered by <\w+ inside/;
+  /Unknown ref|Stale ref|Ref not found|Element not found: @|not attached|No node with given id|is covered by <\w+ in/;
 
 const unquote = (text: string): string => text.replaceAll(/\\(.)/g, '$1');
 

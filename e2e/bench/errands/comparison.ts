@@ -11,7 +11,7 @@ export type ServerName = (typeof compared)[number];
 
 const Server = z.enum(compared);
 
-/** When something was measured, with which commit, and how busy the machine was: the load average of the minute before. */
+/** When something was measured, with which commit, and the load average of the minute before. */
 const Measured = z.object({ date: z.string(), commit: z.string(), load: z.number() });
 
 const Comparison = z.object({
@@ -136,7 +136,7 @@ function errandTable(all: Comparison): string {
     ...(failed.length > 0 ? ['', 'What failed ended with:', ''] : []),
     ...failed.map(
       ({ errand, server, why }) =>
-        `- ${names[server]}, ${errand}: ${why === undefined ? 'all calls succeeded, the site says otherwise' : said(why)}`,
+        `- ${names[server]}, ${errand}: ${why === undefined ? 'the site says otherwise' : said(why)}`,
     ),
   ].join('\n');
 }
