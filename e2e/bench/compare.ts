@@ -1,5 +1,6 @@
 // The comparison of a release: errands and looks with tabrelay's browser tools and with those of others, on this
-// machine, now. Writes what was measured to errands/comparison.json, and the tables of docs/browser-comparison.md from that.
+// machine, now. Writes what was measured to errands/comparison.json, and from that the tables of
+// docs/browser-comparison.md.
 //
 //   node --import tsx e2e/bench/compare.ts            measures everything once, and writes both
 //   node --import tsx e2e/bench/compare.ts --runs 3   the medians of three
