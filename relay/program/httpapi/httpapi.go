@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/rs/zerolog"
@@ -106,7 +107,7 @@ type API struct {
 	Options
 	guard *guard
 
-	connecting chan struct{} // full while the file of a client program is changed
+	connecting sync.Mutex // held while the file of a client program is changed
 }
 
 // New makes an API.
@@ -117,8 +118,7 @@ func New(o Options) *API {
 }
 
 func newAPI(o Options) *API {
-	return &API{Options: o, guard: newGuard(o.Config.AllowedOrigins, o.Tokens, o.Limiter, o.Log),
-		connecting: make(chan struct{}, 1)}
+	return &API{Options: o, guard: newGuard(o.Config.AllowedOrigins, o.Tokens, o.Limiter, o.Log)}
 }
 
 // routes are everything that the relay serves, and who may use it.

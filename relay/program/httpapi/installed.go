@@ -77,9 +77,11 @@ func (a *API) changeInstalled(w http.ResponseWriter, req *http.Request,
 	if refused != nil {
 		return nil, refused
 	}
-	a.connecting <- struct{}{}
-	err := change(c)
-	<-a.connecting
+	err := func() error {
+		a.connecting.Lock()
+		defer a.connecting.Unlock()
+		return change(c)
+	}()
 	if err != nil {
 		return nil, NewRefusal(http.StatusConflict, fault.New(fault.InvalidRequest, err.Error(),
 			fault.WithHint(fault.HintOf(err))))
@@ -101,12 +103,12 @@ func (t tokensBy) Has(client string) bool { return t.registered(client) }
 
 // Fresh implements [connect.Tokens].
 func (t tokensBy) Fresh(_ context.Context, client string) (token string, err error) {
-	make := t.Secrets.Add
+	issue := t.Secrets.Add
 	if t.Has(client) {
-		make = t.Secrets.Rotate
+		issue = t.Secrets.Rotate
 	}
 	err = t.Clients.Change(Sender(t.req.Context()), func() (err error) {
-		token, err = make(client)
+		token, err = issue(client)
 		return err
 	})
 	return token, err
