@@ -122,6 +122,42 @@ func TestAQuestionFromAnotherMachine(t *testing.T) {
 	}
 }
 
+// A token that expires while its client is attached from elsewhere ends the attachment, and whoever comes with it is told.
+func TestTokenExpiresElsewhere(t *testing.T) {
+	w := newAbroad(t)
+	secrets, err := config.OpenSecrets(w.home)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.token, err = secrets.RotateUntil("devbox", time.Now().Add(2*time.Second))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, end := w.relayAt("127.0.0.1:0")
+	w.browser(func(c *hubtest.Call) { c.Started(); c.Return(c.Arguments) })
+	for _, address := range []string{"https://" + r.remote.Addr().String(), "http://" + r.Address()} {
+		a := w.agentAt(address)
+		for line, id := "", 1; !strings.Contains(line, "lets nobody in: the token of devbox expired on 20"); id++ {
+			a.call(id, "shop__read", `{"what":"tea"}`)
+			if line = a.line(); strings.Contains(line, "does not know the token") {
+				t.Fatalf("%s: the agent heard %s", address, line)
+			}
+		}
+		a.leave()
+	}
+	end()
+	var said []string
+	for _, row := range w.auditRows() {
+		if row.Client == "devbox" && row.Tool == "" {
+			said = append(said, row.DecidedBy+": "+row.Detail)
+		}
+	}
+	if got := strings.Join(said, "\n"); !strings.HasSuffix(got, "relay: The client devbox has a token that expired") ||
+		strings.Count(got, "expired") != 1 {
+		t.Errorf("the log says %s", got)
+	}
+}
+
 // line is the next answer.
 func (a *mcpClient) line() string {
 	a.t.Helper()

@@ -92,7 +92,14 @@ func since(c client.View) string {
 	if c.Created == nil {
 		return "no token"
 	}
-	return c.Created.Local().Format(time.DateOnly)
+	words := c.Created.Local().Format(time.DateOnly)
+	switch {
+	case c.Expires == nil:
+		return words
+	case !time.Now().Before(*c.Expires):
+		return words + ", expired"
+	}
+	return words + ", until " + c.Expires.Local().Format("2006-01-02 15:04")
 }
 
 func lastSeen(c client.View) string {
@@ -143,6 +150,7 @@ func (f *scopeFlags) apply(now call.Scope) (call.Scope, error) {
 func (a *app) clientsAdd() *cobra.Command {
 	var f scopeFlags
 	var remote bool
+	var expires string
 	cmd := a.withJSON(f.register(&cobra.Command{
 		Use: "add NAME", Short: "Make a token for an HTTP client and print it, once", Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -150,7 +158,8 @@ func (a *app) clientsAdd() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			token, err := a.addClient(cmd.Context(), config.Client{Name: args[0], Scope: scope, Remote: remote})
+			token, err := a.addClient(cmd.Context(),
+				httpapi.NewClient{Name: args[0], Scope: scope, Remote: remote, Expires: expires})
 			if err != nil {
 				return err
 			}
@@ -160,7 +169,13 @@ func (a *app) clientsAdd() *cobra.Command {
 	}))
 	cmd.Flags().BoolVar(&remote, "remote", false,
 		"the client is on another machine, where tabrelay mcp --relay uses the token")
+	expiresFlag(cmd, &expires, "until it is revoked")
 	return cmd
+}
+
+func expiresFlag(cmd *cobra.Command, expires *string, otherwise string) {
+	cmd.Flags().StringVar(expires, "expires", "",
+		"how long the token lasts, such as 12h or 30d, or never; left out: "+otherwise)
 }
 
 func (a *app) clientsScope() *cobra.Command {
@@ -219,32 +234,35 @@ func (a *app) client(ctx context.Context, name string) (one client.View, err err
 func clientPath(name string) string { return clientsPath + "/" + url.PathEscape(name) }
 
 func (a *app) clientsRotate() *cobra.Command {
-	return a.withJSON(&cobra.Command{
+	var expires string
+	cmd := a.withJSON(&cobra.Command{
 		Use: "rotate NAME", Short: "Replace a client's token and print the new one, once", Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			token, err := a.rotateToken(cmd.Context(), args[0])
+			token, err := a.rotateToken(cmd.Context(), args[0], expires)
 			if err != nil {
 				return err
 			}
 			return a.printToken(args[0], token)
 		},
 	})
+	expiresFlag(cmd, &expires, "until the old one would have expired")
+	return cmd
 }
 
 // addClient adds a client.
-func (a *app) addClient(ctx context.Context, one config.Client) (token string, err error) {
+func (a *app) addClient(ctx context.Context, one httpapi.NewClient) (token string, err error) {
 	if err := config.CheckClientName(one.Name); err != nil {
 		return "", usage("%w", err)
 	}
 	var made httpapi.Token
-	err = a.post(ctx, clientsPath, httpapi.NewClient{Name: one.Name, Scope: one.Scope, Remote: one.Remote}, &made)
+	err = a.post(ctx, clientsPath, one, &made)
 	return made.Token, err
 }
 
 // rotateToken gives a client a new token.
-func (a *app) rotateToken(ctx context.Context, name string) (token string, err error) {
+func (a *app) rotateToken(ctx context.Context, name, expires string) (token string, err error) {
 	var made httpapi.Token
-	err = a.post(ctx, clientPath(name)+"/rotate", struct{}{}, &made)
+	err = a.post(ctx, clientPath(name)+"/rotate", httpapi.NewToken{Expires: expires}, &made)
 	return made.Token, err
 }
 

@@ -71,7 +71,7 @@ func (t *tokens) Fresh(ctx context.Context, client string) (token string, err er
 		return "", fmt.Errorf("nothing was changed, because it could not be written into the audit log: %w", err)
 	}
 	if t.Has(client) {
-		return t.rotateToken(ctx, client)
+		return t.rotateToken(ctx, client, "")
 	}
 	if t.secrets, err = config.OpenSecrets(t.home); err != nil {
 		return "", err

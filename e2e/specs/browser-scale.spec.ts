@@ -7,6 +7,7 @@ import { openSite } from '../sites/own-pages.ts';
 import { Acting } from '../stage/acting.ts';
 import { browser, repository } from '../stage/paths.ts';
 import { expect, test, visit } from '../stage/test.ts';
+import { tokens } from '../stage/tokens.ts';
 
 const alone = base.extend<{ page: Page; session: CDPSession }>({
   // biome-ignore lint/correctness/noEmptyPattern: Playwright reads the names of a fixture's dependencies from it.
@@ -100,7 +101,7 @@ test('ten million characters are told as far as there is room', async ({ sharedS
   expect(one).toMatch(/one text, all…"\nbutton "Behind"|…"\nbutton "Behind"/);
   await visit(stage, `${site}/many`);
   const many = await agent.look();
-  expect(many.length).toBeLessThan(6000);
+  expect(tokens(many)).toBeLessThan(2200);
   expect(many).toMatch(/\n… 99\d\d more lines: from \d+$/);
 });
 

@@ -705,6 +705,7 @@ export const clients: Clients = {
       attached: 1,
       via: ['stdio'],
       remote: false,
+      expires: null,
       from: [],
     },
     {
@@ -717,6 +718,7 @@ export const clients: Clients = {
       attached: 0,
       via: [],
       remote: false,
+      expires: null,
       from: [],
     },
     {
@@ -728,6 +730,7 @@ export const clients: Clients = {
       attached: 0,
       via: [],
       remote: false,
+      expires: null,
       from: [],
     },
   ],

@@ -272,6 +272,7 @@ const isClient = shape({
   attached: isNumber,
   via: listOf(isText),
   remote: isFlag,
+  expires: maybe(isText),
   from: listOf(isText),
   color: maybe(isText),
 });

@@ -12,6 +12,7 @@ function ClientRow({ client, now }: { client: Client; now: number }) {
   const name = visibleLine(client.name);
   const seen = moment(client.lastSeen);
   const here = (client.attached ?? 0) > 0;
+  const expires = moment(client.expires);
   return (
     <li class="row">
       <div class="line">
@@ -19,12 +20,14 @@ function ClientRow({ client, now }: { client: Client; now: number }) {
         {client.registered === false && <Badge tone="plain">no token</Badge>}
         {client.remote && <Badge tone="plain">another machine</Badge>}
         {here && <Badge tone="good">connected</Badge>}
+        {expires !== undefined && expires <= now && <Badge tone="bad">token expired</Badge>}
       </div>
       <div class="line">
         <span class="quiet">
           {here ? 'here now' : seen === undefined ? 'never seen' : `last seen ${ago(seen, now)}`}
           {client.via && client.via.length > 0 && ` · ${client.via.map(visibleLine).join(', ')}`}
           {client.from && client.from.length > 0 && ` · from ${client.from.map(visibleLine).join(', ')}`}
+          {expires !== undefined && expires > now && ` · token until ${new Date(expires).toLocaleString()}`}
         </span>
         {client.registered !== false && (
           <ConfirmButton

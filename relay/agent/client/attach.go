@@ -200,6 +200,10 @@ func (c *Clients) recognize(a join.AttachRequest) (s call.Session, refused *join
 			return s, nil
 		}
 		name, ok := c.options.Secrets.Verify(a.Token)
+		if err := c.Expired(a.Token); err != nil {
+			return s, &join.Refused{Code: "UNAUTHORIZED", Message: "The relay lets nobody in: " + err.Error(),
+				Hint: fault.HintOf(err)}
+		}
 		if !ok {
 			return s, &join.Refused{
 				Code: "UNAUTHORIZED", Message: "The token in TABRELAY_TOKEN is not known to the relay",

@@ -26,6 +26,7 @@ const (
 type Difference struct {
 	client, what string
 	out          bool // whoever has the token it had is shut out
+	expired      bool // nobody did it: its token had an end
 }
 
 // Compare says what is different about the clients.
@@ -38,12 +39,19 @@ func Compare(before, after []config.Client) (list []Difference) {
 		was, there := last[one.Name]
 		delete(last, one.Name)
 		if !there {
-			list = append(list, Difference{client: one.Name, what: "was added, with the scope: " +
-				policy.ScopeWords(one.Scope)})
+			what := "was added, with the scope: " + policy.ScopeWords(one.Scope)
+			if !one.Expires.IsZero() {
+				what += "; its token lasts " + policy.LastsWords(one.Expires)
+			}
+			list = append(list, Difference{client: one.Name, what: what})
 			continue
 		}
 		if was.TokenHash != one.TokenHash {
-			list = append(list, Difference{one.Name, "has a new token", true})
+			list = append(list, Difference{client: one.Name, what: "has a new token", out: true})
+		}
+		if !was.Expires.Equal(one.Expires) {
+			list = append(list, Difference{client: one.Name, what: "has a token that lasts " +
+				policy.LastsWords(one.Expires)})
 		}
 		if was.Scope != one.Scope {
 			list = append(list, Difference{client: one.Name, what: "has another scope: " +
@@ -51,7 +59,7 @@ func Compare(before, after []config.Client) (list []Difference) {
 		}
 	}
 	for name := range last {
-		list = append(list, Difference{name, "was revoked", true})
+		list = append(list, Difference{client: name, what: "was revoked", out: true})
 	}
 	slices.SortFunc(list, func(a, b Difference) int {
 		return cmp.Or(cmp.Compare(a.client, b.client),
@@ -60,12 +68,26 @@ func Compare(before, after []config.Client) (list []Difference) {
 	return list
 }
 
+// Expired says whose tokens expired after one time and by another.
+func Expired(clients []config.Client, after, by time.Time) (list []Difference) {
+	for _, one := range clients {
+		if one.Expired(by) && !one.Expired(after) {
+			list = append(list, Difference{client: one.Name, what: "has a token that expired", out: true, expired: true})
+		}
+	}
+	return list
+}
+
 // Entry is a difference as the audit log has it, made by whoever had this session.
 func (d Difference) Entry(by call.Session) call.Entry {
-	return call.Entry{
+	e := call.Entry{
 		At: time.Now(), Kind: call.EntryClient, Session: call.Session{Client: d.client, Via: by.Via, ID: by.ID},
 		Decision: d.what, DecidedBy: policy.Answerer(by), Detail: "The client " + d.client + " " + d.what,
 	}
+	if d.expired {
+		e.Session.Via, e.Session.ID, e.DecidedBy = "", "", policy.ByRelay
+	}
+	return e
 }
 
 // Change changes clients, for whoever has this session. What follows from it has happened when it returns.
@@ -98,6 +120,10 @@ func (c *Clients) review(by call.Session) {
 	if known != nil {
 		list, c.known = Compare(c.known, *known), slices.Clone(*known)
 	}
+	now := time.Now()
+	list = append(list, Expired(c.known, c.looked, now)...)
+	c.looked = now
+	c.awaitExpiry()
 	done := c.shutOut(list)
 	c.endStale()
 	done()
@@ -110,6 +136,22 @@ func (c *Clients) review(by call.Session) {
 		c.tell(list, by)
 	}
 	o.Hub.ClientsLeft(func(name string) bool { return name == config.LocalClient || registered(name) })
+}
+
+// awaitExpiry has everybody looked at again when the next token expires. Only changes call it.
+func (c *Clients) awaitExpiry() {
+	if c.expiry != nil {
+		c.expiry.Stop()
+	}
+	next := time.Time{}
+	for _, one := range c.known {
+		if one.Expires.After(c.looked) && (next.IsZero() || one.Expires.Before(next)) {
+			next = one.Expires
+		}
+	}
+	if !next.IsZero() { // timers stand still while a computer sleeps
+		c.expiry = time.AfterFunc(min(time.Until(next), time.Minute), c.Review)
+	}
 }
 
 // shutOut ends what clients have under way whose tokens do not hold any more: nobody is to go on with it. From now on

@@ -53,6 +53,8 @@ type Clients struct {
 	options Options
 	changes *async.Queue
 	known   []config.Client // of changes alone: as they were at the last look
+	looked  time.Time       // of changes alone: when that was
+	expiry  *time.Timer     // of changes alone: looks again when the next token expires
 
 	muted    atomic.Bool                   // attached clients are told nothing more: the next relay will
 	farewell atomic.Pointer[join.Farewell] // the last line for stdio proxies; nil: they start the next relay
@@ -70,15 +72,24 @@ type Clients struct {
 
 // New looks who has a token.
 func New(o Options) *Clients {
-	return &Clients{
+	c := &Clients{
 		options: o, changes: async.NewQueue(), known: slices.Clone(*o.Secrets.Known().Load()),
-		open: map[*connection]struct{}{}, attached: map[Attached]int{},
+		looked: time.Now(), open: map[*connection]struct{}{}, attached: map[Attached]int{},
 		lent: map[tokenHash]call.Session{},
 	}
+	c.awaitExpiry()
+	return c
 }
 
 // Close returns once no change is made any more. It may be called more than once.
-func (c *Clients) Close() { c.changes.Close() }
+func (c *Clients) Close() {
+	_ = c.changes.Do(func() { // where it is closed already, nothing is awaited
+		if c.expiry != nil {
+			c.expiry.Stop()
+		}
+	})
+	c.changes.Close()
+}
 
 // Dispersed returns once the relay's end has reached the attachments from elsewhere, which no listener counts.
 func (c *Clients) Dispersed() { c.remote.Wait() }
@@ -110,6 +121,14 @@ func (c *Clients) Identify(token string) (call.Session, bool) {
 		s.Scope, s.Remote = one.Scope, one.Remote
 	}
 	return s, ok
+}
+
+// Expired says that a token has expired, and what to do; nil: it is of nobody, or good.
+func (c *Clients) Expired(token string) error {
+	if one, ok := c.options.Secrets.Expired(token); ok {
+		return &config.ExpiredError{Client: one}
+	}
+	return nil
 }
 
 // knownAs is a client as the person added it; one without a token has the zero value.
@@ -144,6 +163,7 @@ type View struct {
 	Attached   int        `json:"attached"`        // attachments and HTTP sessions that are open now
 	Via        []string   `json:"via"`             // how: stdio, http
 	Remote     bool       `json:"remote"`          // it was added for another machine
+	Expires    *time.Time `json:"expires"`         // its token, and nobody is let in with it from then on; null: never
 	From       []string   `json:"from"`            // the machines it is attached from, as they call themselves
 	Color      string     `json:"color,omitempty"` // of its tab groups; none while no relay runs
 }
@@ -183,6 +203,9 @@ func registered(clients []config.Client, lastSeen func(name string) time.Time) m
 	for _, one := range clients {
 		v := &View{Name: one.Name, Registered: true, Created: &one.Created, Scope: one.Scope, Via: []string{},
 			Remote: one.Remote, From: []string{}}
+		if !one.Expires.IsZero() {
+			v.Expires = &one.Expires
+		}
 		if at := lastSeen(one.Name); !at.IsZero() {
 			at = at.UTC().Truncate(time.Second)
 			v.LastSeen = &at

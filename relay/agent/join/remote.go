@@ -33,6 +33,9 @@ const (
 var KeepAlive = net.KeepAliveConfig{Enable: true, Idle: 15 * time.Second, Interval: 5 * time.Second, Count: 3}
 
 // remoteTime is how long a proxy waits for a relay elsewhere, which may be starting anew, or for the way there.
+// TokenExpired is in the WWW-Authenticate of an answer to somebody whose token has expired.
+const TokenExpired = `error_description="The token expired"`
+
 const remoteTime = 3 * StartTimeout
 
 // remotePollInterval is the pause between two attempts to reach a relay elsewhere.
@@ -154,6 +157,10 @@ func (r *Remote) ask(conn net.Conn) (*bufio.Reader, error) {
 	}
 	known := json.Unmarshal(text, &said) == nil && said.Error != nil && said.Error.Code != ""
 	switch {
+	case known && response.StatusCode == http.StatusUnauthorized &&
+		strings.Contains(response.Header.Get("WWW-Authenticate"), TokenExpired):
+		return nil, &Refused{Code: string(fault.Unauthorized), Message: "The relay at " + r.name + " lets nobody in: " +
+			strings.TrimPrefix(said.Error.Message, "The request is refused: "), Hint: said.Error.Hint}
 	case known && response.StatusCode == http.StatusUnauthorized:
 		return nil, &Refused{Code: string(fault.Unauthorized),
 			Message: "The relay at " + r.name + " does not know the token, or no longer, or not for another machine",

@@ -151,6 +151,13 @@ func (e *examination) secrets() {
 		e.note("secrets-broken", sentence(err.Error()), "", fault.HintOf(err))
 		return
 	}
+	for _, one := range secrets.Clients() {
+		if !one.Expires.IsZero() && time.Until(one.Expires) < renewTime {
+			e.note("token-expires", fmt.Sprintf("The token of %s is good until %s", one.Name,
+				one.Expires.UTC().Format(config.UntilForm)), "", "run: tabrelay clients rotate "+one.Name+
+				" --expires 30d, and give its new token to that client; or revoke it")
+		}
+	}
 	e.pairing = secrets.Pairing()
 	e.known = secrets.Verify
 }

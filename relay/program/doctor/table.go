@@ -114,6 +114,9 @@ var table = []Row{
 	{"remote-expires", Warning, "The certificate for other machines expires, or has expired.",
 		"Then programs there do not trust the relay any more.",
 		"renew it, and put it into the file of remote.certificate; the relay takes it at once"},
+	{"token-expires", Warning, "The token of a client expires within two weeks, or has expired.",
+		"It was made with --expires. Then nobody is let in with it.",
+		"make a new one with tabrelay clients rotate, or revoke it"},
 	{"demo-taken", Warning, "The demo site is off.",
 		"Another program had its port when the relay started, or has it now.",
 		"end that program, then run: tabrelay down, then tabrelay up; or set demo.listen in config.json to another " +

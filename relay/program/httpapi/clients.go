@@ -1,8 +1,10 @@
 package httpapi
 
 import (
+	"cmp"
 	"net/http"
 	"slices"
+	"time"
 
 	"tabrelay/relay/agent/client"
 	"tabrelay/relay/road/call"
@@ -55,6 +57,14 @@ type NewClient struct {
 	Scope call.Scope `json:"scope,omitzero"`
 	// it is on another machine, and its token is good for attaching from there
 	Remote bool `json:"remote,omitempty"`
+	// how long its token lasts, such as 12h or 30d; "never" or empty: until it is revoked
+	Expires string `json:"expires,omitempty"`
+}
+
+// NewToken is the body of POST /api/v1/clients/{name}/rotate.
+type NewToken struct {
+	// how long the token lasts, as for a new client; empty: until the old one would have expired
+	Expires string `json:"expires,omitempty"`
 }
 
 // Token is the answer of POST /api/v1/clients and POST /api/v1/clients/{name}/rotate. The token is shown this once.
@@ -70,6 +80,9 @@ func (a *API) addClient(w http.ResponseWriter, req *http.Request) (any, *Refusal
 	}
 	bounds, err := policy.NormalScope(body.Scope)
 	one := config.Client{Name: body.Name, Scope: bounds, Remote: body.Remote}
+	if err == nil {
+		one.Expires, err = config.ReadExpiry(cmp.Or(body.Expires, "never"), time.Now())
+	}
 	switch {
 	case err != nil:
 	case a.registered(body.Name):
@@ -89,13 +102,30 @@ func (a *API) addClient(w http.ResponseWriter, req *http.Request) (any, *Refusal
 // rotateClient answers POST /api/v1/clients/{name}/rotate.
 func (a *API) rotateClient(w http.ResponseWriter, req *http.Request) (any, *Refusal) {
 	name := req.PathValue("name")
-	if !a.registered(name) {
+	all := a.Secrets.Clients()
+	i := slices.IndexFunc(all, func(one config.Client) bool { return one.Name == name })
+	if i < 0 {
 		return nil, NewRefusal(http.StatusNotFound, a.noClient(name))
 	}
-	if _, denied := a.Confirmed(w, req, policy.RotateClientChange(name)); denied != nil {
+	var body NewToken
+	if problem := ReadBody(w, req, &body, `{} or {"expires": "30d"}`); problem != nil {
+		return nil, NewRefusal(http.StatusBadRequest, problem)
+	}
+	expires, now := all[i].Expires, time.Now()
+	if body.Expires != "" {
+		var err error
+		if expires, err = config.ReadExpiry(body.Expires, now); err != nil {
+			return nil, NewRefusal(http.StatusBadRequest, malformed("No token was made: "+err.Error()))
+		}
+	} else if all[i].Expired(now) {
+		err := &config.ExpiredError{Client: all[i]}
+		return nil, NewRefusal(http.StatusConflict, fault.New(fault.InvalidRequest, "No token was made: "+err.Error(),
+			fault.WithHint(err.Hint())))
+	}
+	if _, denied := a.Confirmed(w, req, policy.RotateClientChange(all[i], expires)); denied != nil {
 		return nil, denied
 	}
-	return a.giveToken(w, req, func() (string, error) { return a.Secrets.Rotate(name) })
+	return a.giveToken(w, req, func() (string, error) { return a.Secrets.RotateUntil(name, expires) })
 }
 
 func (a *API) registered(name string) bool {

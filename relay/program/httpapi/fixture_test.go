@@ -34,6 +34,7 @@ type oneToken struct{}
 func (oneToken) Identify(sent string) (call.Session, bool) {
 	return call.Session{ID: "http:ann", Client: "ann", Via: "http"}, sent == token
 }
+func (oneToken) Expired(string) error                { return nil }
 func (oneToken) Enter(string, func()) (leave func()) { return func() {} }
 
 // site is a server at a port, as a program on this machine sees it that has no token, no pairing, and cannot open the

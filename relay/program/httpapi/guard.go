@@ -13,6 +13,7 @@ import (
 
 	"github.com/rs/zerolog"
 
+	"tabrelay/relay/agent/join"
 	"tabrelay/relay/lib/access"
 	"tabrelay/relay/road/call"
 	"tabrelay/relay/road/fault"
@@ -35,6 +36,9 @@ const (
 type Tokens interface {
 	// Identify returns the session of whoever has a token, and notes that they are here.
 	Identify(token string) (s call.Session, ok bool)
+
+	// Expired says that a token has expired, with a hint; nil: it is of nobody, or good.
+	Expired(token string) error
 
 	// Enter has end called when a token does not hold any more. leave must be called when the request has ended.
 	Enter(token string, end func()) (leave func())
@@ -253,6 +257,12 @@ func (g *guard) known(next http.Handler) http.Handler {
 			return
 		}
 		g.failures.Note(r.Context())
+		if err := g.tokens.Expired(bearer(r)); err != nil {
+			w.Header().Set("WWW-Authenticate", `Bearer realm="tabrelay", error="invalid_token", `+join.TokenExpired)
+			Refuse(w, http.StatusUnauthorized, fault.New(fault.Unauthorized, "The request is refused: "+err.Error(),
+				fault.WithHint(fault.HintOf(err))))
+			return
+		}
 		w.Header().Set("WWW-Authenticate", `Bearer realm="tabrelay"`)
 		Refuse(w, http.StatusUnauthorized, fault.New(fault.Unauthorized, "The request has no token that is known",
 			fault.WithHint("Send “Authorization: Bearer …” with a token from: tabrelay clients add NAME")))

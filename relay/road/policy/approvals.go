@@ -35,7 +35,7 @@ const (
 	ByTerminal = "terminal"
 	ByClient   = "client"
 	byRule     = "rule"
-	byRelay    = "relay"
+	ByRelay    = "relay"
 
 	byPause = "pause" // the person stopped everything
 	byTab   = "tab"   // the tab was closed

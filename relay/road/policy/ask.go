@@ -279,7 +279,7 @@ func (p *Policy) applyDecision(ctx context.Context, q *question, d call.Decision
 		said = "allowed once"
 	}
 	if unanswered != "" || d.By == byTab {
-		by = byRelay
+		by = ByRelay
 	}
 	p.tellDecision(q, said, by)
 	return failure

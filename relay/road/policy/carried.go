@@ -41,7 +41,7 @@ func (p *Policy) carryOver(ctx context.Context, rules []call.Rule, layers ...map
 		rules = append(slices.DeleteFunc(rules, func(o call.Rule) bool {
 			return o.Target == r.Target && o.Client == r.Client
 		}), r)
-		p.recordRule(string(r.Mode), byRelay, aboutRule(r.Target, r.Client)+" set to off, as it had no effect before: "+
+		p.recordRule(string(r.Mode), ByRelay, aboutRule(r.Target, r.Client)+" set to off, as it had no effect before: "+
 			r.Target+" is off for all")
 	}
 	return rules, p.options.Store.SetSwitch(ctx, modelSwitch, modelCarried)
@@ -74,7 +74,7 @@ func masked(rules []call.Rule, layers []map[string]map[string]string) (list []ca
 	}
 	for k := range others {
 		if off[k.target] {
-			list = append(list, call.Rule{Target: k.target, Client: k.client, Mode: call.Off, By: byRelay,
+			list = append(list, call.Rule{Target: k.target, Client: k.client, Mode: call.Off, By: ByRelay,
 				Created: time.Now().UTC().Truncate(time.Second)})
 		}
 	}
@@ -134,7 +134,7 @@ func (p *Policy) tellNarrowed(ctx context.Context, upgraded bool) error {
 				return err
 			}
 			p.RecordWidening(call.Session{Via: "config"}, NewChange("Rules are applied differently", "", narrowed...),
-				"carried over", byRelay)
+				"carried over", ByRelay)
 		}
 	}
 	return p.options.Store.SetSwitch(ctx, modelSwitch, modelTold)

@@ -165,7 +165,7 @@ func Answerer(s call.Session) string {
 func (p *Policy) askPanel(ctx context.Context, c *Change, r Request) *fault.Error {
 	one := &pending{change: c, from: "a program on this computer"}
 	if failure := p.add(one, admitChange); failure != nil {
-		p.RecordWidening(r.Session, c, "not asked", byRelay)
+		p.RecordWidening(r.Session, c, "not asked", ByRelay)
 		return failure
 	}
 	p.changed(TopicApprovals)
@@ -189,7 +189,7 @@ func (p *Policy) askPanel(ctx context.Context, c *Change, r Request) *fault.Erro
 			fault.New(fault.ApprovalDenied, "The person did not allow it in tabrelay's panel, so nothing was changed")
 	}
 	if failure != nil && said != "denied" {
-		by = byRelay
+		by = ByRelay
 	}
 	p.RecordWidening(r.Session, c, said, by)
 	return failure

@@ -46,7 +46,7 @@ func (l *unacknowledged) change(kind string) *Change {
 // readLost finds out whether rules may be missing: now, or since an earlier start.
 func (p *Policy) readLost(ctx context.Context) (why string, err error) {
 	if why = p.options.Lost; why != "" {
-		p.record(call.Entry{Kind: call.EntryRule, Decision: "lost", DecidedBy: byRelay,
+		p.record(call.Entry{Kind: call.EntryRule, Decision: "lost", DecidedBy: ByRelay,
 			Detail: "rules may be missing, so everything is asked about: " + why})
 		return why, p.options.Store.SetSwitch(ctx, lostSwitch, why)
 	}

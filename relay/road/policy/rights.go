@@ -231,7 +231,7 @@ func (p *Policy) announceWaiting(c *Change) {
 	if p.options.Notice != nil {
 		p.options.Notice(message)
 	}
-	p.RecordWidening(call.Session{Via: "config"}, c, "waits", byRelay)
+	p.RecordWidening(call.Session{Via: "config"}, c, "waits", ByRelay)
 }
 
 // configureRules replaces the rules of the configuration and reports whether they are others. What waits is bound by

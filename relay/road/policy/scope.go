@@ -6,6 +6,7 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"tabrelay/relay/road/call"
 	"tabrelay/relay/road/fault"
@@ -239,19 +240,35 @@ func (p *Policy) ShutOut(client string) (done func()) {
 
 // AddChange is what a new client changes.
 func AddChange(one config.Client) *Change {
+	may := ScopeWords(one.Scope)
+	if !one.Expires.IsZero() {
+		may += ", " + LastsWords(one.Expires)
+	}
 	if one.Remote {
 		return NewChange("A client on another machine may use tabrelay", "tabrelay clients add --remote "+one.Name,
-			call.Difference{What: "client " + one.Name, Before: "none",
-				After: "from elsewhere: " + ScopeWords(one.Scope)})
+			call.Difference{What: "client " + one.Name, Before: "none", After: "from elsewhere: " + may})
 	}
 	return NewChange("A new client may use tabrelay", "tabrelay clients add "+one.Name,
-		call.Difference{What: "client " + one.Name, Before: "none", After: ScopeWords(one.Scope)})
+		call.Difference{What: "client " + one.Name, Before: "none", After: may})
 }
 
-// RotateClientChange is what a new token of a client changes.
-func RotateClientChange(name string) *Change {
-	return NewChange("The token of a client is replaced", "tabrelay clients rotate "+name,
-		call.Difference{What: "client " + name, Before: "whoever has its token", After: "whoever is given the new one"})
+// RotateClientChange is what a new token of a client changes, which expires at another time, or the same.
+func RotateClientChange(one config.Client, expires time.Time) *Change {
+	list := []call.Difference{{What: "client " + one.Name, Before: "whoever has its token",
+		After: "whoever is given the new one"}}
+	if !one.Expires.Equal(expires) {
+		list = append(list, call.Difference{What: "token of " + one.Name, Before: LastsWords(one.Expires),
+			After: LastsWords(expires)})
+	}
+	return NewChange("The token of a client is replaced", "tabrelay clients rotate "+one.Name, list...)
+}
+
+// LastsWords says how long a token lasts; zero: it does not expire.
+func LastsWords(expires time.Time) string {
+	if expires.IsZero() {
+		return "until it is revoked"
+	}
+	return "until " + expires.UTC().Format(config.UntilForm)
 }
 
 // ScopeChange is what another scope of a client allows; nil: nothing more.

@@ -47,7 +47,7 @@ func (p *Policy) tellUpdated(ctx context.Context) (*Change, error) {
 			return nil, err
 		}
 		if c := is.change(); c != nil {
-			p.RecordWidening(call.Session{Via: "config"}, c, "came with an update", byRelay)
+			p.RecordWidening(call.Session{Via: "config"}, c, "came with an update", ByRelay)
 		}
 	}
 	return is.change(), nil

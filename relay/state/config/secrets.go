@@ -13,6 +13,8 @@ import (
 	"os"
 	"regexp"
 	"slices"
+	"strconv"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -46,7 +48,13 @@ type Client struct {
 
 	Scope  call.Scope `json:"scope,omitzero"`   // what it may see and call at the most
 	Remote bool       `json:"remote,omitempty"` // it is on another machine
+
+	// when its token expires; zero: never
+	Expires time.Time `json:"expires,omitzero"`
 }
+
+// Expired reports whether its token has expired.
+func (c Client) Expired(now time.Time) bool { return !c.Expires.IsZero() && !now.Before(c.Expires) }
 
 type secretsFile struct {
 	Pairing string   `json:"pairing"` // 64 hexadecimal digits, shared with the extension
@@ -78,19 +86,33 @@ func (s *Secrets) Known() interface{ Load() *[]Client } { return &s.known }
 
 // Verify names the client a token belongs to. It takes the same time whether or not, and which, token matches.
 func (s *Secrets) Verify(token string) (client string, ok bool) {
+	if one, ok := s.owner(token); ok && !one.Expired(time.Now()) {
+		return one.Name, true
+	}
+	return "", false
+}
+
+// Expired is the client whose token this was until it expired.
+func (s *Secrets) Expired(token string) (one Client, ok bool) {
+	one, ok = s.owner(token)
+	return one, ok && one.Expired(time.Now())
+}
+
+// owner is the client that a token was given, whether or not it has expired since.
+func (s *Secrets) owner(token string) (client Client, ok bool) {
 	c := s.current()
 	if c.Local == "" {
-		return "", false // the file cannot be read at present: nobody gets in
+		return client, false // the file cannot be read at present: nobody gets in
 	}
 	sum := sha256.Sum256([]byte(token))
 	local := sha256.Sum256([]byte(c.Local))
 	if subtle.ConstantTimeCompare(sum[:], local[:]) == 1 {
-		client, ok = LocalClient, true
+		client, ok = Client{Name: LocalClient}, true
 	}
 	given := []byte(hex.EncodeToString(sum[:]))
 	for _, known := range c.Clients {
 		if subtle.ConstantTimeCompare(given, []byte(known.TokenHash)) == 1 {
-			client, ok = known.Name, true
+			client, ok = known, true
 		}
 	}
 	return client, ok
@@ -117,17 +139,74 @@ func (s *Secrets) Admit(one Client) (token string, err error) {
 	})
 }
 
-// Rotate gives a client a new token; the old one stops working at once.
-func (s *Secrets) Rotate(name string) (token string, err error) {
+// Rotate gives a client a new token; the old one stops working at once. The new one expires when the old one would have;
+// of one that has expired, the error is an [ExpiredError].
+func (s *Secrets) Rotate(name string) (token string, err error) { return s.rotate(name, nil) }
+
+// RotateUntil is Rotate for a token that expires at another time; zero: never.
+func (s *Secrets) RotateUntil(name string, expires time.Time) (token string, err error) {
+	return s.rotate(name, &expires)
+}
+
+func (s *Secrets) rotate(name string, expires *time.Time) (token string, err error) {
 	token = newToken()
 	return token, s.change(func(c *secretsFile) error {
 		i := slices.IndexFunc(c.Clients, named(name))
 		if i < 0 {
 			return UnknownClient(name, c.Clients)
 		}
-		c.Clients[i].TokenHash = hashed(token)
+		one := &c.Clients[i]
+		switch {
+		case expires != nil:
+			one.Expires = *expires
+		case one.Expired(time.Now()):
+			return &ExpiredError{*one}
+		}
+		one.TokenHash = hashed(token)
 		return nil
 	})
+}
+
+// ExpiredError says that the token of a client has expired.
+type ExpiredError struct{ Client Client }
+
+// Error says so.
+func (e *ExpiredError) Error() string {
+	return fmt.Sprintf("the token of %s expired on %s", e.Client.Name, e.Client.Expires.UTC().Format(UntilForm))
+}
+
+// Hint is the next step.
+func (e *ExpiredError) Hint() string {
+	return "where the browser is, say how long a new one is to last: tabrelay clients rotate " + e.Client.Name +
+		" --expires 30d"
+}
+
+// UntilForm is how it is written until when a token is good.
+const UntilForm = "2006-01-02 15:04 MST"
+
+// Bounds of how long a token may last that is to expire.
+const (
+	leastLifetime = time.Minute
+	mostLifetime  = 3650 * 24 * time.Hour
+)
+
+// ReadExpiry reads when a token is to expire that is made now: after a time such as 90m, 12h or 30d, or never, which is
+// the zero time.
+func ReadExpiry(text string, now time.Time) (time.Time, error) {
+	if text == "never" {
+		return time.Time{}, nil
+	}
+	lifetime, err := time.ParseDuration(text)
+	if days, ok := strings.CutSuffix(text, "d"); ok {
+		var n uint64
+		n, err = strconv.ParseUint(days, 10, 16)
+		lifetime = time.Duration(n) * 24 * time.Hour
+	}
+	if err != nil || lifetime < leastLifetime || lifetime > mostLifetime {
+		return time.Time{}, fmt.Errorf("%q is not how long a token may last: from 1m to 3650d, such as 12h or 30d, or never",
+			text)
+	}
+	return now.Add(lifetime).UTC().Truncate(time.Second), nil
 }
 
 // SetScope bounds a client anew; its token stays.

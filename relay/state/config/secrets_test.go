@@ -6,6 +6,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"tabrelay/relay/road/call"
 )
@@ -164,5 +166,74 @@ func TestSecretsChangedAtOnce(t *testing.T) {
 	wg.Wait()
 	if got := len(open(t, home).Clients()); got != 6 {
 		t.Errorf("%d clients, want 6", got)
+	}
+}
+
+// A token that has an end lets its client in until then, and its holder is told why not afterwards.
+func TestTokensThatExpire(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := open(t, Home(t.TempDir()))
+		end := time.Now().Add(time.Hour)
+		token, err := s.Admit(Client{Name: "guest", Remote: true, Expires: end})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := s.Add("ann"); err != nil {
+			t.Fatal(err)
+		}
+		data, _ := os.ReadFile(s.path)
+		if strings.Count(string(data), `"expires"`) != 1 {
+			t.Errorf("an end was written that nobody set: %s", data)
+		}
+		holds := func(token string, want bool) {
+			t.Helper()
+			who, ok := s.Verify(token)
+			_, expired := s.Expired(token)
+			if ok != want || expired == want || ok != (who == "guest") {
+				t.Errorf("let in: %t as %q, expired: %t", ok, who, expired)
+			}
+		}
+		time.Sleep(time.Hour - 1)
+		holds(token, true)
+		token, err = s.Rotate("guest")
+		if err != nil {
+			t.Fatal(err)
+		}
+		holds(token, true)
+		time.Sleep(1)
+		holds(token, false)
+		if _, ok := s.Expired("tabrelay_of-nobody"); ok {
+			t.Error("the token of nobody has expired")
+		}
+		var expired *ExpiredError
+		if _, err := s.Rotate("guest"); !errors.As(err, &expired) || !strings.Contains(expired.Hint(), "--expires") {
+			t.Errorf("rotated without a new end: %v", err)
+		}
+		for _, expires := range []time.Time{time.Now().Add(1), {}} {
+			if token, err = s.RotateUntil("guest", expires); err != nil {
+				t.Fatal(err)
+			}
+			holds(token, true)
+		}
+		time.Sleep(24 * 365 * time.Hour)
+		holds(token, true)
+	})
+}
+
+func TestReadExpiry(t *testing.T) {
+	now := time.Date(2026, 11, 26, 12, 0, 0, 500, time.UTC)
+	for text, want := range map[string]time.Duration{"1m": time.Minute, "90m": 90 * time.Minute, "30d": 30 * 24 * time.Hour,
+		"3650d": 3650 * 24 * time.Hour} {
+		if got, err := ReadExpiry(text, now); err != nil || !got.Equal(now.Add(want).Truncate(time.Second)) {
+			t.Errorf("%s: %v, %v", text, got, err)
+		}
+	}
+	if got, err := ReadExpiry("never", now); err != nil || !got.IsZero() {
+		t.Errorf("never: %v, %v", got, err)
+	}
+	for _, text := range []string{"", "30", "59s", "-1h", "3651d", "99999999d", "1.5d", "d", "soon", "Never"} {
+		if got, err := ReadExpiry(text, now); err == nil {
+			t.Errorf("%q: %v", text, got)
+		}
 	}
 }
