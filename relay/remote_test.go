@@ -122,7 +122,8 @@ func TestAQuestionFromAnotherMachine(t *testing.T) {
 	}
 }
 
-// A token that expires while its client is attached from elsewhere ends the attachment, and whoever comes with it is told.
+// A token that expires while its client is attached from elsewhere ends the attachment, and whoever comes with it is
+// told.
 func TestTokenExpiresElsewhere(t *testing.T) {
 	w := newAbroad(t)
 	secrets, err := config.OpenSecrets(w.home)

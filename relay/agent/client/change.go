@@ -72,7 +72,8 @@ func Compare(before, after []config.Client) (list []Difference) {
 func Expired(clients []config.Client, after, by time.Time) (list []Difference) {
 	for _, one := range clients {
 		if one.Expired(by) && !one.Expired(after) {
-			list = append(list, Difference{client: one.Name, what: "has a token that expired", out: true, expired: true})
+			list = append(list, Difference{client: one.Name, what: "has a token that expired", out: true,
+				expired: true})
 		}
 	}
 	return list

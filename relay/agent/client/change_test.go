@@ -40,7 +40,8 @@ func TestExpiredClients(t *testing.T) {
 		{-time.Minute, -time.Nanosecond, "[]"},
 		{-time.Minute, 0, "[{bob has a token that expired true true}]"},
 		{0, time.Minute, "[]"},
-		{-time.Minute, time.Hour, "[{bob has a token that expired true true} {dan has a token that expired true true}]"},
+		{-time.Minute, time.Hour, "[{bob has a token that expired true true} " +
+			"{dan has a token that expired true true}]"},
 	} {
 		if got := fmt.Sprint(Expired(all, at.Add(c.after), at.Add(c.by))); got != c.want {
 			t.Errorf("from %s to %s: %s", c.after, c.by, got)

@@ -139,8 +139,8 @@ func (s *Secrets) Admit(one Client) (token string, err error) {
 	})
 }
 
-// Rotate gives a client a new token; the old one stops working at once. The new one expires when the old one would have;
-// of one that has expired, the error is an [ExpiredError].
+// Rotate gives a client a new token; the old one stops working at once. The new one expires when the old one would
+// have; of one that has expired, the error is an [ExpiredError].
 func (s *Secrets) Rotate(name string) (token string, err error) { return s.rotate(name, nil) }
 
 // RotateUntil is Rotate for a token that expires at another time; zero: never.
@@ -203,8 +203,8 @@ func ReadExpiry(text string, now time.Time) (time.Time, error) {
 		lifetime = time.Duration(n) * 24 * time.Hour
 	}
 	if err != nil || lifetime < leastLifetime || lifetime > mostLifetime {
-		return time.Time{}, fmt.Errorf("%q is not how long a token may last: from 1m to 3650d, such as 12h or 30d, or never",
-			text)
+		return time.Time{}, fmt.Errorf("%q is not how long a token may last: from 1m to 3650d, such as 12h or 30d, "+
+			"or never", text)
 	}
 	return now.Add(lifetime).UTC().Truncate(time.Second), nil
 }

@@ -222,8 +222,8 @@ func TestTokensThatExpire(t *testing.T) {
 
 func TestReadExpiry(t *testing.T) {
 	now := time.Date(2026, 11, 26, 12, 0, 0, 500, time.UTC)
-	for text, want := range map[string]time.Duration{"1m": time.Minute, "90m": 90 * time.Minute, "30d": 30 * 24 * time.Hour,
-		"3650d": 3650 * 24 * time.Hour} {
+	for text, want := range map[string]time.Duration{"1m": time.Minute, "90m": 90 * time.Minute,
+		"30d": 30 * 24 * time.Hour, "3650d": 3650 * 24 * time.Hour} {
 		if got, err := ReadExpiry(text, now); err != nil || !got.Equal(now.Add(want).Truncate(time.Second)) {
 			t.Errorf("%s: %v, %v", text, got, err)
 		}
