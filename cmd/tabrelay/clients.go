@@ -249,10 +249,23 @@ func (a *app) clientsRotate() *cobra.Command {
 	return cmd
 }
 
+func checkExpires(text string) error {
+	if text == "" {
+		return nil
+	}
+	if _, err := config.ReadExpiry(text, time.Now()); err != nil {
+		return usage("%w", err)
+	}
+	return nil
+}
+
 // addClient adds a client.
 func (a *app) addClient(ctx context.Context, one httpapi.NewClient) (token string, err error) {
 	if err := config.CheckClientName(one.Name); err != nil {
 		return "", usage("%w", err)
+	}
+	if err := checkExpires(one.Expires); err != nil {
+		return "", err
 	}
 	var made httpapi.Token
 	err = a.post(ctx, clientsPath, one, &made)
@@ -261,6 +274,9 @@ func (a *app) addClient(ctx context.Context, one httpapi.NewClient) (token strin
 
 // rotateToken gives a client a new token.
 func (a *app) rotateToken(ctx context.Context, name, expires string) (token string, err error) {
+	if err := checkExpires(expires); err != nil {
+		return "", err
+	}
 	var made httpapi.Token
 	err = a.post(ctx, clientPath(name)+"/rotate", httpapi.NewToken{Expires: expires}, &made)
 	return made.Token, err
