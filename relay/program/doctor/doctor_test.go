@@ -143,6 +143,15 @@ var provocations = map[string]provocation{
 		c := apitest.MakeCertificate(t, time.Now().AddDate(0, 0, 7), "relay.test")
 		listensElsewhere(t, s, c.File, c.Key)
 	}, "good until " + time.Now().AddDate(0, 0, 7).Format(time.DateOnly)},
+	"token-expires": {func(t *testing.T, s *Scene) {
+		secrets, err := config.OpenSecrets(s.Home)
+		if err == nil {
+			_, err = secrets.Admit(config.Client{Name: "guest", Remote: true, Expires: time.Now().AddDate(0, 0, 7)})
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}, "The token of guest is good until " + time.Now().AddDate(0, 0, 7).UTC().Format(time.DateOnly)},
 	"demo-taken": {func(t *testing.T, s *Scene) {
 		l, err := net.Listen("tcp", "127.0.0.1:0")
 		if err != nil {
