@@ -31,6 +31,7 @@ const may: Record<string, readonly string[]> = {
   'capabilities/agents': ['panel'],
   'capabilities/browser': [
     'bridge/core',
+    'browser',
     'page',
     'worker/calls',
     'worker/core',
