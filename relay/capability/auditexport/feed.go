@@ -212,6 +212,8 @@ func (f *feed) forward(ctx context.Context) (n int, err error) {
 	}
 	if before := f.through.Load(); before > 0 && rows[0].N > before+1 {
 		f.lose(rows[0].N-before-1, fmt.Sprintf("%d to %d were removed before it took them", before+1, rows[0].N-1))
+		f.through.Store(rows[0].N - 1) // so that they are counted once, however often the rest is sent
+		f.note()
 	}
 	t := &try{feed: f}
 	err = t.send(ctx, rows)
