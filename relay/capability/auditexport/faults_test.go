@@ -17,6 +17,7 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 
 	"tabrelay/relay/state/audit"
+	"tabrelay/relay/state/store"
 )
 
 // feeding is one receiver. Its log is sent by drain.
@@ -119,6 +120,34 @@ func TestRefusedEntryIsGivenUp(t *testing.T) {
 	w.drain(f, 0)
 	hear(t, accepted, "7 shop__f")
 	told(x)
+}
+
+// Entries that are removed while a receiver is away are lost to it: counted once, however often the rest is tried.
+func TestRemovedEntriesAreCountedOnce(t *testing.T) {
+	w := newWorld(t)
+	to, accepted := w.answering(func(res http.ResponseWriter, _ *http.Request, _ string, nth int) bool {
+		if nth > 1 && nth < 5 {
+			res.WriteHeader(http.StatusBadGateway)
+			return false
+		}
+		return true
+	})
+	x, f := w.feeding("webhook", to)
+	w.record("shop__a")
+	w.drain(f, 0)
+	w.record("shop__b", "shop__c", "shop__d")
+	w.store.Later("not removed", func(tx store.Tx) error { return tx.Exec("DELETE FROM audit WHERE n IN (2, 3)") })
+	w.record("shop__e") // which is written after that
+	w.drain(f, 3)
+	hear(t, accepted, "1 shop__a", "4 shop__d", "5 shop__e")
+	lacks := x.lacks()
+	if len(lacks) != 1 || lacks[0].ID != findingLost || lacks[0].What != "webhook does not have 2 entries of the "+
+		"audit log: 2 to 3 were removed before it took them" {
+		t.Errorf("it lacks %+v", lacks)
+	}
+	if n := testutil.ToFloat64(x.gone.WithLabelValues("webhook")); n != 2 {
+		t.Errorf("%v lost entries are counted", n)
+	}
 }
 
 // A receiver that refuses everything is one that is set up wrongly: nothing is given up, and it gets everything later.
