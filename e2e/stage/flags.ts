@@ -35,6 +35,9 @@ export function managedFlags(profile: string, extra: readonly string[] = []): st
     // A test asks nobody outside of the machine, and has no account.
     '--disable-component-update',
     '--disable-sync',
+    // The list below the address bar is two pages of the browser's own, loaded at each start for a third of its
+    // processor time (2 of 5.5 s here). Nobody types there.
+    '--disable-features=WebUIOmniboxPopup,WebUIOmniboxAimPopup',
     ...extra,
     'about:blank',
   ];
