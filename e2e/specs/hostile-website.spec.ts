@@ -8,9 +8,8 @@ import { createServer } from 'node:http';
 import path from 'node:path';
 import type { Page } from '@playwright/test';
 import { z } from 'zod';
-import type { Closing } from '../stage/closing.ts';
+import { Closing } from '../stage/closing.ts';
 import { portOf } from '../stage/port.ts';
-import type { Relay } from '../stage/relay.ts';
 import { type Route, routes } from '../stage/routes.ts';
 import stageTest, { expect, openStage, type Stage } from '../stage/test.ts';
 
@@ -24,15 +23,22 @@ interface WebsiteStage extends Stage {
   relayUrl: string;
 }
 
-const test = stageTest.extend<{ website: WebsiteStage }>({
-  website: async ({ closing }, use) => {
-    const browserFlags = [
-      `--host-resolver-rules=MAP ${host} 127.0.0.1`,
-      '--disable-features=LocalNetworkAccessChecks,BlockInsecurePrivateNetworkRequests',
-    ];
-    const stage = await openStage(closing, { browserFlags });
-    await use({ ...stage, site: await openSite(closing), relayUrl: await stage.relay.url('') });
-  },
+/** One relay and one browser for all: what an attack must not change is compared with what it was before it. */
+const test = stageTest.extend<object, { website: WebsiteStage }>({
+  website: [
+    // biome-ignore lint/correctness/noEmptyPattern: Playwright reads the names of a fixture's dependencies from it.
+    async ({}, use) => {
+      const closing = new Closing();
+      const browserFlags = [
+        `--host-resolver-rules=MAP ${host} 127.0.0.1`,
+        '--disable-features=LocalNetworkAccessChecks,BlockInsecurePrivateNetworkRequests',
+      ];
+      const stage = await openStage(closing, { browserFlags });
+      await use({ ...stage, site: await openSite(closing), relayUrl: await stage.relay.url('') });
+      await closing.close();
+    },
+    { scope: 'worker' },
+  ],
 });
 
 /** Serves empty pages, under a name that is not this machine's. */
@@ -68,9 +74,14 @@ async function statusesOf(page: Page, port: string): Promise<Map<number, Set<str
   return statuses;
 }
 
+/** How often the demo site was asked for what an attack asks for. */
+const timesAsked = async ({ demo }: Stage) => (await demo.counter('website')).asked;
+
 /** What could have changed. */
-async function stateOf(relay: Relay): Promise<unknown> {
+async function stateOf(website: Stage): Promise<unknown> {
+  const { relay } = website;
   return {
+    asked: await timesAsked(website),
     pid: (await relay.announced())?.pid,
     rules: await relay.tabrelay('permit'),
     clients: await relay.tabrelay('clients'),
@@ -83,7 +94,9 @@ async function stateOf(relay: Relay): Promise<unknown> {
  * moment after it. A call that did not happen and may be repeated is repeated, as an agent does; the change is made
  * once.
  */
-async function expectUnharmed({ agent, demo }: WebsiteStage, page: Page): Promise<void> {
+async function expectUnharmed(website: WebsiteStage, page: Page): Promise<void> {
+  const { agent } = website;
+  const before = await timesAsked(website);
   await page.close();
   await expect(async () => {
     const after = await agent.call('demo__counter_increment', { name: 'website' });
@@ -91,7 +104,7 @@ async function expectUnharmed({ agent, demo }: WebsiteStage, page: Page): Promis
     if (after.failed) expect(text).toContain('retryable=true outcome=not_executed');
     expect(after.failed, text).toBe(false);
   }).toPass();
-  expect((await demo.counter('website')).asked).toBe(1);
+  expect(await timesAsked(website)).toBe(before + 1);
 }
 
 async function attackFrom(page: Page, relay: string, attacked: readonly Route[]): Promise<unknown> {
@@ -106,8 +119,8 @@ for (let from = 0; from < routes.length; from += atOnce) {
   const group = `routes ${from + 1} to ${from + attacked.length}`;
 
   test(`${group}, from another origin: refused, unread and without effect`, async ({ website }) => {
-    const { relay, browser, demo, site, relayUrl } = website;
-    const before = await stateOf(relay);
+    const { browser, site, relayUrl } = website;
+    const before = await stateOf(website);
     const page = await browser.newPage();
     const statuses = await statusesOf(page, new URL(relayUrl).port);
     await page.goto(site);
@@ -116,16 +129,15 @@ for (let from = 0; from < routes.length; from += atOnce) {
     // What the browser's network says comes on another way than what the page found.
     const paths = new Set(attacked.map((route) => route.path));
     await expect.poll(() => statuses.get(403)?.size).toBe(paths.size);
-    expect(await stateOf(relay)).toEqual(before);
-    expect((await demo.counter('website')).asked).toBe(0);
+    expect(await stateOf(website)).toEqual(before);
     await expectUnharmed(website, page);
   });
 
   test(`${group}, DNS rebinding: a page from the very port of the relay gets nothing`, async ({
     website,
   }) => {
-    const { relay, browser, demo, relayUrl } = website;
-    const before = await stateOf(relay);
+    const { browser, relayUrl } = website;
+    const before = await stateOf(website);
     const rebound = relayUrl.replace('127.0.0.1', host);
     const page = await browser.newPage();
     // Before its name led here, it led to the website.
@@ -141,8 +153,7 @@ for (let from = 0; from < routes.length; from += atOnce) {
     expect(said.size).toBeLessThanOrEqual(1);
     expect([...said].join()).not.toMatch(/tabrelay\/|demo__|\/home|\/tmp/);
     expect([...statuses.keys()]).toEqual([403]);
-    expect(await stateOf(relay)).toEqual(before);
-    expect((await demo.counter('website')).asked).toBe(0);
+    expect(await stateOf(website)).toEqual(before);
     await expectUnharmed(website, page);
   });
 }
