@@ -31,8 +31,13 @@ async function question({ relay }: Stage) {
 
 const looking = { browser__snapshot: 'auto', browser__find: 'auto' };
 
-const asking = (closing: Stage['closing'], config: StageOptions['config'] = {}) =>
-  openStage(closing, { guarded: true, config: { permissions: looking, ...config } });
+const asking = (config: StageOptions['config'] = {}): StageOptions => ({
+  guarded: true,
+  config: { permissions: looking, ...config },
+});
+
+// For all but those that read the audit log, or are about a relay that is set up otherwise.
+test.use({ groundOptions: asking() });
 
 const bank = `<!doctype html><title>Acme Bank</title><h1>Pay</h1>
   <form id="form" action="/pay" method="post"><label>Amount <input id="amount" name="amount"></label>
@@ -53,7 +58,7 @@ const bank = `<!doctype html><title>Acme Bank</title><h1>Pay</h1>
   </script>`;
 
 test('a question says what will be done to what', async ({ closing }) => {
-  const stage = await asking(closing);
+  const stage = await openStage(closing, asking());
   const site = await openSite(closing, { bank });
   await visit(stage, `${site}/bank`);
   const agent = new Acting(stage.agent);
@@ -120,8 +125,7 @@ test('a question says what will be done to what', async ({ closing }) => {
   expect(rows).not.toContain('hunter2');
 });
 
-test('nothing that cannot be done is asked about', async ({ closing }) => {
-  const stage = await asking(closing);
+test('nothing that cannot be done is asked about', async ({ sharedStage: stage, closing }) => {
   const site = await openSite(closing, { bank });
   await visit(stage, `${site}/bank`);
   const agent = new Acting(stage.agent);
@@ -148,9 +152,9 @@ const changes: [what: string, script: string, code: string | undefined][] = [
 
 for (const [what, script, code] of changes)
   test(`what was allowed is not done where the target ${what}: ${code ?? 'it is done'}`, async ({
+    sharedStage: stage,
     closing,
   }) => {
-    const stage = await asking(closing);
     const site = await openSite(closing, { bank });
     await visit(stage, `${site}/bank`);
     const agent = new Acting(stage.agent);
@@ -165,8 +169,10 @@ for (const [what, script, code] of changes)
     expect(await stage.page.evaluate('pressed.length')).toBe(code === undefined ? 1 : 0);
   });
 
-test('a form that is sent elsewhere, and a counter, while the question is open', async ({ closing }) => {
-  const stage = await asking(closing);
+test('a form that is sent elsewhere, and a counter, while the question is open', async ({
+  sharedStage: stage,
+  closing,
+}) => {
   const site = await openSite(closing, { bank });
   await visit(stage, `${site}/bank`);
   const agent = new Acting(stage.agent);
@@ -195,9 +201,9 @@ const transfer = `<!doctype html><title>Transfer</title>
   <script>window.pressed = []; function sent(event) { event.preventDefault(); pressed.push(amount.value); }</script>`;
 
 test('what a form holds, and that it goes to another site, is said before it is sent', async ({
+  sharedStage: stage,
   closing,
 }) => {
-  const stage = await asking(closing);
   const site = await openSite(closing, { transfer });
   await visit(stage, `${site}/transfer`);
   const agent = new Acting(stage.agent);
@@ -273,8 +279,10 @@ const filledIn: [what: string, script: string, said: string | undefined][] = [
 ];
 
 for (const [what, script, said] of filledIn)
-  test(`a form that was allowed to be sent, and that holds ${what} by then`, async ({ closing }) => {
-    const stage = await asking(closing);
+  test(`a form that was allowed to be sent, and that holds ${what} by then`, async ({
+    sharedStage: stage,
+    closing,
+  }) => {
     const site = await openSite(closing, { transfer });
     await visit(stage, `${site}/transfer`);
     const agent = new Acting(stage.agent);
@@ -293,8 +301,7 @@ for (const [what, script, said] of filledIn)
     expect(await stage.page.evaluate('pressed')).toEqual(said === undefined ? ['50'] : []);
   });
 
-test('words of the agent hold to what the person was shown, too', async ({ closing }) => {
-  const stage = await asking(closing);
+test('words of the agent hold to what the person was shown, too', async ({ sharedStage: stage, closing }) => {
   const site = await openSite(closing, { bank });
   await visit(stage, `${site}/bank`);
   const call = stage.agent.call('browser__click', { ref: 'button "Save draft"' });
@@ -308,8 +315,10 @@ test('words of the agent hold to what the person was shown, too', async ({ closi
   expect(await stage.page.evaluate('pressed')).toEqual([]);
 });
 
-test('a later step is done only to what was allowed, and what was told', async ({ closing }) => {
-  const stage = await asking(closing);
+test('a later step is done only to what was allowed, and what was told', async ({
+  sharedStage: stage,
+  closing,
+}) => {
   const site = await openSite(closing, { bank });
   await visit(stage, `${site}/bank`);
   const agent = new Acting(stage.agent);
@@ -328,10 +337,8 @@ test('a later step is done only to what was allowed, and what was told', async (
   expect(await stage.page.evaluate('pressed')).toEqual(['draft']);
 });
 
-test('without a question an act is done only to what the agent was told', async ({
-  sharedStage: stage,
-  closing,
-}) => {
+test('without a question an act is done only to what the agent was told', async ({ closing }) => {
+  const stage = await openStage(closing);
   const site = await openSite(closing, { bank });
   await visit(stage, `${site}/bank`);
   const agent = new Acting(stage.agent);
@@ -361,9 +368,9 @@ test('without a question an act is done only to what the agent was told', async 
 });
 
 test('a thing that is called otherwise under the pointer is not pressed without a question either', async ({
-  sharedStage: stage,
   closing,
 }) => {
+  const stage = await openStage(closing);
   const site = await openSite(closing, {
     follow: `<!doctype html><title>Follow</title><script>const pressed = []</script>
 <button onmouseenter="textContent = 'Unfollow'" onclick="pressed.push(textContent)">Following</button>
@@ -385,7 +392,7 @@ test('a thing that is called otherwise under the pointer is not pressed without 
 test('a client that asks its person shows the same, and a missed question is for the same target', async ({
   closing,
 }) => {
-  const stage = await asking(closing, { approvals: { timeoutMs: 2000 } });
+  const stage = await openStage(closing, asking({ approvals: { timeoutMs: 2000 } }));
   const site = await openSite(closing, { bank });
   await visit(stage, `${site}/bank`);
   const heard: string[] = [];
@@ -416,8 +423,10 @@ test('a client that asks its person shows the same, and a missed question is for
   expect((await agent.do('click', { ref })).outcome, 'which was allowed').toBe('executed');
 });
 
-test('what is allowed for the session needs no question, and holds to what was told', async ({ closing }) => {
-  const stage = await asking(closing);
+test('what is allowed for the session needs no question, and holds to what was told', async ({
+  sharedStage: stage,
+  closing,
+}) => {
   const site = await openSite(closing, { bank });
   await visit(stage, `${site}/bank`);
   const agent = new Acting(stage.agent);
@@ -430,8 +439,10 @@ test('what is allowed for the session needs no question, and holds to what was t
   expect((await agent.failure('click', { ref })).code).toBe('TARGET_CHANGED');
 });
 
-test('a frame is named, and one that shows another document gets nothing', async ({ closing }) => {
-  const stage = await asking(closing);
+test('a frame is named, and one that shows another document gets nothing', async ({
+  sharedStage: stage,
+  closing,
+}) => {
   const inner = await openSite(closing, { bank });
   const site = await openSite(closing, {
     forum: `<!doctype html><title>Forum</title><iframe id="f" src="${inner}/bank" width="600" height="600"></iframe>`,
