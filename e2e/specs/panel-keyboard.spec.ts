@@ -1,30 +1,25 @@
 // The panel by keyboard alone, and for who listens to it. The worker is a script: lists have to change at given
 // moments.
 
-import { chromium, type Page } from '@playwright/test';
-import type { Closing } from '../stage/closing.ts';
-import { change, type Look, openCanvas } from '../stage/drawn-panel.ts';
+import type { Page } from '@playwright/test';
+import { type Canvas, change, drawing, type Look } from '../stage/drawn-panel.ts';
 import * as data from '../stage/panel-data.ts';
 import { states } from '../stage/panel-states.ts';
-import * as paths from '../stage/paths.ts';
-import { expect, test } from '../stage/test.ts';
+import { expect } from '../stage/test.ts';
 
 async function drawn(
   name: string,
-  closing: Closing,
+  canvas: Canvas,
   look: Look = { width: 320, scheme: 'light' },
 ): Promise<Page> {
-  const browser = await chromium.launch({ executablePath: paths.browser, args: ['--no-sandbox'] });
-  closing.defer(() => browser.close());
   const state = states.find((one) => one.name === name);
   if (state === undefined) throw new Error(`there is no state ${name}`);
-  const canvas = await openCanvas(browser, closing);
   await canvas.draw(state.script, look, state.hash);
   return canvas.page;
 }
 
-test('arrow keys move through the pages, and Tab goes into the open one', async ({ closing }) => {
-  const page = await drawn('now', closing);
+drawing('arrow keys move through the pages, and Tab goes into the open one', async ({ canvas }) => {
+  const page = await drawn('now', canvas);
   await page.getByRole('tab', { name: 'Now' }).focus();
   for (const name of ['Plugins', 'Rules', 'Clients', 'Log', 'Now']) {
     await page.keyboard.press('ArrowRight');
@@ -51,31 +46,32 @@ test('arrow keys move through the pages, and Tab goes into the open one', async 
   await expect(page.getByRole('button', { name: 'Cancel Export orders of claude-code' })).toBeFocused();
 });
 
-test('the page of agents is among the others where there are agents, and Stop goes by keyboard', async ({
-  closing,
-}) => {
-  const page = await drawn('agents-busy', closing);
-  await page.getByRole('tab', { name: 'Agents' }).focus();
-  await page.keyboard.press('ArrowLeft');
-  await expect(page.getByRole('tab', { name: 'Clients' })).toBeFocused();
-  await page.keyboard.press('ArrowRight');
-  await expect(page.getByRole('tab', { name: 'Agents' })).toBeFocused();
-  await page.keyboard.press('Tab');
-  const stop = page.getByRole('button', { name: 'Stop reader for claude-code' }).first();
-  await expect(stop).toBeFocused();
-  await expect(stop).toHaveAccessibleDescription(/What it did stays done/);
-  await page.keyboard.press('Enter');
-  await expect(page.getByRole('status')).toContainText('Stopped reader for claude-code.');
-  await expect(page.getByRole('tab', { name: 'Agents' })).toBeFocused();
-  await change(page, 'agents', { ...data.agents, agents: [], spent: {} });
-  await expect(page.getByText('docs/delegation.md says how')).toBeVisible();
-  await page.keyboard.press('ArrowRight');
-  await expect(page.getByRole('tab', { name: 'Log' })).toBeFocused();
-  await expect(page.getByRole('tab', { name: 'Agents' })).toHaveCount(0);
-});
+drawing(
+  'the page of agents is among the others where there are agents, and Stop goes by keyboard',
+  async ({ canvas }) => {
+    const page = await drawn('agents-busy', canvas);
+    await page.getByRole('tab', { name: 'Agents' }).focus();
+    await page.keyboard.press('ArrowLeft');
+    await expect(page.getByRole('tab', { name: 'Clients' })).toBeFocused();
+    await page.keyboard.press('ArrowRight');
+    await expect(page.getByRole('tab', { name: 'Agents' })).toBeFocused();
+    await page.keyboard.press('Tab');
+    const stop = page.getByRole('button', { name: 'Stop reader for claude-code' }).first();
+    await expect(stop).toBeFocused();
+    await expect(stop).toHaveAccessibleDescription(/What it did stays done/);
+    await page.keyboard.press('Enter');
+    await expect(page.getByRole('status')).toContainText('Stopped reader for claude-code.');
+    await expect(page.getByRole('tab', { name: 'Agents' })).toBeFocused();
+    await change(page, 'agents', { ...data.agents, agents: [], spent: {} });
+    await expect(page.getByText('docs/delegation.md says how')).toBeVisible();
+    await page.keyboard.press('ArrowRight');
+    await expect(page.getByRole('tab', { name: 'Log' })).toBeFocused();
+    await expect(page.getByRole('tab', { name: 'Agents' })).toHaveCount(0);
+  },
+);
 
-test('focus stays where it is when a list changes around it', async ({ closing }) => {
-  const page = await drawn('now', closing);
+drawing('focus stays where it is when a list changes around it', async ({ canvas }) => {
+  const page = await drawn('now', canvas);
   const cancel = page.getByRole('button', { name: 'Cancel Edit a page of codex' });
   await cancel.focus();
   const { calls } = data.running;
@@ -88,52 +84,58 @@ test('focus stays where it is when a list changes around it', async ({ closing }
   await expect(cancel).toBeFocused();
 });
 
-test('when a question ends, focus goes to the next one, and from the last to the heading', async ({
-  closing,
-}) => {
-  const page = await drawn('questions', closing);
-  const questions = page.getByRole('article');
-  await expect(questions.nth(0)).toBeFocused();
-  await page.keyboard.press('Tab');
-  await change(page, 'approvals', data.waiting(data.writing));
-  await expect(questions).toHaveCount(1);
-  await expect(questions).toBeFocused();
-  await change(page, 'approvals', data.waiting());
-  await expect(page.getByRole('heading', { name: 'Questions' })).toBeFocused();
-});
+drawing(
+  'when a question ends, focus goes to the next one, and from the last to the heading',
+  async ({ canvas }) => {
+    const page = await drawn('questions', canvas);
+    const questions = page.getByRole('article');
+    await expect(questions.nth(0)).toBeFocused();
+    await page.keyboard.press('Tab');
+    await change(page, 'approvals', data.waiting(data.writing));
+    await expect(questions).toHaveCount(1);
+    await expect(questions).toBeFocused();
+    await change(page, 'approvals', data.waiting());
+    await expect(page.getByRole('heading', { name: 'Questions' })).toBeFocused();
+  },
+);
 
-test('a new question does not move the one that is read, and buttons that allow rest for a moment', async ({
-  closing,
-}) => {
-  const page = await drawn('question', closing);
-  const allow = page.getByRole('button', { name: 'Allow for this session' });
-  await expect(allow).toBeEnabled();
-  await allow.focus();
-  // How many buttons rest is counted in the page, in the moment in which the new questions are there.
-  await page.evaluate(() => {
-    const drawn = new Promise<number>((resolve) => {
-      const look = () => {
-        if (document.querySelectorAll('article').length === 3)
-          resolve(document.querySelectorAll('[aria-disabled=true]').length);
-      };
-      new MutationObserver(look).observe(document.body, { childList: true, subtree: true });
+drawing(
+  'a new question does not move the one that is read, and buttons that allow rest for a moment',
+  async ({ canvas }) => {
+    const page = await drawn('question', canvas);
+    const allow = page.getByRole('button', { name: 'Allow for this session' });
+    await expect(allow).toBeEnabled();
+    await allow.focus();
+    // How many buttons rest is counted in the page, in the moment in which the new questions are there.
+    await page.evaluate(() => {
+      const drawn = new Promise<number>((resolve) => {
+        const look = () => {
+          if (document.querySelectorAll('article').length === 3)
+            resolve(document.querySelectorAll('[aria-disabled=true]').length);
+        };
+        new MutationObserver(look).observe(document.body, { childList: true, subtree: true });
+      });
+      Object.assign(globalThis, { drawn });
     });
-    Object.assign(globalThis, { drawn });
-  });
-  await change(page, 'approvals', data.waiting({ ...data.changing, id: 'q8' }, data.reading, data.changing));
-  await expect(page.getByRole('article')).toHaveCount(3);
-  expect(await page.evaluate(() => Reflect.get(globalThis, 'drawn'))).toBeGreaterThanOrEqual(3);
-  await expect(
-    page
-      .getByRole('article')
-      .filter({ hasText: 'read “Example Shop”' })
-      .getByRole('button', { name: 'Allow for this session' }),
-  ).toBeFocused();
-  await expect(page.locator('[aria-disabled=true]')).toHaveCount(0);
-});
+    await change(
+      page,
+      'approvals',
+      data.waiting({ ...data.changing, id: 'q8' }, data.reading, data.changing),
+    );
+    await expect(page.getByRole('article')).toHaveCount(3);
+    expect(await page.evaluate(() => Reflect.get(globalThis, 'drawn'))).toBeGreaterThanOrEqual(3);
+    await expect(
+      page
+        .getByRole('article')
+        .filter({ hasText: 'read “Example Shop”' })
+        .getByRole('button', { name: 'Allow for this session' }),
+    ).toBeFocused();
+    await expect(page.locator('[aria-disabled=true]')).toHaveCount(0);
+  },
+);
 
-test('nothing is allowed before the end of what is asked was in view', async ({ closing }) => {
-  const page = await drawn('question', closing);
+drawing('nothing is allowed before the end of what is asked was in view', async ({ canvas }) => {
+  const page = await drawn('question', canvas);
   const steps = Array.from({ length: 40 }, (_, i) => `Click button "Step ${i + 1}"`);
   await change(page, 'approvals', data.waiting(data.acting(...steps)));
   const [read, allow] = [
@@ -152,8 +154,8 @@ test('nothing is allowed before the end of what is asked was in view', async ({ 
   await expect(allow, 'it was read').toBeVisible();
 });
 
-test('rules that may be missing can be looked at, and left as strict as they are', async ({ closing }) => {
-  const page = await drawn('lost', closing);
+drawing('rules that may be missing can be looked at, and left as strict as they are', async ({ canvas }) => {
+  const page = await drawn('lost', canvas);
   await page.getByRole('link', { name: 'See and change your rules' }).click();
   await expect(page.getByRole('tab', { name: 'Rules' })).toHaveAttribute('aria-selected', 'true');
   const [lost] = data.lost.changes;
@@ -165,8 +167,8 @@ test('rules that may be missing can be looked at, and left as strict as they are
   await expect(page.getByRole('button', { name: 'Use these rules' })).toHaveCount(0);
 });
 
-test('what is read out changes when something happens, not while time passes', async ({ closing }) => {
-  const page = await drawn('question', closing);
+drawing('what is read out changes when something happens, not while time passes', async ({ canvas }) => {
+  const page = await drawn('question', canvas);
   const said = page.getByRole('status');
   await expect(said).toContainText('Question: claude-code: List orders. 1 waiting.');
   await page.evaluate(() => {
@@ -185,18 +187,21 @@ test('what is read out changes when something happens, not while time passes', a
   expect(await page.evaluate(() => Reflect.get(globalThis, 'heard'))).toEqual([]);
 });
 
-test('a dangerous button asks first; Escape takes it back, with focus where it was', async ({ closing }) => {
-  const page = await drawn('clients', closing);
-  const revoke = page.getByRole('button', { name: 'Revoke codex' });
-  await revoke.focus();
-  await page.keyboard.press('Enter');
-  await expect(page.getByRole('button', { name: 'Cancel' })).toBeFocused();
-  await page.keyboard.press('Escape');
-  await expect(revoke).toBeFocused();
-});
+drawing(
+  'a dangerous button asks first; Escape takes it back, with focus where it was',
+  async ({ canvas }) => {
+    const page = await drawn('clients', canvas);
+    const revoke = page.getByRole('button', { name: 'Revoke codex' });
+    await revoke.focus();
+    await page.keyboard.press('Enter');
+    await expect(page.getByRole('button', { name: 'Cancel' })).toBeFocused();
+    await page.keyboard.press('Escape');
+    await expect(revoke).toBeFocused();
+  },
+);
 
-test('in forced colours every state is still told by words and lines', async ({ closing }) => {
-  const page = await drawn('questions', closing, { width: 320, scheme: 'dark', forcedColors: 'active' });
+drawing('in forced colours every state is still told by words and lines', async ({ canvas }) => {
+  const page = await drawn('questions', canvas, { width: 320, scheme: 'dark', forcedColors: 'active' });
   await expect(page.getByText('May delete or overwrite')).toHaveCSS('border-top-style', 'solid');
   await expect(page.getByRole('button', { name: 'Stop everything' })).toHaveCSS('border-top-style', 'solid');
 });

@@ -6,13 +6,12 @@
 import { mkdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import AxeBuilder from '@axe-core/playwright';
-import { chromium, type Page } from '@playwright/test';
-import { Closing } from '../stage/closing.ts';
-import { type Canvas, type Look, openCanvas } from '../stage/drawn-panel.ts';
+import type { Page } from '@playwright/test';
+import { type Canvas, drawing, type Look } from '../stage/drawn-panel.ts';
 import { acts, type State, states } from '../stage/panel-states.ts';
 import * as paths from '../stage/paths.ts';
 import { keepPicture } from '../stage/pictures.ts';
-import { expect, test } from '../stage/test.ts';
+import { expect } from '../stage/test.ts';
 
 const documented = path.join(paths.repository, 'docs/panel');
 const documents = readFileSync(`${documented}.md`, 'utf8');
@@ -24,21 +23,6 @@ const corners: readonly Look[] = [smallest, { width: 480, scheme: 'dark' }];
 const looks: readonly Look[] = pictures
   ? [...corners, { width: 320, scheme: 'dark' }, { width: 480, scheme: 'light' }]
   : corners;
-
-/** One page for all states: opening another one costs more than drawing a panel and checking it. */
-const drawing = test.extend<object, { canvas: Canvas }>({
-  canvas: [
-    // biome-ignore lint/correctness/noEmptyPattern: Playwright reads the names of a fixture's dependencies from it.
-    async ({}, use) => {
-      const closing = new Closing();
-      const drawer = await chromium.launch({ executablePath: paths.browser, args: ['--no-sandbox'] });
-      closing.defer(() => drawer.close());
-      await use(await openCanvas(drawer, closing));
-      await closing.close();
-    },
-    { scope: 'worker' },
-  ],
-});
 
 /** Draws a state as it is checked: after what a person does first. */
 async function drawState(canvas: Canvas, state: State, look: Look): Promise<Page> {
@@ -101,12 +85,16 @@ async function checkReflow(page: Page): Promise<void> {
 for (const state of states) {
   drawing(`the panel, ${state.name}: axe finds nothing, nothing is cut off`, async ({ canvas }) => {
     const page = await drawState(canvas, state, smallest);
-    for (const look of looks) {
+    for (const [at, look] of looks.entries()) {
       await page.setViewportSize({ width: look.width, height: 640 });
       await page.emulateMedia({ colorScheme: look.scheme });
-      // A page without frames needs no second one to put the results of all frames together.
-      const axe = new AxeBuilder({ page }).setLegacyMode().options({ resultTypes: ['violations'] });
-      const { violations } = await axe.analyze();
+      // A page without frames needs no second one to put the results of all frames together. To put axe into the page
+      // takes longer than to run it, and it stays there: it is not put there again for the next look.
+      const axe = new AxeBuilder(at === 0 ? { page } : { page, axeSource: ';' });
+      const { violations } = await axe
+        .setLegacyMode()
+        .options({ resultTypes: ['violations'] })
+        .analyze();
       expect(violations.map(({ id, nodes }) => [id, nodes.map(({ html }) => html)])).toEqual([]);
       if (/^question(-change)?$/.test(state.name)) {
         const high = await page.locator('.question').evaluate((card) => card.getBoundingClientRect().height);

@@ -3,9 +3,10 @@
 
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
-import { type Browser, type Disposable, expect, type Page } from '@playwright/test';
-import type { Closing } from './closing.ts';
-import { repository } from './paths.ts';
+import { type Browser, chromium, type Disposable, expect, type Page } from '@playwright/test';
+import { Closing } from './closing.ts';
+import { browser, repository } from './paths.ts';
+import { test } from './test.ts';
 
 /** What the scripted worker says. */
 export interface Script {
@@ -43,6 +44,7 @@ export class Canvas {
 
   async draw(script: Script, { width, scheme, forcedColors }: Look, hash: string): Promise<void> {
     if (this.#playing !== undefined) await this.#leave();
+    await this.page.clock.setFixedTime(pictureTime);
     await this.page.setViewportSize({ width, height: 640 });
     await this.page.emulateMedia({
       colorScheme: scheme,
@@ -67,8 +69,8 @@ export class Canvas {
   }
 }
 
-export async function openCanvas(browser: Browser, closing: Closing): Promise<Canvas> {
-  const context = await browser.newContext({ locale: 'en-GB', timezoneId: 'UTC' });
+async function openCanvas(drawer: Browser, closing: Closing): Promise<Canvas> {
+  const context = await drawer.newContext({ locale: 'en-GB', timezoneId: 'UTC' });
   closing.defer(() => context.close());
   await context.route(`${address}**`, async (route) => {
     const url = new URL(route.request().url());
@@ -81,10 +83,23 @@ export async function openCanvas(browser: Browser, closing: Closing): Promise<Ca
     const contentType = kinds[path.extname(name).slice(1)] ?? 'application/octet-stream';
     await route.fulfill({ body, contentType, headers: { 'content-security-policy': policy } });
   });
-  const page = await context.newPage();
-  await page.clock.setFixedTime(pictureTime);
-  return new Canvas(page);
+  return new Canvas(await context.newPage());
 }
+
+/** A test with one page for all panels of its worker: opening another one costs more than drawing a panel. */
+export const drawing = test.extend<object, { canvas: Canvas }>({
+  canvas: [
+    // biome-ignore lint/correctness/noEmptyPattern: Playwright reads the names of a fixture's dependencies from it.
+    async ({}, use) => {
+      const closing = new Closing();
+      const drawer = await chromium.launch({ executablePath: browser, args: ['--no-sandbox'] });
+      closing.defer(() => drawer.close());
+      await use(await openCanvas(drawer, closing));
+      await closing.close();
+    },
+    { scope: 'worker' },
+  ],
+});
 
 /** What Chrome's database of icons has: nothing of a wiki. */
 function iconOf({ hostname }: URL) {
