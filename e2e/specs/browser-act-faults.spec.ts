@@ -17,7 +17,10 @@ async function stopWorker({ browser, page }: Stage): Promise<void> {
   await session.detach();
 }
 
-test('a worker that is killed in the middle of an act does it no second time', async ({ stage, closing }) => {
+test('a worker that is killed in the middle of an act does it no second time', async ({
+  sharedStage: stage,
+  closing,
+}) => {
   const { url, counted } = await openActSite(closing);
   const ref = await openCounter(stage, url);
   for (let n = 1; n <= 5; n++) {
@@ -30,7 +33,10 @@ test('a worker that is killed in the middle of an act does it no second time', a
   }
 });
 
-test('what is asked of frames before an act in words is never its answer', async ({ stage, closing }) => {
+test('what is asked of frames before an act in words is never its answer', async ({
+  sharedStage: stage,
+  closing,
+}) => {
   const { url, counted } = await openActSite(closing);
   await openCounter(stage, url);
   await stage.page.evaluate(() => {

@@ -146,7 +146,7 @@ test('DokuWiki: the button that was pressed is pressed in the form that is meant
 });
 
 test('a recording says in the tab that it runs, and ends when the tab goes to another site', async ({
-  stage,
+  sharedStage: stage,
 }) => {
   const { browser, closing, demo, relay } = stage;
   const recorded = await record(relay, closing, 'gone', demo.url);
@@ -165,7 +165,7 @@ test('a recording says in the tab that it runs, and ends when the tab goes to an
 });
 
 test('an Enter typed while the question is open in the panel does not end the recording', async ({
-  stage,
+  sharedStage: stage,
 }) => {
   const { browser, closing, demo, relay } = stage;
   const panel = await openPanel(browser);
@@ -180,7 +180,7 @@ test('an Enter typed while the question is open in the panel does not end the re
   expect(await program.ended, program.output()).toBe(0);
 });
 
-test('nothing is recorded unless the person agrees', async ({ stage }) => {
+test('nothing is recorded unless the person agrees', async ({ sharedStage: stage }) => {
   const { closing, demo, relay } = stage;
   const program = atTerminal(relay, closing, ['plugin', 'record', 'no', '--url', demo.url], 'no\n');
   expect(await program.ended).toBe(1);
@@ -206,7 +206,12 @@ async function badges({ browser }: Stage): Promise<string[]> {
   });
 }
 
-const endings: Record<string, { end(stage: Stage, recorded: Recorded): Promise<unknown>; says: string }> = {
+interface Ending {
+  end(stage: Stage, recorded: Recorded): Promise<unknown>;
+  says: string;
+}
+
+const endings: Record<string, Ending> = {
   'the worker dies': {
     end: ({ browser }) => stopWorker(browser),
     says: 'the recording broke off',
@@ -225,6 +230,14 @@ const endings: Record<string, { end(stage: Stage, recorded: Recorded): Promise<u
     },
     says: 'The recording was ended in the side panel.',
   },
+  'Ctrl-C is pressed': {
+    end: async (_, { program }) => program.type('\x03'),
+    says: 'fixtures pass',
+  },
+};
+
+/** Endings after which the relay is gone, or its agents stay stopped. */
+const lastEndings: Record<string, Ending> = {
   'everything is stopped': {
     end: async ({ browser }) => {
       const panel = await openPanel(browser);
@@ -232,28 +245,30 @@ const endings: Record<string, { end(stage: Stage, recorded: Recorded): Promise<u
     },
     says: '“Stop everything” ended the recording. The draft is made from what was seen until then',
   },
-  'Ctrl-C is pressed': {
-    end: async (_, { program }) => program.type('\x03'),
-    says: 'fixtures pass',
-  },
   'the relay is killed': {
     end: ({ relay }) => relay.stop('SIGKILL'),
     says: 'the recording broke off',
   },
 };
 
-for (const [name, { end, says }] of Object.entries(endings)) {
-  test(`a recording ends when ${name}, and no badge stays`, async ({ stage }) => {
-    const { closing, demo, relay } = stage;
-    const recorded = await record(relay, closing, 'ended', `${demo.url}/`);
-    await expect.poll(() => badges(stage)).toEqual(['REC']);
-    await expect.poll(() => recorded.program.output()).toContain('GET /');
-    await end(stage, recorded);
-    await expect.poll(() => recorded.program.output()).toContain(says);
-    await recorded.program.ended;
-    await expect.poll(() => badges(stage)).toEqual([]);
-  });
+async function ended(stage: Stage, { end, says }: Ending): Promise<void> {
+  const { closing, demo, relay } = stage;
+  const recorded = await record(relay, closing, 'ended', `${demo.url}/`);
+  await expect.poll(() => badges(stage)).toEqual(['REC']);
+  await expect.poll(() => recorded.program.output()).toContain('GET /');
+  await end(stage, recorded);
+  await expect.poll(() => recorded.program.output()).toContain(says);
+  await recorded.program.ended;
+  await expect.poll(() => badges(stage)).toEqual([]);
 }
+
+const title = (name: string) => `a recording ends when ${name}, and no badge stays`;
+
+for (const [name, ending] of Object.entries(endings))
+  test(title(name), ({ sharedStage }) => ended(sharedStage, ending));
+
+for (const [name, ending] of Object.entries(lastEndings))
+  test(title(name), ({ stage }) => ended(stage, ending));
 
 test('a tab that is open is recorded from then on', async ({ stage }) => {
   const { closing, page, relay } = stage;

@@ -72,10 +72,13 @@ test('references, the tab and its owner live from one command to the next, in on
   expect(await two('browser__click', { ref: again })).toMatchObject({ exit: 0 });
 });
 
-test('a session goes on in its tab while the person looks at another', async ({ stage, closing }) => {
+test('a session goes on in its tab while the person looks at another', async ({
+  sharedStage: stage,
+  closing,
+}) => {
   const site = await openSite(closing, pages);
   await visit(stage, `${site}/list`);
-  const one = shell(stage, 'one');
+  const one = shell(stage, 'goes-on');
   const ref = refOf(await one('browser__snapshot'), 'Open 5');
   const other = await stage.page.context().newPage();
   await other.goto(`${site}/other`);
@@ -86,22 +89,22 @@ test('a session goes on in its tab while the person looks at another', async ({ 
 });
 
 test('what a model reads of a command is what it reads of the same call over MCP', async ({
-  stage,
+  sharedStage: stage,
   closing,
 }) => {
   const site = await openSite(closing, pages);
   await visit(stage, `${site}/list`);
-  const plain = await shell(stage, 'one')('browser__snapshot', { full: true });
+  const plain = await shell(stage, 'reads')('browser__snapshot', { full: true });
   const told = await stage.agent.call('browser__snapshot', { full: true });
   expect(plain.out).toBe(`${told.text}\n`);
-  const missed = await shell(stage, 'one')('browser__click', { ref: 'e999' });
+  const missed = await shell(stage, 'reads')('browser__click', { ref: 'e999' });
   const failed = await stage.agent.call('browser__click', { ref: 'e999' });
   expect(missed.error.split(' ')[1]).toBe(`code=${failed.code}`);
   expect(tokens(missed.error)).toBeLessThan(tokens(failed.texts.join('\n')));
 });
 
 test('a script acts in the page of its session, and its report says what it did', async ({
-  stage,
+  sharedStage: stage,
   closing,
 }) => {
   const site = await openSite(closing, pages);
@@ -130,7 +133,7 @@ test('a script acts in the page of its session, and its report says what it did'
   });
 });
 
-test('each line of the skill runs in a real page', async ({ stage, closing }) => {
+test('each line of the skill runs in a real page', async ({ sharedStage: stage, closing }) => {
   const buttons = Array.from({ length: 11 }, (_, n) => `<button>Save ${n}</button>`).join('');
   const field = '<input aria-label="Name" oninput="said.textContent = value">';
   const site = await openSite(closing, {

@@ -8,6 +8,8 @@ import { expect, openStage, type Stage, test, visit } from '../stage/test.ts';
 
 const plugins = { 'browser-dev': { enabled: true } };
 
+test.use({ groundOptions: { config: { plugins, trustedInput: true } } });
+
 const isAttached = async (browser: BrowserContext): Promise<boolean> => {
   const worker = browser.serviceWorkers()[0] ?? (await browser.waitForEvent('serviceworker'));
   return worker.evaluate(async () => {
@@ -35,9 +37,9 @@ const onlyTrusted = `<!doctype html><title>Only trusted</title><button>Count</bu
 </script>`;
 
 test('a click is a person’s where that was asked for, once, and the debugger is gone after it', async ({
+  sharedStage: stage,
   closing,
 }) => {
-  const stage = await openStage(closing, { config: { plugins, trustedInput: true } });
   await visit(stage, `${await openDevSite(closing)}/plain`);
   const devtools = await stage.browser.newCDPSession(stage.page); // as DevTools, which stay attached
   await devtools.send('Runtime.enable');
@@ -104,9 +106,9 @@ test('a click is a person’s where that was asked for, once, and the debugger i
 });
 
 test('a page that never answers, and a worker that is killed, leave nothing attached', async ({
+  sharedStage: stage,
   closing,
 }) => {
-  const stage = await openStage(closing, { config: { plugins, trustedInput: true } });
   const { agent, page } = stage;
   const strict = `${await openDevSite(closing)}/strict`;
   await visit(stage, strict);
@@ -155,9 +157,9 @@ for (const [what, put] of [
   ['another name', "document.getElementById('like').textContent = 'Delete my account'"],
 ] as const)
   test(`a page that puts ${what} under the pointer as it comes gets no trusted click for it`, async ({
+    sharedStage: stage,
     closing,
   }) => {
-    const stage = await openStage(closing, { config: { plugins, trustedInput: true } });
     await visit(stage, `${await openDevSite(closing)}/plain`);
     const agent = await openPage(
       stage,
