@@ -47,7 +47,7 @@ async function picture(page: Page, name: string, width: number): Promise<void> {
   if (documents.includes(`(panel/${name})`)) await keepPicture(page, path.join(documented, name));
 }
 
-/** What does not fit into the width of the panel: WCAG 1.4.10. What has an ellipsis is cut on purpose; nobody presses it. */
+/** What does not fit into the width of the panel: WCAG 1.4.10. What has an ellipsis is cut on purpose. */
 function cutOff(page: Page): Promise<string[]> {
   return page.evaluate(() => {
     const { clientWidth, scrollWidth } = document.documentElement;

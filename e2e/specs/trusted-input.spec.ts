@@ -166,7 +166,8 @@ for (const [what, put] of [
       `<!doctype html><title>Shop</title><style>button, iframe { position: absolute; left: 20px; top: 20px;
         width: 200px; height: 60px } #like { z-index: 1 }</style>
       <button id="like">Like</button><button id="delete">Delete my account</button>
-      <iframe srcdoc="<button style='width:100%;height:100%' onclick='top.did += &quot; framed&quot;'>Pay</button>"></iframe>
+      <iframe
+        srcdoc="<button style='width:100%;height:100%' onclick='top.did += &quot; framed&quot;'>Pay</button>"></iframe>
       <script>
         window.did = '';
         for (const one of document.querySelectorAll('button')) one.onclick = () => (did += ' ' + one.textContent);
