@@ -12,6 +12,12 @@ import { binary, requireBinary, temporaryFolder } from './paths.ts';
 import { type Program, run, start } from './process.ts';
 import { confirmed } from './terminal.ts';
 
+/**
+ * How often is asked for what every test waits for, in milliseconds. With Playwright's own steps (100, 250, 500, 1000)
+ * a relay that listens is noticed a quarter of a second late, in the median.
+ */
+export const soon = { intervals: [10, 20, 40, 80, 100] };
+
 const Address = z.object({ address: z.string(), pid: z.number() });
 
 const Status = z.object({
@@ -64,7 +70,7 @@ export class Relay {
       throw new Error(`the relay ended with ${code}:\n${program.output()}`);
     });
     failed.catch(() => {}); // once it listens, ending is what a test asks for
-    const listening = expect.poll(async () => (await this.announced())?.pid).toBe(program.pid);
+    const listening = expect.poll(async () => (await this.announced())?.pid, soon).toBe(program.pid);
     await Promise.race([listening, failed]);
   }
 

@@ -7,7 +7,7 @@ import { openBrowser } from './browser.ts';
 import { Closing } from './closing.ts';
 import { addTrouble } from './plugin.ts';
 import { freePort } from './port.ts';
-import { openRelay, type Relay, type RelayOptions } from './relay.ts';
+import { openRelay, type Relay, type RelayOptions, soon } from './relay.ts';
 
 export interface Stage {
   closing: Closing;
@@ -38,7 +38,9 @@ export async function openStage(closing: Closing, options: StageOptions = {}): P
   const { relay, browser, demo } = await openGround(closing, options);
   const page = browser.pages()[0] ?? (await browser.newPage());
   await page.goto(demo.url);
-  await expect.poll(() => relay.tabs(), { message: 'the extension connects' }).toContain(`${demo.url}/`);
+  await expect
+    .poll(() => relay.tabs(), { message: 'the extension connects', ...soon })
+    .toContain(`${demo.url}/`);
   const agent = await stdioAgent(relay, closing);
   return { closing, relay, browser, demo, page, agent };
 }
@@ -119,7 +121,9 @@ export const test = base.extend<TestFixtures, WorkerFixtures>({
     const { relay, browser, demo } = ground;
     const page = await onlyTab(browser);
     await page.goto(demo.url);
-    await expect.poll(() => relay.tabs(), { message: 'only this tab is left' }).toEqual([`${demo.url}/`]);
+    await expect
+      .poll(() => relay.tabs(), { message: 'only this tab is left', ...soon })
+      .toEqual([`${demo.url}/`]);
     const agent = await stdioAgent(relay, closing);
     await use({ closing, relay, browser, demo, page, agent });
     if (info.status !== info.expectedStatus) await info.attach('relay.log', { body: relay.log() });
@@ -151,6 +155,6 @@ export { expect };
 export async function visit({ page, relay }: Stage, url: string): Promise<void> {
   await page.goto(url);
   await expect
-    .poll(() => relay.tabs(), { message: 'the relay learns where the tab is' })
+    .poll(() => relay.tabs(), { message: 'the relay learns where the tab is', ...soon })
     .toContain(page.url());
 }
