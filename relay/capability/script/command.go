@@ -12,6 +12,7 @@ import (
 	"tabrelay/relay/capability"
 	"tabrelay/relay/lib/diskfile"
 	"tabrelay/relay/program/httpapi"
+	"tabrelay/relay/road/call"
 	"tabrelay/relay/road/fault"
 )
 
@@ -19,13 +20,28 @@ import (
 var runCommand = capability.Command{Heading: "Use tools", Make: func(t capability.Terminal) *cobra.Command {
 	var c command
 	cmd := &cobra.Command{
-		Use: "run FILE | -", Short: "Run a script that calls tools, and print its value", Args: cobra.ExactArgs(1),
+		Use: "run FILE | - | --kept NAME", Short: "Run a script that calls tools, and print its value",
+		Args: cobra.MaximumNArgs(1),
 		Long: "Run a script that calls tools, as agents do with relay__run, and print its value: from a file, or " +
 			"from stdin (-). Its log and its calls are told on stderr.\n" +
 			"The exit code says what became of what it changes: 0 done, 3 not executed, 4 it may be tried again, " +
 			"5 unknown, 6 executed,\n" +
-			"1 when it could not be begun. --report keeps a file that says how the last run went, however it went.",
-		RunE: func(cmd *cobra.Command, args []string) error { return c.run(cmd.Context(), t, args[0]) },
+			"1 when it could not be begun. --report keeps a file that says how the last run went, however it went.\n" +
+			"--keep NAME keeps the script under a name once it has run, with its args, after you have confirmed it: " +
+			"--kept NAME\n" +
+			"runs it then, without the question about scripts (tabrelay scripts --help).",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			switch {
+			case (len(args) == 1) == (c.kept != ""):
+				return t.Usage("tabrelay run FILE, or tabrelay run --kept NAME", "say what to run")
+			case c.kept != "" && (c.keepAs != "" || c.args != ""):
+				return t.Usage("run its file with --keep NAME to keep another one",
+					"a kept script runs as it was kept, with its args")
+			case c.keepAs != "" && !call.SessionName.MatchString(c.keepAs):
+				return t.Usage("", "%q is not a name for a script: 1 to 64 letters, digits, ., _ or -", c.keepAs)
+			}
+			return c.run(cmd.Context(), t, append(args, "")[0])
+		},
 		ValidArgsFunction: func(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
 			return nil, cobra.ShellCompDirectiveDefault
 		},
@@ -34,12 +50,19 @@ var runCommand = capability.Command{Heading: "Use tools", Make: func(t capabilit
 	cmd.Flags().StringVar(&c.id, "id", "", "run it once: again with the same id and session, it answers as before")
 	cmd.Flags().DurationVar(&c.timeout, "timeout", 0, "how long it may take, for example 5m (default: scripts.timeMs)")
 	cmd.Flags().StringVar(&c.report, "report", "", "file that says how the run goes and went, as JSON")
+	cmd.Flags().StringVar(&c.keepAs, "keep", "", "name to keep the script under once it has run")
+	cmd.Flags().StringVar(&c.kept, "kept", "", "name of a kept script to run")
+	_ = cmd.RegisterFlagCompletionFunc("kept", func(cmd *cobra.Command, _ []string, _ string) (
+		[]cobra.Completion, cobra.ShellCompDirective) {
+		return keptNames(cmd.Context(), t), cobra.ShellCompDirectiveNoFileComp
+	})
 	return t.WithJSON(cmd)
 }}
 
 // command is one `tabrelay run`.
 type command struct {
 	args, id, report string
+	keepAs, kept     string // names
 	timeout          time.Duration
 }
 
@@ -72,7 +95,11 @@ func (c *command) run(ctx context.Context, t capability.Terminal, file string) e
 		return err
 	}
 	r := Report{Script: file, ID: c.id, State: running, Began: time.Now().UTC().Round(0)}
-	if file != "-" {
+	switch file {
+	case "-":
+	case "":
+		r.Script = "kept:" + c.kept
+	default:
 		if r.Script, err = filepath.Abs(file); err != nil {
 			return err
 		}
@@ -96,7 +123,10 @@ func (c *command) run(ctx context.Context, t capability.Terminal, file string) e
 	} else if err == nil {
 		err = r.print(t)
 	}
-	return cmp.Or(c.keep(t, r), err)
+	if problem := cmp.Or(c.keep(t, r), err); problem != nil || c.keepAs == "" {
+		return problem
+	}
+	return c.keepScript(ctx, t, ask.Arguments)
 }
 
 // read makes the call of the tool.
@@ -107,11 +137,22 @@ func (c *command) read(ctx context.Context, t capability.Terminal, file string) 
 	if c.args == "-" {
 		return ask, t.Usage("put it into a file: --args @FILE", "--args cannot be read from stdin")
 	}
-	text, err := t.Read(ctx, file)
-	if err != nil {
-		return ask, t.Failed("", "cannot read the script: %w", err)
+	args := arguments{ID: c.id, TimeoutMs: c.timeout.Milliseconds()}
+	if c.kept != "" {
+		var k Kept
+		if err := t.Get(ctx, pathOf(c.kept), &k); err != nil {
+			return ask, err
+		}
+		if args.Script = k.Script; string(k.Args) != "null" {
+			args.Args = k.Args
+		}
+	} else {
+		text, err := t.Read(ctx, file)
+		if err != nil {
+			return ask, t.Failed("", "cannot read the script: %w", err)
+		}
+		args.Script = string(text)
 	}
-	args := arguments{Script: string(text), ID: c.id, TimeoutMs: c.timeout.Milliseconds()}
 	if c.args != "" {
 		if args.Args, err = t.Arguments(ctx, c.args); err != nil {
 			return ask, err

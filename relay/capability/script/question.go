@@ -22,8 +22,19 @@ type consent struct {
 // foresee asks before the script runs where its text names a tool that may change something, or does not say which
 // tools it uses.
 func (r *run) foresee(uses *engine.Uses, entries []engine.Tool) *fault.Error {
-	var names []string
-	changes := uses.Other
+	names, changes := r.uses(uses, entries)
+	if !changes {
+		return nil
+	}
+	if !uses.Other && r.isKept(names) {
+		r.approved = names
+	}
+	return r.consent(names, uses.Other)
+}
+
+// uses are the tools that the text of a script names, and whether it may change something.
+func (r *run) uses(uses *engine.Uses, entries []engine.Tool) (names []string, changes bool) {
+	changes = uses.Other
 	for _, used := range uses.Tools {
 		i := slices.IndexFunc(entries, func(e engine.Tool) bool {
 			return e.Object == used.Object && e.Method == used.Method
@@ -33,10 +44,7 @@ func (r *run) foresee(uses *engine.Uses, entries []engine.Tool) *fault.Error {
 			changes = changes || !r.tools[entries[i].Name].ReadOnly
 		}
 	}
-	if !changes {
-		return nil
-	}
-	return r.consent(names, uses.Other)
+	return names, changes
 }
 
 // mayChange asks before the first call of a tool that changes something, where the text of the script did not show it.
@@ -47,8 +55,19 @@ func (r *run) mayChange(t *registry.Tool) *fault.Error {
 
 // consent is the person's, or that of a rule, to what a script changes. Each of its calls needs its own all the same.
 func (r *run) consent(names []string, others bool) *fault.Error {
-	r.asks.once.Do(func() { r.asks.failure = r.permit(names, others) })
-	return r.asks.failure
+	asks := &r.asks
+	if !r.covered(names) && r.approved != nil {
+		asks = &r.beyond
+	}
+	asks.once.Do(func() { asks.failure = r.permit(names, others) })
+	return asks.failure
+}
+
+// covered reports whether the person approved a script with these tools when they kept it.
+func (r *run) covered(names []string) bool {
+	return r.approved != nil && !slices.ContainsFunc(names, func(name string) bool {
+		return !slices.Contains(r.approved, name)
+	})
 }
 
 func (r *run) permit(names []string, others bool) *fault.Error {
@@ -81,8 +100,8 @@ func (r *run) access(names []string, others bool) call.Access {
 	}
 	return call.Access{
 		ID: r.asked.ID, Session: r.asked.Session, Tool: toolName, Title: "Run a script", Description: about,
-		Plugin: Group, BuiltIn: true, Asks: true, Arguments: rawjson.Join(shown), Note: r.note(names, others),
-		Reason: r.asked.Reason,
+		Plugin: Group, BuiltIn: true, Asks: !r.covered(names), Arguments: rawjson.Join(shown),
+		Note: r.note(names, others), Reason: r.asked.Reason,
 	}
 }
 
@@ -114,6 +133,9 @@ func (r *run) note(names []string, others bool) string {
 	slices.Sort(sites)
 	if sites = slices.Compact(sites); len(sites) > 0 {
 		parts = append(parts, "on "+listed(sites))
+	}
+	if len(parts) == 0 {
+		return ""
 	}
 	text := strings.Join(parts, "; ")
 	return strings.ToUpper(text[:1]) + text[1:] + ". Each call of a tool is asked about as always."

@@ -39,6 +39,8 @@ type run struct {
 
 	ledger    ledger
 	asks      consent
+	approved  []string    // the tools of a script that the person keeps; nil: they do not
+	beyond    consent     // to what such a script changes with other tools
 	queue     chan queued // the calls that wait, in the script's order
 	going     sync.WaitGroup
 	number    int // of calls and pauses
@@ -136,21 +138,30 @@ func (r *run) follow() (*engine.End, *fault.Error) {
 	return nil, r.died(r.process.messages.Err())
 }
 
+// firstWord is what the process says once it has read the script: what that uses, or why it is no program.
+func (r *run) firstWord() (*engine.Uses, *engine.End, *fault.Error) {
+	for r.process.messages.Scan() {
+		var said engine.Said
+		if err := json.Unmarshal(r.process.messages.Bytes(), &said); err != nil {
+			return nil, nil, r.died(err)
+		}
+		if said.Uses != nil || said.End != nil {
+			return said.Uses, said.End, nil
+		}
+	}
+	return nil, nil, r.died(r.process.messages.Err())
+}
+
 // begin lets the script run, if it may.
 func (r *run) begin(uses *engine.Uses) *fault.Error {
-	r.tools = map[string]*registry.Tool{}
-	var entries []engine.Tool
-	var objects []string
-	for _, t := range r.core.Tools.List(r.asked.Session) {
-		if t.Name == toolName {
-			continue
-		}
-		r.tools[t.Name] = t
-		entries = append(entries, entriesOf(t)...)
+	entries := r.look()
+	objects := []string{}
+	for _, t := range r.tools {
 		if object, _ := t.Called(); !slices.Contains(objects, object) {
 			objects = append(objects, object)
 		}
 	}
+	slices.Sort(objects)
 	if failure := r.foresee(uses, entries); failure != nil {
 		return failure
 	}
@@ -159,6 +170,19 @@ func (r *run) begin(uses *engine.Uses) *fault.Error {
 	r.going.Go(r.carryOut)
 	r.send(engine.Told{Go: &engine.Go{Args: r.args.Args, Tools: named(uses, entries), Objects: objects}})
 	return nil
+}
+
+// look finds the tools that the script may see.
+func (r *run) look() (entries []engine.Tool) {
+	r.tools, entries = map[string]*registry.Tool{}, []engine.Tool{}
+	for _, t := range r.core.Tools.List(r.asked.Session) {
+		if t.Name == toolName {
+			continue
+		}
+		r.tools[t.Name] = t
+		entries = append(entries, entriesOf(t)...)
+	}
+	return entries
 }
 
 // entriesOf is a tool by each of its names in a script: as people write it in JavaScript, and as it is called.

@@ -16,12 +16,13 @@ const Group = "script"
 // Capability is scripts, as a program attaches it.
 var Capability = capability.Capability{
 	Name: name, Settings: section, Group: Group, Instructions: instructions,
-	Commands: []capability.Command{runCommand},
+	Commands: []capability.Command{runCommand, scriptsCommand},
 	Codes:    codes, Situations: situations, Tables: tables,
 	New: func(core capability.Core) capability.Attachment {
 		s := New(core)
 		return capability.Attachment{
-			Tools: s.Tools, Configured: func(c config.Config) { s.configure(section.Of(c)) }, Close: s.Close,
+			Tools: s.Tools, Routes: s.routes(), Close: s.Close,
+			Configured: func(c config.Config) { s.configure(section.Of(c)) },
 		}
 	},
 }

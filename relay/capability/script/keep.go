@@ -1,0 +1,297 @@
+package script
+
+import (
+	"context"
+	"crypto/sha256"
+	"database/sql"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"tabrelay/relay/lib/rawjson"
+	"tabrelay/relay/program/httpapi"
+	"tabrelay/relay/road/call"
+	"tabrelay/relay/road/fault"
+	"tabrelay/relay/road/policy"
+	"tabrelay/relay/state/config"
+	"tabrelay/relay/state/store"
+)
+
+// scriptsPath has the scripts that the person keeps.
+const scriptsPath = "/api/v1/scripts"
+
+// Kept is a script that the person keeps under a name. Commands may run exactly this text, with exactly these args and
+// the tools that it names as they were then, without the question about scripts.
+type Kept struct {
+	Name   string          `json:"name"`
+	Kept   time.Time       `json:"kept"`
+	Uses   string          `json:"uses"` // its tools and their sites, in words, as the person read them
+	Script string          `json:"script,omitempty"`
+	Args   json.RawMessage `json:"args,omitempty"`
+}
+
+// KeptScripts is the answer of GET /api/v1/scripts, without the texts.
+type KeptScripts struct {
+	Scripts []Kept `json:"scripts"`
+}
+
+const keptTable = `CREATE TABLE kept_scripts (
+	name    TEXT PRIMARY KEY,
+	binding TEXT NOT NULL,    -- SHA-256 of the script, its args and the tools that it names
+	kept    INTEGER NOT NULL, -- microseconds since 1970
+	uses    TEXT NOT NULL,
+	script  TEXT NOT NULL,
+	args    TEXT NOT NULL
+);`
+
+const (
+	addKept    = `INSERT INTO kept_scripts VALUES (?, ?, ?, ?, ?, ?)`
+	findKept   = `SELECT kept, uses, script, args FROM kept_scripts WHERE name = ?`
+	nextKept   = `SELECT name, kept, uses FROM kept_scripts WHERE name > ? ORDER BY name LIMIT 1`
+	countBound = `SELECT count(*) FROM kept_scripts WHERE binding = ?`
+	forgetKept = `DELETE FROM kept_scripts WHERE name = ?`
+)
+
+func (s *Scripts) routes() []httpapi.Route {
+	return []httpapi.Route{
+		{Pattern: "GET " + scriptsPath, Access: httpapi.Person, Handler: httpapi.Answers(s.list)},
+		{Pattern: "POST " + scriptsPath, Access: httpapi.Person, Handler: httpapi.Answers(s.keep)},
+		{Pattern: "GET " + scriptsPath + "/{name}", Access: httpapi.Person, Handler: httpapi.Answers(s.show)},
+		{Pattern: "DELETE " + scriptsPath + "/{name}", Access: httpapi.Person, Handler: httpapi.Answers(s.forget)},
+	}
+}
+
+func (s *Scripts) list(_ http.ResponseWriter, req *http.Request) (any, *httpapi.Refusal) {
+	all, err := store.Read(req.Context(), s.core.Store, func(tx store.Tx) ([]Kept, error) {
+		list, last := []Kept{}, ""
+		for {
+			var k Kept
+			var at int64
+			err := tx.Row(nextKept, []any{last}, &k.Name, &at, &k.Uses)
+			if errors.Is(err, sql.ErrNoRows) {
+				return list, nil
+			} else if err != nil {
+				return nil, err
+			}
+			k.Kept, last = time.UnixMicro(at).UTC(), k.Name
+			list = append(list, k)
+		}
+	})
+	if err != nil {
+		return nil, unreadable(err)
+	}
+	return KeptScripts{all}, nil
+}
+
+func (s *Scripts) show(_ http.ResponseWriter, req *http.Request) (any, *httpapi.Refusal) {
+	k, found, err := s.find(req.Context(), req.PathValue("name"))
+	switch {
+	case err != nil:
+		return nil, unreadable(err)
+	case !found:
+		return nil, notKept(req)
+	}
+	return k, nil
+}
+
+// find reads the script of a name.
+func (s *Scripts) find(ctx context.Context, name string) (k Kept, found bool, err error) {
+	k.Name = name
+	found, err = store.Read(ctx, s.core.Store, func(tx store.Tx) (bool, error) {
+		var at int64
+		var args string
+		err := tx.Row(findKept, []any{name}, &at, &k.Uses, &k.Script, &args)
+		k.Kept, k.Args = time.UnixMicro(at).UTC(), json.RawMessage(args)
+		if errors.Is(err, sql.ErrNoRows) {
+			return false, nil
+		}
+		return err == nil, err
+	})
+	return k, found, err
+}
+
+func (s *Scripts) forget(_ http.ResponseWriter, req *http.Request) (any, *httpapi.Refusal) {
+	k, found, err := s.find(req.Context(), req.PathValue("name"))
+	if err == nil && found {
+		_, err = store.Read(req.Context(), s.core.Store, func(tx store.Tx) (bool, error) {
+			return true, tx.Exec(forgetKept, k.Name)
+		})
+	}
+	switch {
+	case err != nil:
+		return nil, unreadable(err)
+	case !found:
+		return nil, notKept(req)
+	}
+	sender := httpapi.Sender(req.Context())
+	s.core.Audit(call.Entry{At: time.Now(), Kind: call.EntryDecision, Session: sender, Tool: toolName,
+		Decision: "forgotten", DecidedBy: policy.Answerer(sender), Detail: "The kept script " + k.Name})
+	return struct{}{}, nil
+}
+
+// keep answers POST /api/v1/scripts: a name, a script and its args. The person confirms it, having read all of it.
+func (s *Scripts) keep(w http.ResponseWriter, req *http.Request) (any, *httpapi.Refusal) {
+	var k Kept
+	failure := httpapi.ReadBody(w, req, &k, `{"name": "orders", "script": "1 + 1"}`)
+	if failure == nil {
+		failure = s.keepable(&k)
+	}
+	if failure != nil {
+		return nil, httpapi.NewRefusal(http.StatusBadRequest, failure)
+	}
+	if _, found, err := s.find(req.Context(), k.Name); err != nil {
+		return nil, unreadable(err)
+	} else if found {
+		return nil, nameTaken(k.Name)
+	}
+	r := &run{Scripts: s, asked: call.Call{Session: httpapi.Sender(req.Context())}, limits: *s.settings.Load(),
+		args: arguments{Script: k.Script, Args: k.Args}}
+	names, failure := r.read(req.Context())
+	if failure != nil {
+		return nil, httpapi.NewRefusal(http.StatusBadRequest, failure)
+	}
+	if k.Uses = r.note(names, false); k.Uses == "" {
+		k.Uses = "It uses no tools."
+	}
+	if _, denied := s.core.Confirm(w, req, k.change()); denied != nil {
+		return nil, denied
+	}
+	// Of two at once, the second finds the name taken.
+	added, err := store.Read(req.Context(), s.core.Store, func(tx store.Tx) (bool, error) {
+		var at int64
+		var rest string
+		err := tx.Row(findKept, []any{k.Name}, &at, &rest, &rest, &rest)
+		if !errors.Is(err, sql.ErrNoRows) {
+			return false, err
+		}
+		return true, tx.Exec(addKept, k.Name, r.binding(names), time.Now().UnixMicro(), k.Uses, k.Script,
+			string(k.Args))
+	})
+	switch {
+	case err != nil:
+		return nil, unreadable(err)
+	case !added:
+		return nil, nameTaken(k.Name)
+	}
+	return struct{}{}, nil
+}
+
+// keepable checks what is to be kept. What the person cannot read as it is cannot be kept.
+func (s *Scripts) keepable(k *Kept) *fault.Error {
+	if len(k.Args) == 0 {
+		k.Args = json.RawMessage("null")
+	}
+	if !call.SessionName.MatchString(k.Name) {
+		return fault.New(fault.InvalidRequest, "The name of a kept script is 1 to 64 letters, digits, ., _ or -",
+			fault.WithHint("Choose another name."))
+	}
+	if most := s.settings.Load().ScriptBytes; len(k.Script)+len(k.Args) > most {
+		return fault.New(fault.InputTooLarge, fmt.Sprintf("The script and its args have %d bytes; at most %d are kept "+
+			"(scripts.scriptBytes)", len(k.Script)+len(k.Args), most))
+	}
+	for i, line := range append(shownLines(k.Script), string(k.Args)) {
+		if fault.Sanitize(line) != line {
+			return fault.New(fault.InvalidRequest, fmt.Sprintf("Line %d of the script, or its args, cannot be "+
+				"shown to you as it is, so the script cannot be kept", i+1),
+				fault.WithHint("Write it in lines of at most 8000 bytes, without characters that cannot be seen and "+
+					"without three backticks in a row."))
+		}
+	}
+	return nil
+}
+
+// shownLines are the lines of a script as the person reads them.
+func shownLines(script string) []string {
+	return strings.Split(strings.NewReplacer("\t", "  ", "\r\n", "\n").Replace(script), "\n")
+}
+
+// change is the keeping as the person confirms it: with the whole script.
+func (k *Kept) change() *policy.Change {
+	lines := []string{k.Uses,
+		"Commands run it without the question about scripts, until a plugin that it uses changes."}
+	if string(k.Args) != "null" {
+		lines = append(lines, "args: "+string(k.Args))
+	}
+	lines = append(append(lines, "Script:"), shownLines(k.Script)...)
+	return policy.NewChange("Keep a script as "+k.Name, "", call.Difference{What: "script " + k.Name, Before: "none",
+		After: "kept"}).WithText(lines...)
+}
+
+// read finds out which tools the script names, without running it. A script that may reach others cannot be kept.
+func (r *run) read(ctx context.Context) (names []string, f *fault.Error) {
+	r.ctx, r.cancel = context.WithCancelCause(ctx)
+	defer r.cancel(errEnded)
+	if err := r.open(); err != nil {
+		return nil, fault.New(fault.InternalError, "The process that runs scripts does not start",
+			fault.WithCause(err))
+	}
+	defer r.process.Close()
+	defer context.AfterFunc(r.ctx, r.process.Close)()
+	uses, end, f := r.firstWord()
+	switch {
+	case f != nil:
+		return nil, f
+	case end != nil:
+		return nil, fault.New(scriptFailed, "The script is no program")
+	case uses.Other:
+		return nil, fault.New(fault.InvalidRequest, "The script may use tools that its text does not show, so it "+
+			"cannot be kept", fault.WithHint("Name each tool as tools.<plugin>.<toolName> or browser.<tool>, without "+
+			"eval, Function and constructor."))
+	}
+	names, _ = r.uses(uses, r.look())
+	for _, one := range names {
+		if r.tools[one].Page != nil {
+			return nil, fault.New(fault.InvalidRequest, one+" is registered by a page, which can change it at any "+
+				"time, so a script that uses it cannot be kept")
+		}
+	}
+	return names, nil
+}
+
+// binding is what the person approves with a script: its text, its args, and the tools that it names, with the content
+// of their plugins and their sites.
+func (r *run) binding(names []string) string {
+	names = slices.Sorted(slices.Values(names))
+	of := make([][]any, 0, len(names))
+	for _, one := range names {
+		t, hash := r.tools[one], ""
+		if t.Plugin != nil {
+			hash = t.Plugin.Hash
+		}
+		of = append(of, []any{one, hash, t.ReadOnly, sitesOf(t)})
+	}
+	sum := sha256.Sum256(rawjson.MustEncode([]any{r.args.Script, r.args.Args, of}))
+	return hex.EncodeToString(sum[:])
+}
+
+// isKept reports whether the person keeps exactly this script, for the commands that they and their shells give.
+func (r *run) isKept(names []string) bool {
+	if s := r.asked.Session; s.Client != config.LocalClient || s.Via != call.ViaSocket {
+		return false
+	}
+	n, err := store.Read(r.ctx, r.core.Store, func(tx store.Tx) (n int, err error) {
+		err = tx.Row(countBound, []any{r.binding(names)}, &n)
+		return n, err
+	})
+	return err == nil && n > 0 // without an answer of the store, the person is asked
+}
+
+func notKept(req *http.Request) *httpapi.Refusal {
+	return httpapi.NewRefusal(http.StatusNotFound, fault.New(fault.NotFoundCode,
+		"No script is kept as "+fault.Excerpt(req.PathValue("name")), fault.WithHint("tabrelay scripts lists them")))
+}
+
+func nameTaken(name string) *httpapi.Refusal {
+	return httpapi.NewRefusal(http.StatusConflict, fault.New(fault.InvalidRequest,
+		"A script is kept as "+name+" already", fault.WithHint("tabrelay scripts forget "+name+" forgets it")))
+}
+
+func unreadable(err error) *httpapi.Refusal {
+	return httpapi.NewRefusal(http.StatusInternalServerError, fault.New(fault.InternalError,
+		"The kept scripts cannot be read or changed", fault.WithCause(err)))
+}
