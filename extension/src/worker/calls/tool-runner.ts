@@ -195,7 +195,11 @@ export class ToolRunner {
       signal: controller.signal,
     });
     const perform = this.#handlers.get(frame.tool) ?? this.#standard;
-    perform(run)
+    const { bridges, injector } = this.#parts;
+    const first = bridges.top(frame.tabId);
+    const isNext = (one: Bridge) => one.tabId === frame.tabId && one.frameId === 0 && one !== first;
+    const next = () => bridges.when(isNext, Math.min(injector.patienceMs, run.leftMs));
+    performAgain(run, perform, next)
       .then(
         (value): Ending => ({ status: 'returned', value: JSON.stringify(value ?? null) }),
         (why: unknown) => endingOf(why, { started: run.started, write: frame.write }),
@@ -413,6 +417,26 @@ export class ToolRunner {
       } as const;
       part.end({ status: 'refused', started, refusal });
     }
+  }
+}
+
+/**
+ * Carries a tool out. A read whose document went away has changed nothing: it is done once more in the document that
+ * comes next, if that is of the origin that the call was permitted for.
+ */
+export async function performAgain<Run extends Pick<ToolRun, 'frame' | 'signal'>>(
+  run: Run,
+  perform: (run: Run) => Promise<unknown>,
+  next: () => Promise<Pick<Bridge, 'url'> | undefined>,
+): Promise<unknown> {
+  try {
+    return await perform(run);
+  } catch (why) {
+    const isGone = (why instanceof Ended || why instanceof Refused) && why.code === 'TAB_CHANGED';
+    if (!isGone || run.frame.write || run.signal.aborted) throw why;
+    const bridge = await next();
+    if (bridge === undefined || isOfOtherOrigin(run.frame, bridge.url) || run.signal.aborted) throw why;
+    return perform(run);
   }
 }
 
