@@ -204,7 +204,13 @@ func (t Tabs) Open(ctx context.Context, c call.Call, n NewTab) (answer OpenedTab
 		return answer, fault.New(fault.InternalError, "The browser's answer cannot be read", fault.WithCause(err))
 	}
 	if made.Stopped != "" {
-		return answer, stoppedAt(u, made)
+		failure := stoppedAt(u, made)
+		if t.policy != nil {
+			if denied := t.policy.RefuseOpening(c.Session, made.Stopped); denied != nil {
+				failure.Hint = denied.Message + ". " + denied.Hint // whose rule it is says who can change it
+			}
+		}
+		return answer, failure
 	}
 	answer = OpenedTab{
 		TabID: made.TabID, WindowID: made.WindowID, URL: n.URL, Status: cmp.Or(made.Status, "loading"),

@@ -127,12 +127,23 @@ func (r *run) send(at call.Target, q call.Invocation) (*call.Reply, *fault.Error
 		return reply, failure
 	}
 	r.refused = true
-	message, hint := failure.Message, "Do not look for a way around it. The person can allow that site in tabrelay's "+
-		"side panel (Rules)."
+	message, hint := failure.Message, r.nextAt(at, failure)
 	if failure.Outcome != fault.NotExecuted {
 		message += ": the way there led to it"
 		hint += " The tab may show Chrome's own page about it, or that site: go on in another one (browser__open_tab)."
 	}
 	return nil, fault.New(fault.PermissionDenied, message, fault.WithTab(at.TabID, at.Profile),
 		fault.WithOutcome(failure.Outcome), fault.WithHint(hint))
+}
+
+// nextAt is the next step of a call that was stopped at a site: whose rule it is says who can change it.
+func (r *run) nextAt(at call.Target, stopped *fault.Error) string {
+	var site closedSite
+	if r.Policy != nil && json.Unmarshal(unquoteJSON(stopped.Data), &site) == nil && site.Origin != "" {
+		at.Origin = site.Origin
+		if _, denied := r.Policy.Allow(r.access(&at)); denied != nil {
+			return denied.Message + ". " + denied.Hint
+		}
+	}
+	return "Do not look for a way around it. The person can allow that site in tabrelay's side panel (Rules)."
 }

@@ -79,13 +79,23 @@ type Bounds struct {
 func (p *Policy) Opening(s call.Session, origin string) Bounds {
 	tabs := p.Config().Tabs
 	b := Bounds{Matches: tabs.URLPatterns, Excludes: tabs.ExcludePatterns}
-	b.Sites = p.Sites(call.Access{
-		Session: s, Tool: OpenTab, Plugin: "browser", Additive: true, BuiltIn: true, At: &call.Target{Origin: origin},
-	})
+	b.Sites = p.Sites(openAccess(s, origin))
 	if b.Sites.Of(origin) == call.SiteAsk {
 		b.Sites.Origins[origin] = call.SiteOpen
 	}
 	return b
+}
+
+// RefuseOpening says why a client may open no tab at an origin; nil: it may, or the person is asked.
+func (p *Policy) RefuseOpening(s call.Session, origin string) *fault.Error {
+	_, denied := p.Allow(openAccess(s, origin))
+	return denied
+}
+
+func openAccess(s call.Session, origin string) call.Access {
+	return call.Access{
+		Session: s, Tool: OpenTab, Plugin: "browser", Additive: true, BuiltIn: true, At: &call.Target{Origin: origin},
+	}
 }
 
 // unreadable is the failure of a call that would load a page which the configuration keeps from agents.
