@@ -20,10 +20,11 @@ import (
 	"tabrelay/relay/plugin/catalog"
 	"tabrelay/relay/plugin/install"
 	"tabrelay/relay/road/plugin"
+	"tabrelay/relay/state/config"
 )
 
 func (a *app) pluginAdd() *cobra.Command {
-	var registry string
+	var registry, replace string
 	cmd := a.withJSON(&cobra.Command{
 		Use:   "add [FOLDER | FILE.tgz | PACKAGE[@VERSION] | github:OWNER/REPO]…",
 		Short: "Add plugins and offer their tools: your own, or published ones", Args: cobra.ArbitraryArgs,
@@ -40,16 +41,20 @@ func (a *app) pluginAdd() *cobra.Command {
 			if len(args) == 0 {
 				args = []string{"."}
 			}
-			return a.addAll(cmd.Context(), args, registry)
+			if replace != "" && len(args) > 1 {
+				return usage("--replace is for one plugin")
+			}
+			return a.addAll(cmd.Context(), args, registry, replace)
 		},
 	})
+	cmd.Flags().StringVar(&replace, "replace", "", "name of a plugin of tabrelay whose place it takes")
 	cmd.Flags().StringVar(&registry, "registry", "", "address of the package registry (default: npm's configuration)")
 	return cmd
 }
 
 // addAll adds plugins, several at a time, and then asks once for all of them whether they may run. One that fails does
 // not keep the others from being added.
-func (a *app) addAll(ctx context.Context, from []string, registry string) error {
+func (a *app) addAll(ctx context.Context, from []string, registry, replace string) error {
 	type added struct {
 		manifest plugin.Manifest
 		found    []build.Diagnostic
@@ -61,7 +66,7 @@ func (a *app) addAll(ctx context.Context, from []string, registry string) error 
 	for i := range from {
 		group.Go(func() error {
 			r := &results[i]
-			r.manifest, r.found, r.err = a.addOne(ctx, from[i], registry)
+			r.manifest, r.found, r.err = a.addOne(ctx, from[i], registry, replace)
 			return nil
 		})
 	}
@@ -97,9 +102,16 @@ func (a *app) addAll(ctx context.Context, from []string, registry string) error 
 }
 
 // addOne adds the plugin of a folder, or installs one from elsewhere.
-func (a *app) addOne(ctx context.Context, from, registry string) (m plugin.Manifest, found []build.Diagnostic,
-	err error) {
-	source := sourceOf(from, registry)
+func (a *app) addOne(ctx context.Context, from, registry, replace string) (m plugin.Manifest,
+	found []build.Diagnostic, err error) {
+	source, err := a.fetching(from, registry)
+	if err != nil {
+		return m, nil, err
+	}
+	source.Replace = replace
+	if source.Shipped, err = catalog.ShippedNames(); err != nil {
+		return m, nil, err
+	}
 	if source.IsFolder() {
 		if _, err := pluginFolder([]string{from}); err != nil {
 			return m, nil, err
@@ -114,6 +126,14 @@ func (a *app) addOne(ctx context.Context, from, registry string) (m plugin.Manif
 
 func sourceOf(from, registry string) install.Source {
 	return install.Source{From: from, Registry: registry, Dir: "."}
+}
+
+// fetching is a source with the limits that the person set.
+func (a *app) fetching(from, registry string) (install.Source, error) {
+	c, err := config.Load(a.home)
+	source := sourceOf(from, registry)
+	source.GitBytes = c.PluginSources.GitBytes
+	return source, err
 }
 
 // misspelt makes a usage error of a source that cannot be one.
@@ -182,7 +202,11 @@ func (a *app) pluginUpdate() *cobra.Command {
 			if len(args) == 2 {
 				from = args[1]
 			}
-			c, err := sourceOf(from, registry).Prepare(cmd.Context(), a.home.Plugins(), a.progress)
+			source, err := a.fetching(from, registry)
+			if err != nil {
+				return err
+			}
+			c, err := source.Prepare(cmd.Context(), a.home.Plugins(), a.progress)
 			if err != nil {
 				return misspelt(err)
 			}
@@ -200,6 +224,9 @@ func (a *app) update(ctx context.Context, before *build.Entry, c *install.Candid
 	if is.Name != name {
 		return errors.Join(failed("that is another plugin, %s", is.Name).hinting("tabrelay plugin add adds it"),
 			c.Discard())
+	}
+	if from := c.OtherOrigin(before); from != "" {
+		a.notef("%s is from %s, and this one is from %s.\n", name, before.Pin.From, from)
 	}
 	switch {
 	case before.Plugin == nil:

@@ -188,7 +188,11 @@ func (a *app) updateIndex(ctx context.Context, from []string, registry string) e
 	var failures []error
 	now := []install.IndexedRepository{}
 	for _, repository := range from {
-		r, left, err := install.UpdateIndex(ctx, a.home.Plugins(), sourceOf(repository, registry), a.progress)
+		source, err := a.fetching(repository, registry)
+		if err != nil {
+			return err
+		}
+		r, left, err := install.UpdateIndex(ctx, a.home.Plugins(), source, a.progress)
 		for _, why := range left {
 			a.notef("left out: %s\n", fault.Sanitize(why.Error())) // its author worded a part of it
 		}

@@ -124,6 +124,12 @@ func (c *Catalog) add(ctx context.Context, a *adding, source install.Source) {
 		c.finishAdding(ctx, a, nil, nil, err)
 		return
 	}
+	shipped, err := ShippedNames()
+	if err != nil {
+		c.finishAdding(ctx, a, nil, nil, err)
+		return
+	}
+	source.Shipped, source.GitBytes = shipped, c.options.Config.PluginSources.GitBytes
 	p, found, err := install.Add(ctx, c.options.Home.Plugins(), source, func(what string) func() {
 		c.updateAddition(a, func() { a.Step = review.Legible(what) })
 		return func() {}

@@ -330,6 +330,19 @@ func Shipped(cfg config.Config) ([]plugin.Plugin, error) {
 	return slices.DeleteFunc(all, func(p plugin.Plugin) bool { return !cfg.HasPlugin(p.Manifest.Name) }), err
 }
 
+// ShippedNames are the names of all plugins in the binary.
+func ShippedNames() (names []string, err error) {
+	files, err := adapters.Files()
+	if err != nil {
+		return nil, err
+	}
+	all, err := plugin.LoadFS(files)
+	for _, p := range all {
+		names = append(names, p.Manifest.Name)
+	}
+	return names, err
+}
+
 // Problems returns what is wrong with plugins, with paths of this machine.
 func (c *Catalog) Problems() []registry.Problem {
 	return append(nonNil(c.current.Load().problems), c.options.Tools.Snapshot().Problems...)

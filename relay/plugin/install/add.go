@@ -3,10 +3,13 @@ package install
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
+	"slices"
 	"strings"
 
 	"tabrelay/relay/plugin/build"
+	"tabrelay/relay/road/fault"
 	"tabrelay/relay/road/plugin"
 )
 
@@ -16,6 +19,14 @@ type Source struct {
 	From     string
 	Registry string // of packages; empty: the one that npm is configured for
 	Dir      string // whose .npmrc counts, too; empty: none
+
+	// GitBytes is how much a repository may take on disk while it is fetched (pluginSources.gitBytes).
+	GitBytes int64
+
+	// Shipped are the names of plugins in the program. A plugin from elsewhere takes one of them only when Replace
+	// says that name.
+	Shipped []string
+	Replace string
 }
 
 // Step tells what goes on; what it returns is called when that has ended.
@@ -58,10 +69,29 @@ func (s Source) Prepare(ctx context.Context, home string, step Step) (*Candidate
 		return nil, err
 	}
 	entry := build.Entry{Name: c.Plugin.Manifest.Name, Pin: &c.pin}
-	if err := entry.Permit(c.Plugin.Hash); err != nil {
+	err = entry.Permit(c.Plugin.Hash)
+	if err == nil {
+		err = s.own(c.Plugin.Manifest.Name)
+	}
+	if err != nil {
 		return nil, errors.Join(err, c.Discard())
 	}
 	return c, nil
+}
+
+// own refuses a plugin that takes the name of one in the program, with its settings and rules, unless the person named
+// it. A name says nothing about whom a plugin is from.
+func (s Source) own(name string) error {
+	switch {
+	case s.Replace != "" && s.Replace != name:
+		return fmt.Errorf("the plugin of %s is called %s, not %s", s.From, name, s.Replace)
+	case s.Replace == "" && slices.Contains(s.Shipped, name):
+		return fault.Hinted(fmt.Errorf("the plugin of %s is called %s, as one that comes with tabrelay, so it was not "+
+			"added: it would take its place, with its settings and the rules about it", s.From, name),
+			"if that is what you want: tabrelay plugin add --replace "+name+" "+s.From+
+				"; to have both, its author has to give it another name")
+	}
+	return nil
 }
 
 // IsFolder reports whether a source is a folder, or looks like one that is not there.
@@ -83,7 +113,7 @@ func (s Source) fetch(ctx context.Context) (*Package, error) {
 		if err != nil {
 			return nil, &SpelledError{err}
 		}
-		return repository.Fetch(ctx)
+		return repository.Fetch(ctx, s.GitBytes)
 	}
 	spec, err := ParseSpec(strings.TrimPrefix(s.From, fromRegistry))
 	if err != nil {

@@ -6,12 +6,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"tabrelay/relay/road/fault"
@@ -22,6 +25,12 @@ const (
 
 	// cloneTime is how long fetching a repository may take.
 	cloneTime = 2 * time.Minute
+
+	// sizeEvery is how often it is measured how much a fetch has written, besides at its end.
+	sizeEvery = 200 * time.Millisecond
+
+	// maxSaid bounds what git says, a server's words among it.
+	maxSaid = 1 << 20
 
 	// childTime is how long the programs that git and npm start may hold their output open once these were stopped.
 	childTime = time.Second
@@ -79,10 +88,11 @@ func ParseRepository(text string) (r Repository, ok bool, err error) {
 	return r, true, nil
 }
 
-// Fetch gets the files of the plugin. The repository's hooks, filters and submodules are left alone.
-func (r Repository) Fetch(ctx context.Context) (*Package, error) {
+// Fetch gets the files of the plugin; most is how many bytes the repository may take on disk meanwhile. Its hooks,
+// filters and submodules are left alone.
+func (r Repository) Fetch(ctx context.Context, most int64) (*Package, error) {
 	var p *Package
-	err := r.in(ctx, func(c clone) (err error) {
+	err := r.in(ctx, most, func(c clone) (err error) {
 		if p, err = c.plugin(ctx, r.Folder); err != nil {
 			return fmt.Errorf("cannot fetch %s: %w", r.Text, err)
 		}
@@ -91,8 +101,8 @@ func (r Repository) Fetch(ctx context.Context) (*Package, error) {
 	return p, err
 }
 
-// in fetches one commit of the repository, for as long as use runs.
-func (r Repository) in(ctx context.Context, use func(clone) error) error {
+// in fetches one commit of the repository, for as long as use runs. It may take most bytes on disk.
+func (r Repository) in(ctx context.Context, most int64, use func(clone) error) error {
 	dir, err := os.MkdirTemp("", "tabrelay-git-")
 	if err != nil {
 		return err
@@ -100,8 +110,11 @@ func (r Repository) in(ctx context.Context, use func(clone) error) error {
 	defer os.RemoveAll(dir) // a folder of temporary files
 	_, err = git(ctx, "init", "--quiet", "--bare", "--template=", dir)
 	if err == nil {
-		_, err = git(ctx, "-C", dir, "fetch", "--quiet", "--depth", "1", "--no-tags", "--", r.URL,
-			cmp.Or(r.Ref, "HEAD"))
+		err = within(ctx, dir, most, func(ctx context.Context) error {
+			_, err := git(ctx, "-C", dir, "fetch", "--quiet", "--depth", "1", "--no-tags", "--", r.URL,
+				cmp.Or(r.Ref, "HEAD"))
+			return err
+		})
 	}
 	var commit []byte
 	if err == nil {
@@ -111,6 +124,52 @@ func (r Repository) in(ctx context.Context, use func(clone) error) error {
 		return fmt.Errorf("cannot fetch %s: %w", r.Text, err)
 	}
 	return use(clone{r, dir, strings.TrimSpace(string(commit))})
+}
+
+// within runs what writes into a folder, and ends it when that has more than most bytes.
+func within(ctx context.Context, dir string, most int64, write func(context.Context) error) error {
+	ctx, end := context.WithCancelCause(ctx)
+	defer end(nil)
+	tooMuch := fault.Hinted(fmt.Errorf("the repository takes more than %d bytes", most),
+		"if you want this much, set pluginSources.gitBytes in config.json to more")
+	ended := make(chan struct{})
+	var watching sync.WaitGroup
+	watching.Go(func() {
+		tick := time.NewTicker(sizeEvery)
+		defer tick.Stop()
+		for {
+			select {
+			case <-ended:
+				return
+			case <-tick.C:
+			}
+			if sizeOf(dir) > most {
+				end(tooMuch)
+				return
+			}
+		}
+	})
+	err := write(ctx)
+	close(ended)
+	watching.Wait()
+	if errors.Is(context.Cause(ctx), tooMuch) || sizeOf(dir) > most {
+		return tooMuch
+	}
+	return err
+}
+
+// sizeOf is how many bytes the files of a folder have. What goes away meanwhile has none.
+func sizeOf(dir string) (size int64) {
+	_ = filepath.WalkDir(dir, func(_ string, entry fs.DirEntry, err error) error {
+		if err != nil {
+			return nil
+		}
+		if info, err := entry.Info(); err == nil && info.Mode().IsRegular() {
+			size += info.Size()
+		}
+		return nil
+	})
+	return size
 }
 
 // clone is one commit of a repository, in a bare folder of its own.
@@ -136,9 +195,6 @@ func (c clone) plugin(ctx context.Context, folder string) (*Package, error) {
 	tarball, err := git(ctx, "-C", c.dir, "archive", "--format=tar.gz", "--prefix=package/", tree)
 	if err != nil {
 		return nil, err
-	}
-	if len(tarball) > maxTarball {
-		return nil, fmt.Errorf("it has more than %d bytes", maxTarball)
 	}
 	return &Package{Spec: Spec{Name: c.of.Text}, From: fromGit + c.of.Text, Version: c.commit,
 		Integrity: integrityOf(tarball), Tarball: tarball}, nil
@@ -189,10 +245,12 @@ func git(ctx context.Context, args ...string) ([]byte, error) {
 	cmd.WaitDelay = childTime
 	cmd.Env = append(os.Environ(), "GIT_TERMINAL_PROMPT=0", "GIT_LFS_SKIP_SMUDGE=1",
 		"GIT_SSH_COMMAND=ssh -oBatchMode=yes")
-	var out, said bytes.Buffer
+	out, said := bounded{most: maxTarball}, bounded{most: maxSaid}
 	cmd.Stdout, cmd.Stderr = &out, &said
 	err := cmd.Run()
 	switch {
+	case out.over:
+		return nil, fmt.Errorf("it has more than %d bytes", out.most)
 	case errors.Is(err, exec.ErrNotFound):
 		return nil, fault.Hinted(errors.New("git is not installed, and a repository is fetched with it"),
 			"install it (https://git-scm.com/downloads), then add the plugin again")
@@ -203,4 +261,19 @@ func git(ctx context.Context, args ...string) ([]byte, error) {
 		return nil, fmt.Errorf("git says: %s", lines[len(lines)-1])
 	}
 	return out.Bytes(), nil
+}
+
+// bounded is what a program writes, as far as it fits; a program that writes more is stopped by that.
+type bounded struct {
+	bytes.Buffer
+	most int
+	over bool
+}
+
+func (b *bounded) Write(p []byte) (int, error) {
+	if b.Len()+len(p) > b.most {
+		b.over = true
+		return 0, errors.New("too much output")
+	}
+	return b.Buffer.Write(p)
 }

@@ -192,7 +192,7 @@ func UpdateIndex(
 		return now, nil, &SpelledError{err}
 	}
 	fetched := step("Fetching " + s.From)
-	err = r.in(ctx, func(c clone) error {
+	err = r.in(ctx, s.GitBytes, func(c clone) error {
 		fetched()
 		now, left, err = c.index(ctx, s, step)
 		return err

@@ -84,7 +84,7 @@ func TestUpdateIndexReadsEveryPluginOfARepository(t *testing.T) {
 	git("commit", "-q", "-m", "first")
 	name, home := "git+file://"+filepath.ToSlash(dir), t.TempDir()
 	quiet := func(string) func() { return func() {} }
-	now, left, err := UpdateIndex(t.Context(), home, Source{From: name}, quiet)
+	now, left, err := UpdateIndex(t.Context(), home, Source{From: name, GitBytes: enough}, quiet)
 	if err != nil || len(now.Plugins) != 1 || now.Commit != git("rev-parse", "HEAD") || now.Licence != "MIT" {
 		t.Fatalf("%+v, %v", now, err)
 	}
@@ -103,7 +103,7 @@ func TestUpdateIndexReadsEveryPluginOfARepository(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := r.Fetch(t.Context())
+	p, err := r.Fetch(t.Context(), enough)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -113,7 +113,7 @@ func TestUpdateIndexReadsEveryPluginOfARepository(t *testing.T) {
 
 	put("plugins/tea/src/index.ts", strings.ReplaceAll(teaSource, "TOOL", "pour"))
 	git("commit", "-q", "-am", "second")
-	if _, _, err := UpdateIndex(t.Context(), home, Source{From: name}, quiet); err != nil {
+	if _, _, err := UpdateIndex(t.Context(), home, Source{From: name, GitBytes: enough}, quiet); err != nil {
 		t.Fatal(err)
 	}
 	index, err = ReadIndex(home)
@@ -121,7 +121,7 @@ func TestUpdateIndexReadsEveryPluginOfARepository(t *testing.T) {
 		t.Errorf("after the update it lists %q, %v", namesOf(index.Mentioning([]string{"tea"})), err)
 	}
 	for _, from := range []string{name + "//plugins/tea", "tea-shop", "github:tea"} {
-		if _, _, err := UpdateIndex(t.Context(), home, Source{From: from}, quiet); err == nil {
+		if _, _, err := UpdateIndex(t.Context(), home, Source{From: from, GitBytes: enough}, quiet); err == nil {
 			t.Errorf("%s is taken for a repository", from)
 		}
 	}
@@ -154,7 +154,8 @@ func TestIndexKeepsWhatIsWrittenAtOnce(t *testing.T) {
 // An index that was changed by hand is used as a whole or not at all, and shown without control characters.
 func TestOwnIndexIsChecked(t *testing.T) {
 	const listed = `{"sources": [{"source": "SOURCE", "commit": "COMMIT", "plugins": [{"package": "opentabs-plugin-tea",
-		"folder": "FOLDER", "version": "1", "displayName": "\u001b[31mTea\nshop", "urlPatterns": ["https://tea.example/*"]}]}]}`
+		"folder": "FOLDER", "version": "1", "displayName": "\u001b[31mTea\nshop",
+		"urlPatterns": ["https://tea.example/*"]}]}]}`
 	for name, c := range map[string]struct{ source, commit, folder, want string }{
 		"good":             {"github:tea/shop", sha1, "plugins/tea", ""},
 		"no commit":        {"github:tea/shop", "main", "plugins/tea", "it has no commit"},

@@ -126,6 +126,28 @@ func (c *Candidate) read(ctx context.Context, registry func(context.Context) (*C
 	return err
 }
 
+// OtherOrigin is where the candidate comes from if that is another repository or package than that of an installed
+// plugin; empty: it is the same.
+func (c *Candidate) OtherOrigin(installed *build.Entry) string {
+	if installed.Pin == nil || origin(installed.Pin.From) != origin(c.pin.From) {
+		return c.pin.From
+	}
+	return ""
+}
+
+// origin is the source of a pin without its version: a tarball is from the person, wherever it is.
+func origin(from string) string {
+	if repository, ok := strings.CutPrefix(from, fromGit); ok {
+		address, _, _ := strings.Cut(repository, "#")
+		return fromGit + address
+	}
+	if name, ok := strings.CutPrefix(from, fromRegistry); ok {
+		spec, _ := ParseSpec(name)
+		return fromRegistry + spec.Name
+	}
+	return fromFile
+}
+
 // Discard removes what was unpacked.
 func (c *Candidate) Discard() error { return errors.Join(os.RemoveAll(c.dir), c.lock.Close()) }
 
@@ -138,8 +160,12 @@ func (c *Candidate) Install(replace bool) error {
 		return err
 	}
 	if before != nil && !replace {
-		return fmt.Errorf("there is already a plugin %s, in %s; run: tabrelay plugin update %s, or first: tabrelay "+
-			"plugin remove %s", name, before.Dir, name, name)
+		from := "the folder " + before.Dir
+		if before.Pin != nil {
+			from = before.Pin.From
+		}
+		return fmt.Errorf("there is already a plugin %s, from %s, and this one is from %s; run: tabrelay plugin "+
+			"update %s, or first: tabrelay plugin remove %s", name, from, c.pin.From, name, name)
 	}
 	if err := c.move(dir); err != nil {
 		return err

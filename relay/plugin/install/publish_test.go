@@ -1,6 +1,8 @@
 package install
 
 import (
+	"context"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -34,6 +36,9 @@ func scaffolded(t *testing.T, edit func(manifest string) string) *plugin.Plugin 
 	}
 	return p
 }
+
+// enough is more than a repository of a test takes on disk.
+const enough = 256 << 20
 
 func unchanged(text string) string { return text }
 
@@ -163,7 +168,7 @@ func TestFetchRepository(t *testing.T) {
 		if err != nil || !ok {
 			t.Fatal(ok, err)
 		}
-		fetched, err := r.Fetch(t.Context())
+		fetched, err := r.Fetch(t.Context(), enough)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -182,12 +187,12 @@ func TestFetchRepository(t *testing.T) {
 		t.Error("the update is the same commit")
 	}
 	folder := Repository{Text: name, URL: strings.TrimPrefix(name, "git+"), Folder: "src"}
-	if _, err := folder.Fetch(t.Context()); err == nil ||
+	if _, err := folder.Fetch(t.Context(), enough); err == nil ||
 		!strings.Contains(err.Error(), "its folder src has no package.json") {
 		t.Errorf("a folder that is no plugin: %v", err)
 	}
 	missing := Repository{Text: "github:tea/none", URL: "file:///nowhere/tea"}
-	if _, err := missing.Fetch(t.Context()); err == nil ||
+	if _, err := missing.Fetch(t.Context(), enough); err == nil ||
 		!strings.Contains(err.Error(), "cannot fetch github:tea/none") {
 		t.Errorf("a repository that is not there: %v", err)
 	}
@@ -243,7 +248,7 @@ func TestFetchFolderOfRepository(t *testing.T) {
 		if err != nil || !ok {
 			t.Fatal(text, ok, err)
 		}
-		return r.Fetch(t.Context())
+		return r.Fetch(t.Context(), enough)
 	}
 	for ref, tool := range map[string]string{"": "second", "#main": "second", "#v1": "first", "#" + first: "first"} {
 		p, err := fetch(name + "//plugins/tea" + ref)
@@ -267,5 +272,123 @@ func TestFetchFolderOfRepository(t *testing.T) {
 	added(t, home, p, false)
 	if _, from, err := Installed(home, "tea"); err != nil || from != name+"//plugins/tea" {
 		t.Errorf("what is pinned to a commit is updated from %q, %v", from, err)
+	}
+}
+
+// A repository takes no more on disk than the limit says, to the byte, and nothing of one that does is left.
+func TestRepositoryThatIsTooLarge(t *testing.T) {
+	if _, err := exec.LookPath("git"); err != nil {
+		t.Skip("there is no git")
+	}
+	t.Setenv("TMPDIR", t.TempDir())
+	dir, put, git := emptyRepository(t)
+	put("package.json", strings.ReplaceAll(teaManifest, "VERSION", "1.0.0"))
+	put("src/index.ts", strings.ReplaceAll(teaSource, "TOOL", "first"))
+	git("add", "-A")
+	git("commit", "-q", "-m", "first")
+	name := "git+file://" + filepath.ToSlash(dir)
+	r, _, err := ParseRepository(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var takes int64
+	err = r.in(t.Context(), enough, func(c clone) error {
+		takes = sizeOf(c.dir)
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := r.Fetch(t.Context(), takes); err != nil {
+		t.Errorf("at the limit: %v", err)
+	}
+	_, err = r.Fetch(t.Context(), takes-1)
+	if err == nil || !strings.Contains(err.Error(), fmt.Sprintf("takes more than %d bytes", takes-1)) ||
+		!strings.Contains(fault.HintOf(err), "pluginSources.gitBytes") {
+		t.Errorf("a byte over the limit: %v (%s)", err, fault.HintOf(err))
+	}
+	if left, err := os.ReadDir(os.TempDir()); err != nil || len(left) > 0 {
+		t.Errorf("%v is left, %v", left, err)
+	}
+}
+
+// A fetch that writes more and more is ended while it runs: this one would never end.
+func TestFetchThatNeverEnds(t *testing.T) {
+	dir := t.TempDir()
+	err := within(t.Context(), dir, 1000, func(ctx context.Context) error {
+		if err := os.WriteFile(filepath.Join(dir, "pack"), make([]byte, 1001), 0o600); err != nil {
+			return err
+		}
+		<-ctx.Done()
+		return os.Remove(filepath.Join(dir, "pack")) // as git does with what it has not finished
+	})
+	if err == nil || !strings.Contains(err.Error(), "takes more than 1000 bytes") {
+		t.Errorf("it ends with %v", err)
+	}
+}
+
+// What a few bytes of a repository become is bounded too.
+func TestArchiveOfRepositoryIsBounded(t *testing.T) {
+	out := bounded{most: 4}
+	if n, err := out.Write([]byte("abcd")); n != 4 || err != nil || out.over {
+		t.Errorf("at the limit: %d, %v", n, err)
+	}
+	if n, err := out.Write([]byte("e")); n != 0 || err == nil || !out.over || out.String() != "abcd" {
+		t.Errorf("over the limit: %d, %v, %q", n, err, out.String())
+	}
+}
+
+// A plugin from elsewhere gets the name of one in the program only when the person says that name.
+func TestNameOfShippedPlugin(t *testing.T) {
+	p := scaffolded(t, unchanged)
+	packed, err := Pack(t.Context(), p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(t.TempDir(), packed.Name)
+	if err := os.WriteFile(file, packed.Tarball, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	step := func(string) func() { return func() {} }
+	home := t.TempDir()
+	for replace, want := range map[string]string{"": "as one that comes with tabrelay", "mediawiki": "not mediawiki"} {
+		s := Source{From: file, Shipped: []string{"mediawiki", "tea-shop"}, Replace: replace}
+		if _, _, err := Add(t.Context(), home, s, step); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v", replace, err)
+		}
+		if list, err := build.List(home); err != nil || len(list) > 0 {
+			t.Fatalf("%q: there is %+v, %v", replace, list, err)
+		}
+	}
+	s := Source{From: file, Shipped: []string{"mediawiki", "tea-shop"}, Replace: "tea-shop"}
+	if _, _, err := Add(t.Context(), home, s, step); err != nil {
+		t.Fatal(err)
+	}
+	// And the name of one from elsewhere never: the refusal names both.
+	_, _, err = Add(t.Context(), home, s, step)
+	if err == nil || strings.Count(err.Error(), "file:") != 2 ||
+		!strings.Contains(err.Error(), "plugin remove tea-shop") {
+		t.Errorf("the second one: %v", err)
+	}
+}
+
+// A newer version of a package or repository is from the same place, and another repository is another one.
+func TestOtherOrigin(t *testing.T) {
+	for _, c := range []struct {
+		was, is string
+		other   bool
+	}{
+		{"npm:tea@1.0.0", "npm:tea@1.1.0", false},
+		{"npm:@a/tea@1.0.0", "npm:@b/tea@1.0.0", true},
+		{"git:github:a/tea#v1", "git:github:a/tea", false},
+		{"git:github:a/tea", "git:github:a/teas", true},
+		{"git:github:a/b//tea", "git:github:a/b//coffee", true},
+		{"file:/x/tea-1.tgz", "file:/y/tea-2.tgz", false},
+		{"npm:tea@1.0.0", "file:/y/tea-2.tgz", true},
+	} {
+		candidate := &Candidate{pin: build.Pin{From: c.is}}
+		if got := candidate.OtherOrigin(&build.Entry{Pin: &build.Pin{From: c.was}}); (got != "") != c.other {
+			t.Errorf("%s after %s: %q", c.is, c.was, got)
+		}
 	}
 }

@@ -27,13 +27,14 @@ type Config struct {
 	StartTimeout           time.Duration // how long a page may take to begin with a tool
 	ProgressExtendsTimeout bool          // a tool that reports progress gets its timeout anew, up to MaxTimeout
 
-	MaxBytes    int // of a result in one answer to an agent
-	ResultBytes int // of a result a page may send
-	Results     Results
-	DeadLetters DeadLetters
-	Audit       Audit
-	FrameBytes  int // of one WebSocket message
-	BodyBytes   int // of one HTTP request
+	MaxBytes      int // of a result in one answer to an agent
+	ResultBytes   int // of a result a page may send
+	Results       Results
+	PluginSources PluginSources
+	DeadLetters   DeadLetters
+	Audit         Audit
+	FrameBytes    int // of one WebSocket message
+	BodyBytes     int // of one HTTP request
 
 	ReconnectWait time.Duration // how long a call waits for a profile that lost its connection
 	PingEvery     time.Duration // how often the extension pings
@@ -67,6 +68,11 @@ type Config struct {
 // Demo is the site the demo plugin works on.
 type Demo struct {
 	Listen string // host and port, loopback only; empty: no demo site
+}
+
+// PluginSources is how plugins are fetched.
+type PluginSources struct {
+	GitBytes int64
 }
 
 // Results is how much is kept of results that were too large for an answer.

@@ -95,6 +95,9 @@ var settings = []Setting[Config]{
 	{"bodyBytes", Size(64*KiB, 64*MiB), 16 * MiB, func(c *Config) any { return &c.BodyBytes },
 		"Size of the largest HTTP request."},
 
+	{"pluginSources.gitBytes", Size(1*MiB, 16<<30), 256 * MiB, func(c *Config) any { return &c.PluginSources.GitBytes },
+		"How much a git repository that plugins come from may take on disk while it is fetched; it is deleted then."},
+
 	{"reconnectWaitMs", Millis(0, time.Minute), 5_000, func(c *Config) any { return &c.ReconnectWait },
 		"How long a call waits for a browser profile that was connected a moment ago."},
 	{"pingMs", Millis(1_000, 25*time.Second), 20_000, func(c *Config) any { return &c.PingEvery },
