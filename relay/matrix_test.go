@@ -206,6 +206,7 @@ var (
 		"POST /api/v1/clients/{name}/rotate":        {path: "/api/v1/clients/bob/rotate"},
 		"PUT /api/v1/clients/{name}":                {path: "/api/v1/clients/bob", body: `{"scope":{}}`},
 		"POST /api/v1/approvals/{id}":               {path: "/api/v1/approvals/config", body: `{"answer":"allow"}`},
+		"POST /api/v1/scripts":                      {body: `{"name":"orders","script":"1 + 1"}`},
 		"POST /api/v1/reviews":                      {testedApart: true}, // TestReviewsOfSeveral
 		"PUT /api/v1/plugins/{plugin}/hints":        {testedApart: true}, // TestHintsAreConfirmed
 		"PUT /api/v1/hints":                         {testedApart: true}, // TestHintsOfManyPlugins
@@ -218,6 +219,7 @@ var (
 	}
 	free = []string{"DELETE /api/v1/clients/{name}", "DELETE /api/v1/profiles/{id}", "DELETE /api/v1/grants/{id}",
 		"DELETE /api/v1/running/{id}", "DELETE /api/v1/plugins/{plugin}", "DELETE /api/v1/recordings/{profile}/{tab}",
+		"DELETE /api/v1/scripts/{name}",
 		"DELETE /api/v1/sessions/{name}", // of commands, each of which may call itself of that session
 		"POST /api/v1/stop", "POST /api/v1/tabs", "POST /api/v1/agents/{id}/test",
 		"POST /api/v1/agents/sessions/{id}/stop",

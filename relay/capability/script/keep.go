@@ -89,35 +89,34 @@ func (s *Scripts) list(_ http.ResponseWriter, req *http.Request) (any, *httpapi.
 }
 
 func (s *Scripts) show(_ http.ResponseWriter, req *http.Request) (any, *httpapi.Refusal) {
-	k, found, err := s.find(req.Context(), req.PathValue("name"))
+	k, err := s.find(req.Context(), req.PathValue("name"))
 	switch {
 	case err != nil:
 		return nil, unreadable(err)
-	case !found:
+	case k == nil:
 		return nil, notKept(req)
 	}
 	return k, nil
 }
 
-// find reads the script of a name.
-func (s *Scripts) find(ctx context.Context, name string) (k Kept, found bool, err error) {
-	k.Name = name
-	found, err = store.Read(ctx, s.core.Store, func(tx store.Tx) (bool, error) {
+// find reads the script of a name; nil: none is kept under it.
+func (s *Scripts) find(ctx context.Context, name string) (*Kept, error) {
+	return store.Read(ctx, s.core.Store, func(tx store.Tx) (*Kept, error) {
 		var at int64
 		var args string
+		k := Kept{Name: name}
 		err := tx.Row(findKept, []any{name}, &at, &k.Uses, &k.Script, &args)
-		k.Kept, k.Args = time.UnixMicro(at).UTC(), json.RawMessage(args)
 		if errors.Is(err, sql.ErrNoRows) {
-			return false, nil
+			return nil, nil
 		}
-		return err == nil, err
+		k.Kept, k.Args = time.UnixMicro(at).UTC(), json.RawMessage(args)
+		return &k, err
 	})
-	return k, found, err
 }
 
 func (s *Scripts) forget(_ http.ResponseWriter, req *http.Request) (any, *httpapi.Refusal) {
-	k, found, err := s.find(req.Context(), req.PathValue("name"))
-	if err == nil && found {
+	k, err := s.find(req.Context(), req.PathValue("name"))
+	if err == nil && k != nil {
 		_, err = store.Read(req.Context(), s.core.Store, func(tx store.Tx) (bool, error) {
 			return true, tx.Exec(forgetKept, k.Name)
 		})
@@ -125,7 +124,7 @@ func (s *Scripts) forget(_ http.ResponseWriter, req *http.Request) (any, *httpap
 	switch {
 	case err != nil:
 		return nil, unreadable(err)
-	case !found:
+	case k == nil:
 		return nil, notKept(req)
 	}
 	sender := httpapi.Sender(req.Context())
@@ -144,9 +143,9 @@ func (s *Scripts) keep(w http.ResponseWriter, req *http.Request) (any, *httpapi.
 	if failure != nil {
 		return nil, httpapi.NewRefusal(http.StatusBadRequest, failure)
 	}
-	if _, found, err := s.find(req.Context(), k.Name); err != nil {
+	if other, err := s.find(req.Context(), k.Name); err != nil {
 		return nil, unreadable(err)
-	} else if found {
+	} else if other != nil {
 		return nil, nameTaken(k.Name)
 	}
 	r := &run{Scripts: s, asked: call.Call{Session: httpapi.Sender(req.Context())}, limits: *s.settings.Load(),
