@@ -257,23 +257,24 @@ func git(ctx context.Context, args ...string) ([]byte, error) {
 	case ctx.Err() != nil:
 		return nil, context.Cause(ctx)
 	case err != nil:
-		lines := strings.Split(strings.TrimSpace(said.String()), "\n")
+		lines := strings.Split(strings.TrimSpace(said.text.String()), "\n")
 		return nil, fmt.Errorf("git says: %s", lines[len(lines)-1])
 	}
-	return out.Bytes(), nil
+	return out.text.Bytes(), nil
 }
 
-// bounded is what a program writes, as far as it fits; a program that writes more is stopped by that.
+// bounded is what a program writes, as far as it fits; a program that writes more is stopped by that. It has no other
+// method than Write: os/exec would pass by it with the ReadFrom of a buffer.
 type bounded struct {
-	bytes.Buffer
+	text bytes.Buffer
 	most int
 	over bool
 }
 
 func (b *bounded) Write(p []byte) (int, error) {
-	if b.Len()+len(p) > b.most {
+	if b.text.Len()+len(p) > b.most {
 		b.over = true
 		return 0, errors.New("too much output")
 	}
-	return b.Buffer.Write(p)
+	return b.text.Write(p)
 }

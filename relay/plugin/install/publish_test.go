@@ -328,13 +328,15 @@ func TestFetchThatNeverEnds(t *testing.T) {
 }
 
 // What a few bytes of a repository become is bounded too.
-func TestArchiveOfRepositoryIsBounded(t *testing.T) {
-	out := bounded{most: 4}
-	if n, err := out.Write([]byte("abcd")); n != 4 || err != nil || out.over {
-		t.Errorf("at the limit: %d, %v", n, err)
-	}
-	if n, err := out.Write([]byte("e")); n != 0 || err == nil || !out.over || out.String() != "abcd" {
-		t.Errorf("over the limit: %d, %v, %q", n, err, out.String())
+func TestOutputOfGitIsBounded(t *testing.T) {
+	for most, want := range map[int]string{4: "abcd", 3: ""} {
+		out := bounded{most: most}
+		cmd := exec.CommandContext(t.Context(), "printf", "abcd")
+		cmd.Stdout = &out
+		err := cmd.Run()
+		if out.over != (want == "") || (err != nil) != out.over || out.text.String() != want {
+			t.Errorf("at most %d: %q, over: %t, %v", most, out.text.String(), out.over, err)
+		}
 	}
 }
 
