@@ -44,8 +44,11 @@ const said = (text: string): string =>
   text.replace(/^(off|ask|auto)(?= for |$)|(?<=^no rule \()(off|ask|auto)(?=\))/, (mode) =>
     isMode(mode) ? modeNames[mode] : mode,
   );
+// What is quoted (a script) stays as it is.
 const saidInLines = (text: string): string =>
-  text.replace(/(?<=: |→ )(off|ask|auto)(?= →|$)/gm, (mode) => (isMode(mode) ? modeNames[mode] : mode));
+  text.replace(/(?<=^(?!\| ).*(?:: |→ ))(off|ask|auto)(?= →|$)/gm, (mode) =>
+    isMode(mode) ? modeNames[mode] : mode,
+  );
 
 /** Replaces the spaces of an indent by no-break spaces, so that no line wraps between it and a long word. */
 const keepIndents = (text: string): string =>

@@ -157,7 +157,7 @@ func (s *Scripts) keep(w http.ResponseWriter, req *http.Request) (any, *httpapi.
 	if k.Uses = r.note(names, false); k.Uses == "" {
 		k.Uses = "It uses no tools."
 	}
-	if _, denied := s.core.Confirm(w, req, k.change()); denied != nil {
+	if _, denied := s.core.Confirm(w, req, k.change(r.binding(names))); denied != nil {
 		return nil, denied
 	}
 	// Of two at once, the second finds the name taken.
@@ -209,14 +209,17 @@ func shownLines(script string) []string {
 	return strings.Split(strings.NewReplacer("\t", "  ", "\r\n", "\n").Replace(script), "\n")
 }
 
-// change is the keeping as the person confirms it: with the whole script.
-func (k *Kept) change() *policy.Change {
+// change is the keeping as the person confirms it: with the whole script, and bound to what its tools are now.
+func (k *Kept) change(binding string) *policy.Change {
 	lines := []string{k.Uses,
 		"Commands run it without the question about scripts, until a plugin that it uses changes."}
 	if string(k.Args) != "null" {
 		lines = append(lines, "args: "+string(k.Args))
 	}
-	lines = append(append(lines, "Script:"), shownLines(k.Script)...)
+	lines = append(lines, "SHA-256 of the script, its args and its tools: "+binding, "Script:")
+	for _, line := range shownLines(k.Script) {
+		lines = append(lines, "| "+line) // so that nothing in it passes for a line of ours
+	}
 	return policy.NewChange("Keep a script as "+k.Name, "", call.Difference{What: "script " + k.Name, Before: "none",
 		After: "kept"}).WithText(lines...)
 }

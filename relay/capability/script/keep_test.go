@@ -68,7 +68,8 @@ func TestKeptScriptsAreAskedAboutWhenTheyChange(t *testing.T) {
 			t.Fatalf("%s is not kept: %+v", name, refused)
 		}
 		text := strings.Join(shown.Lines(), "\n")
-		if !strings.Contains(text, "wiki__edit_page") || !strings.HasSuffix(text, script) {
+		quoted := "\n| " + strings.ReplaceAll(script, "\n", "\n| ")
+		if !strings.Contains(text, "wiki__edit_page") || !strings.HasSuffix(text, quoted) {
 			t.Errorf("the person was shown\n%s", text)
 		}
 	}
