@@ -37,13 +37,12 @@ const frame: CallFrame = {
 const gone = Ended.before('TAB_CHANGED', 'The tab went to another page');
 const busy = Ended.before('TAB_UNRESPONSIVE', 'The page is busy');
 
-for (const [what, fails, write, next, answer, times] of [
-  ['is done again in the next document', [gone], false, `${site}/next`, 'seen', 2],
-  ['is done twice at most', [gone, gone], false, `${site}/next`, gone, 2],
-  ['is not done on another site', [gone], false, 'http://b.test/', gone, 1],
-  ['is not done where no document comes', [gone], false, undefined, gone, 1],
-  ['is not done again if the document is still there', [busy], false, `${site}/next`, busy, 1],
-  ['is not done again if it writes', [gone], true, `${site}/next`, gone, 1],
+for (const [what, fails, next, answer, times] of [
+  ['is done again in the next document', [gone], `${site}/next`, 'seen', 2],
+  ['is done twice at most', [gone, gone], `${site}/next`, gone, 2],
+  ['is not done on another site', [gone], 'http://b.test/', gone, 1],
+  ['is not done where no document comes', [gone], undefined, gone, 1],
+  ['is not done again if the document is still there', [busy], `${site}/next`, busy, 1],
 ] as const)
   test(`a call whose document goes away ${what}`, async () => {
     let calls = 0;
@@ -52,7 +51,7 @@ for (const [what, fails, write, next, answer, times] of [
       if (why !== undefined) throw why;
       return 'seen';
     };
-    const run = { frame: { ...frame, write }, signal: new AbortController().signal };
+    const run = { frame, signal: new AbortController().signal };
     const comes = async () => (next === undefined ? undefined : { url: next });
     assert.equal(await performAgain(run, perform, comes).catch((why: unknown) => why), answer);
     assert.equal(calls, times);
@@ -60,7 +59,7 @@ for (const [what, fails, write, next, answer, times] of [
 
 test('a cancelled call is not done again', async () => {
   const controller = new AbortController();
-  const run = { frame: { ...frame, write: false }, signal: controller.signal };
+  const run = { frame, signal: controller.signal };
   const comes = async () => {
     controller.abort();
     return { url: `${site}/next` };

@@ -59,6 +59,8 @@ export class Ended extends Error {
   }
 }
 
+const waiting = ['wait']; // tools that go on in the next document by themselves
+
 /** What a tool answers an agent with. */
 export type Content = { type: 'text'; text: string } | { type: 'image'; data: string; mimeType: string };
 
@@ -195,11 +197,9 @@ export class ToolRunner {
       signal: controller.signal,
     });
     const perform = this.#handlers.get(frame.tool) ?? this.#standard;
-    const { bridges, injector } = this.#parts;
-    const first = bridges.top(frame.tabId);
-    const isNext = (one: Bridge) => one.tabId === frame.tabId && one.frameId === 0 && one !== first;
-    const next = () => bridges.when(isNext, Math.min(injector.patienceMs, run.leftMs));
-    performAgain(run, perform, next)
+    const first = this.#parts.bridges.top(frame.tabId);
+    const again = !frame.write && !waiting.includes(frame.tool);
+    (again ? performAgain(run, perform, () => this.#next(run, first)) : perform(run))
       .then(
         (value): Ending => ({ status: 'returned', value: JSON.stringify(value ?? null) }),
         (why: unknown) => endingOf(why, { started: run.started, write: frame.write }),
@@ -211,6 +211,15 @@ export class ToolRunner {
         const place = this.#place(call, frame);
         inflight.finish(call, ending, { ...place, origin: run.origin ?? place.origin });
       });
+  }
+
+  // The document that a tab shows instead of the one before; undefined: it is the same, or nothing runs in it in time.
+  async #next({ tabId, leftMs }: ToolRun, before: Bridge | undefined): Promise<Bridge | undefined> {
+    const { bridges, injector } = this.#parts;
+    const shown = await chrome.webNavigation.getFrame({ tabId, frameId: 0 }).catch(() => null);
+    if (shown === null || shown.documentId === before?.documentId) return undefined;
+    const isShown = ({ documentId }: Bridge) => documentId === shown.documentId;
+    return bridges.when(isShown, Math.min(injector.patienceMs, leftMs));
   }
 
   #place(call: OpenCall, { tabId }: CallFrame): Place {
@@ -421,7 +430,7 @@ export class ToolRunner {
 }
 
 /**
- * Carries a tool out. A read whose document went away has changed nothing: it is done once more in the document that
+ * Carries a read out. If its document goes away, it has changed nothing: it is done once more in the document that
  * comes next, if that is of the origin that the call was permitted for.
  */
 export async function performAgain<Run extends Pick<ToolRun, 'frame' | 'signal'>>(
@@ -433,7 +442,7 @@ export async function performAgain<Run extends Pick<ToolRun, 'frame' | 'signal'>
     return await perform(run);
   } catch (why) {
     const isGone = (why instanceof Ended || why instanceof Refused) && why.code === 'TAB_CHANGED';
-    if (!isGone || run.frame.write || run.signal.aborted) throw why;
+    if (!isGone || run.signal.aborted) throw why;
     const bridge = await next();
     if (bridge === undefined || isOfOtherOrigin(run.frame, bridge.url) || run.signal.aborted) throw why;
     return perform(run);
