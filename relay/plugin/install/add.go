@@ -71,7 +71,7 @@ func (s Source) Prepare(ctx context.Context, home string, step Step) (*Candidate
 	entry := build.Entry{Name: c.Plugin.Manifest.Name, Pin: &c.pin}
 	err = entry.Permit(c.Plugin.Hash)
 	if err == nil {
-		err = s.own(c.Plugin.Manifest.Name)
+		err = s.checkName(c.Plugin.Manifest.Name)
 	}
 	if err != nil {
 		return nil, errors.Join(err, c.Discard())
@@ -79,9 +79,9 @@ func (s Source) Prepare(ctx context.Context, home string, step Step) (*Candidate
 	return c, nil
 }
 
-// own refuses a plugin that takes the name of one in the program, with its settings and rules, unless the person named
-// it. A name says nothing about whom a plugin is from.
-func (s Source) own(name string) error {
+// checkName refuses a plugin that takes the name of one in the program, with its settings and rules, unless the person
+// named it. A name says nothing about whom a plugin is from.
+func (s Source) checkName(name string) error {
 	switch {
 	case s.Replace != "" && s.Replace != name:
 		return fmt.Errorf("the plugin of %s is called %s, not %s", s.From, name, s.Replace)

@@ -329,9 +329,13 @@ func TestFetchThatNeverEnds(t *testing.T) {
 
 // What a few bytes of a repository become is bounded too.
 func TestOutputOfGitIsBounded(t *testing.T) {
-	for most, want := range map[int]string{4: "abcd", 3: ""} {
+	all, err := exec.CommandContext(t.Context(), "git", "version").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for most, want := range map[int]string{len(all): string(all), len(all) - 1: ""} {
 		out := bounded{most: most}
-		cmd := exec.CommandContext(t.Context(), "printf", "abcd")
+		cmd := exec.CommandContext(t.Context(), "git", "version")
 		cmd.Stdout = &out
 		err := cmd.Run()
 		if out.over != (want == "") || (err != nil) != out.over || out.text.String() != want {
