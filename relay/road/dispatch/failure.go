@@ -28,6 +28,9 @@ func (r *run) failureByCause(f *fault.Error) *fault.Error {
 		return f // a built-in tool reports its own timeouts
 	}
 	if why, ok := errors.AsType[interrupted](cause); ok {
+		if f.Code == fault.PermissionDenied { // the rule refused it before that rule's change could end it
+			return f
+		}
 		return r.interruptedByPerson(f, why)
 	}
 	switch {
