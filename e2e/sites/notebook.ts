@@ -40,6 +40,9 @@ const telling = `<!doctype html><html data-tells="yes"><title>Telling</title><sc
   }, 50);
 </script></html>`;
 
+const signedOut = `<!doctype html><title>Signed out</title>
+<form action="/"><label>Password <input type="password"></label><button>Sign in</button></form>`;
+
 const notes = [
   { id: '1', text: 'buy tea' },
   { id: '2', text: 'read' },
@@ -75,7 +78,7 @@ async function answer(request: IncomingMessage, response: ServerResponse): Promi
     case '/late':
       return void html(late);
     case '/signed-out':
-      return void html('<!doctype html><title>Signed out</title>');
+      return void html(signedOut);
     case '/api/session':
       return void json({ user: 'ada' });
     case '/api/notes':

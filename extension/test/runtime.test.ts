@@ -205,6 +205,35 @@ test('an adapter that becomes ready is asked again, and at once when it says so'
   assert.equal(asked, 3);
 });
 
+test('the check of who is signed in waits half of its call, and says where it cannot know', async () => {
+  const check = async (signIn: object | undefined, ms: number, timeoutMs = 20_000) => {
+    const said: Said[] = [];
+    const adapter = readAdapter({ tools: [], signIn });
+    const tool = adapter?.tool('signIn');
+    assert.ok(adapter !== undefined && tool !== undefined);
+    const note = (what: string) => (about?: unknown) => said.push([what, about]);
+    const [waiting, started, progress] = [note('waiting'), note('started'), note('progress')];
+    const [log, ended, late] = [note('log'), note('ended'), note('late')];
+    const about = { ...order, timeoutMs, maxTimeoutMs: timeoutMs };
+    startRun(about, adapter, tool, { waiting, started, progress, log, ended, late });
+    await settled(ms);
+    return JSON.stringify(said.filter(([what]) => what === 'ended'));
+  };
+  let asked = 0;
+  let signedIn = false;
+  const signIn = { isSignedIn: () => ++asked > 0 && signedIn, loginUrl: 'https://a.example/in' };
+  assert.equal(await check(signIn, 4900), '[]');
+  assert.equal(asked, 5);
+  await settled(200);
+  signedIn = true;
+  assert.match(await check(signIn, 0), /"value":"true"/);
+  signedIn = false;
+  assert.match(await check(signIn, 5000), /AUTH_ERROR.*https:\/\/a\.example\/in.*not_executed/);
+  assert.match(await check(signIn, 0, 10_000), /AUTH_ERROR/); // without time to wait it is asked once
+  assert.match(await check(undefined, 0), /"value":"false"/);
+  assert.match(await check({ loginUrl: '/in' }, 0), /"value":"false"/);
+});
+
 test('hooks hear of calls, and what they throw ends nothing', async () => {
   const heard: unknown[] = [];
   const adapter = readAdapter({

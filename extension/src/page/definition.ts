@@ -13,6 +13,7 @@ export interface Tool {
   handle: Callable;
   self: object; // `this` of handle
   signIn: SignIn | undefined; // what has to hold before it runs
+  waits?: boolean; // for that, and for the plugin to be ready, nearly as long as the call lasts
 }
 
 export interface Adapter {
@@ -23,6 +24,9 @@ export interface Adapter {
   scope: PluginScope;
   uncaught: UncaughtErrors;
 }
+
+/** What every adapter answers to besides its tools: a name that none of them can have. */
+const signInCheck = 'signIn';
 
 /**
  * Reads what a plugin's bundle exports; undefined when it is not a plugin. enter is how the bundle's copy of the SDK
@@ -47,6 +51,7 @@ export function readAdapter(
       signIn: tool.signIn === false ? undefined : signIn,
     });
   }
+  mapSet(tools, signInCheck, { handle: () => signIn !== undefined, self: definition, signIn, waits: true });
   return {
     tool: (name) => mapGet(tools, name),
     isReady: isCallable(definition.isReady) ? definition.isReady : undefined,

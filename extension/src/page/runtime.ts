@@ -12,6 +12,7 @@ import {
   isAsync,
   isPromise,
   later,
+  max,
   min,
   now,
   parseJson,
@@ -51,6 +52,7 @@ export interface Run {
 
 const becomingReadyMs = 2000; // for isReady to say yes, asked again: applications show themselves before they can work
 const askAgainMs = 200;
+const answerMs = 5000; // left of the time of a call that waits, one half for each wait
 
 const refused = (started: boolean, refusal: Refusal): Ending => ({ status: 'refused', started, refusal });
 
@@ -184,7 +186,8 @@ class PageRun implements Run {
       dropTimer(pause);
       ask();
     });
-    const timer = later(() => answer(false), min(becomingReadyMs, this.#order.timeoutMs / 2));
+    const half = this.#order.timeoutMs / 2;
+    const timer = later(() => answer(false), this.#tool.waits ? half : min(becomingReadyMs, half));
     this.#observer.waiting();
     ask();
   }
@@ -222,6 +225,7 @@ class PageRun implements Run {
     else
       awaitSignIn(
         signIn,
+        this.#tool.waits ? max(0, this.#order.timeoutMs / 2 - answerMs) : signIn.waitMs,
         () => this.#over,
         () => this.#handle(),
         failed,

@@ -12,6 +12,7 @@ export interface SignIn {
 
 const defaultWaitMs = 2000;
 const askAgainMs = 100;
+const askAgainSlowlyMs = 1000; // while a person signs in: an answer may cost a request
 
 /** Reads the SDK's `signIn`; undefined when the plugin has none. */
 export function readSignIn(value: unknown): SignIn | undefined {
@@ -21,19 +22,21 @@ export function readSignIn(value: unknown): SignIn | undefined {
   return { isSignedIn, loginUrl, waitMs: isNumber(waitMs) ? waitMs : defaultWaitMs, self: value };
 }
 
-/** Goes on when somebody is signed in, and fails with what a handler would throw when nobody is. */
+/** Goes on when somebody is signed in within waitMs, and fails with what a handler would throw when nobody is. */
 export function awaitSignIn(
   signIn: SignIn,
+  waitMs: number,
   over: () => boolean,
   signedIn: () => void,
   failed: (thrown: unknown) => void,
 ): void {
   const asking = now();
+  const pause = waitMs > signIn.waitMs ? askAgainSlowlyMs : askAgainMs;
   const said = (answer: unknown) => {
     if (over()) return;
-    const left = signIn.waitMs - (now() - asking);
+    const left = waitMs - (now() - asking);
     if (answer) signedIn();
-    else if (left > 0) later(ask, max(1, min(askAgainMs, left)));
+    else if (left > 0) later(ask, max(1, min(pause, left)));
     else failed(signedOut(signIn));
   };
   const ask = () => {

@@ -1,6 +1,7 @@
 package handover
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -18,6 +19,8 @@ import (
 	"tabrelay/relay/lib/rawjson"
 	"tabrelay/relay/road/call"
 	"tabrelay/relay/road/fault"
+	"tabrelay/relay/road/plugin"
+	"tabrelay/relay/road/registry"
 	"tabrelay/relay/state/config"
 )
 
@@ -25,14 +28,39 @@ import (
 type browser struct {
 	capability.Tools
 	capability.Browsers
-	shows   atomic.Bool // what is awaited
-	refuses fault.Code  // every look, empty: none
+	shows   atomic.Bool  // what is awaited
+	knows   string       // what a plugin of the bank answers once somebody is signed in; empty: there is no plugin
+	address atomic.Value // of the tab; nil: the page to sign in on
+	onTabs  func(hub.TabNews)
+	refuses fault.Code // every look, empty: none
 	calls   []call.Call
 }
 
 func (b *browser) Tabs() []hub.Tab {
-	return []hub.Tab{{ProfileID: "p1", Profile: "Work", ID: 7, URL: "https://bank.example/login?a=1", Title: "Sign in"}}
+	address, elsewhere := b.address.Load().(string)
+	if !elsewhere {
+		address = "https://bank.example/login?a=1"
+	}
+	return []hub.Tab{{ProfileID: "p1", Profile: "Work", ID: 7, URL: address, Title: "Sign in"}}
 }
+
+func (b *browser) OnTabs(listener func(hub.TabNews)) func() {
+	b.onTabs = listener
+	return func() {}
+}
+
+// List has the tools of a plugin for the bank.
+func (b *browser) List(call.Session) []*registry.Tool {
+	if b.knows == "" {
+		return nil
+	}
+	p := &plugin.Plugin{Manifest: plugin.Manifest{Name: "bank", DisplayName: "The Bank"}}
+	site := &registry.Site{Plugin: p, Matches: []string{"https://bank.example/*"},
+		SignIn: &registry.Tool{Name: bankCheck}}
+	return []*registry.Tool{{Name: "bank__pay", Group: "bank", Site: site}}
+}
+
+const bankCheck = "bank__signIn"
 
 func (b *browser) Do(ctx context.Context, c call.Call) (*call.Result, *fault.Error) {
 	b.calls = append(b.calls, c)
@@ -49,18 +77,24 @@ func (b *browser) Do(ctx context.Context, c call.Call) (*call.Result, *fault.Err
 	case c.Tool == "browser__snapshot":
 		return &call.Result{Output: json.RawMessage(`"heading \"Your account\""`)}, nil
 	}
+	if c.Tool == bankCheck && b.knows != "true" {
+		return &call.Result{Output: json.RawMessage(b.knows)}, nil
+	}
 	if b.refuses != "" {
 		return nil, fault.New(b.refuses, "no")
 	}
-	for range 60 {
+	for range cmp.Or(int(c.Timeout/time.Second/2), 60) {
 		if b.shows.Load() {
-			return &call.Result{Output: json.RawMessage(`{}`)}, nil
+			return &call.Result{Output: json.RawMessage(cmp.Or(b.knows, `{}`))}, nil
 		}
 		select {
 		case <-time.After(time.Second):
 		case <-ctx.Done():
 			return nil, fault.New(fault.Cancelled, "cancelled")
 		}
+	}
+	if c.Tool == bankCheck {
+		return nil, fault.New(fault.AuthError, "Nobody is signed in")
 	}
 	return nil, fault.New(waitTimedOut, "not seen")
 }
@@ -176,6 +210,71 @@ func (f *fixture) only() string {
 		panic(fmt.Sprintf("%d requests are open", len(list)))
 	}
 	return list[0].ID
+}
+
+const untilSignedIn = `{"why":"Sign in","tabId":7,"until":{"signedIn":true}}`
+
+// The plugin of the page says when somebody is signed in. While the tab is elsewhere to sign in, it is not asked.
+func TestSignedInEndsTheRequest(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFixture()
+		f.browser.knows = "true"
+		answer := f.ask(t.Context(), "s1", untilSignedIn)
+		time.Sleep(checkAtFirst)
+		if until := f.open.views()[0].Until; until != "you are signed in to “The Bank”" {
+			t.Error(until)
+		}
+		f.browser.address.Store("https://accounts.example/in")
+		time.Sleep(waitAtOnce)
+		before := len(f.browser.calls)
+		time.Sleep(waitAtOnce)
+		if asked := len(f.browser.calls) - before; asked != 0 {
+			t.Errorf("asked %d times while the tab shows another site", asked)
+		}
+		f.browser.shows.Store(true)
+		f.browser.address.Store("https://bank.example/account")
+		f.browser.onTabs(hub.TabNews{ProfileID: "p1", TabID: 7, Page: true})
+		if got := <-answer; got != `What was awaited came.|heading "Your account"|{"ended":"seen"}` {
+			t.Error(got)
+		}
+	})
+}
+
+// Where no plugin can know it, the agent is told what to use instead, and nobody is asked anything.
+func TestNobodyKnowsWhoIsSignedIn(t *testing.T) {
+	const none = "VALIDATION_ERROR not_executed No plugin is for the page of tab 7, which until.signedIn needs"
+	for name, one := range map[string]struct{ knows, address, want string }{
+		"no plugin":                {"", "", none},
+		"a plugin of another site": {"true", "https://other.example/", none},
+		"a plugin that cannot know": {"false", "", "VALIDATION_ERROR not_executed The plugin bank does not say " +
+			"how to know that a person is signed in, which until.signedIn needs"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				f := newFixture()
+				if f.browser.knows = one.knows; one.address != "" {
+					f.browser.address.Store(one.address)
+				}
+				if got := <-f.ask(t.Context(), "s1", untilSignedIn); got != one.want || f.changed > 0 {
+					t.Errorf("%s; panels were told %d times", got, f.changed)
+				}
+			})
+		})
+	}
+}
+
+// A rule that keeps the plugin from looking leaves the end to the person.
+func TestMayNotAskWhoIsSignedIn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFixture()
+		f.browser.knows, f.browser.refuses = "true", fault.PermissionDenied
+		answer := f.ask(t.Context(), "s1", untilSignedIn)
+		time.Sleep(time.Minute)
+		f.decide(f.only(), done, call.Session{}, "panel")
+		if got := <-answer; !strings.HasPrefix(got, "The person says that it is done.") {
+			t.Error(got)
+		}
+	})
 }
 
 // What the person is shown: the agent's words on one line, the tab, and what ends it.
@@ -341,6 +440,8 @@ func TestAdvice(t *testing.T) {
 		want    string
 	}{
 		{"signed out", page(fault.AuthError, fault.Auth, 7), `relay__ask_person {"why":"…","tabId":7}`},
+		{"the plugin saw it before the call", &fault.Error{Code: fault.AuthError, Category: fault.Auth, FromPage: true,
+			TabID: 7, Outcome: fault.NotExecuted}, `{"why":"…","tabId":7,"until":{"signedIn":true}}`},
 		{"by a code of the plugin's own", page("TOKEN_EXPIRED", fault.Auth, 0), `relay__ask_person {"why":"…"}`},
 		{"a captcha", page("CAPTCHA_REQUIRED", "", 7), `"tabId":7`},
 		{"the account may not", page(fault.PermissionDenied, "", 7), `"tabId":7`},

@@ -28,12 +28,13 @@ const description = "Hands the page to the person for what only they can do (sig
 	"decision), waits, and answers with how it ended and a look at the page. It allows you nothing."
 
 const input = `{"type":"object","properties":{` +
-	`"why":{"type":"string","minLength":1,"maxLength":500,"description":"What they have to do, to them."},` +
+	`"why":{"type":"string","minLength":1,"maxLength":500,"description":"What they have to do."},` +
 	`"tabId":{"type":"integer"},` +
 	`"until":{"type":"object","description":"Ends it, too. One of them.","properties":{` +
 	`"text":{"type":"string","minLength":1,"maxLength":200,"description":"Displayed."},` +
 	`"gone":{"type":"string","minLength":1,"maxLength":200,"description":"Text."},` +
-	`"url":{"type":"string","minLength":1,"maxLength":500,"description":"Part of the address."}},` +
+	`"url":{"type":"string","minLength":1,"maxLength":500,"description":"Part of it."},` +
+	`"signedIn":{"const":true,"description":"Says the site's plugin."}},` +
 	`"minProperties":1,"maxProperties":1,"additionalProperties":false},` +
 	`"timeoutMs":{"type":"integer","minimum":1000}},"required":["why"],"additionalProperties":false}`
 
@@ -46,14 +47,11 @@ type arguments struct {
 }
 
 const (
-	longest      = time.Hour // as long as a setting may say
-	tellEvery    = 5 * time.Second
-	lookTime     = 5 * time.Second // kept of the call's own time for the look at its end
-	waitAtOnce   = 60 * time.Second
-	againAfter   = 2 * time.Second // a look for what is awaited failed
-	mostWhy      = 500
-	mostTitle    = 80
-	waitTimedOut = fault.Code("WAIT_TIMEOUT") // of browser__wait
+	longest   = time.Hour // as long as a setting may say
+	tellEvery = 5 * time.Second
+	lookTime  = 5 * time.Second // kept of the call's own time for the look at its end
+	mostWhy   = 500
+	mostTitle = 80
 )
 
 func (d *desk) tools() []registry.Tool {
@@ -83,6 +81,12 @@ func (d *desk) call(ctx context.Context, c call.Call, raw json.RawMessage) (*cal
 		return nil, fault.New(fault.ValidationError, "until is about a page, and no tab is named",
 			fault.WithHint("Pass the tabId of the page, which browser__list_tabs lists."))
 	}
+	var until condition
+	if args.Until != nil {
+		if until, failure = d.condition(ctx, c, at, args.Until); failure != nil {
+			return nil, failure
+		}
+	}
 	limits := d.settings.Load()
 	left := limits.Time
 	if args.TimeoutMs > 0 {
@@ -91,13 +95,13 @@ func (d *desk) call(ctx context.Context, c call.Call, raw json.RawMessage) (*cal
 	if end, bounded := ctx.Deadline(); bounded {
 		left = min(left, max(0, time.Until(end)-lookTime))
 	}
-	one, failure := d.open.add(view(c.Session, args, at, left), c.Session.ID, limits.PerHour)
+	one, failure := d.open.add(view(c.Session, args.Why, until.words, at, left), c.Session.ID, limits.PerHour)
 	if failure != nil {
 		return nil, failure
 	}
 	d.Changed(topic)
 	defer d.Changed(topic)
-	how := d.wait(ctx, c, one, args.Until, left)
+	how := d.wait(ctx, c, one, until.await, left)
 	if failure := failed(ctx, how); failure != nil {
 		return nil, failure
 	}
@@ -105,31 +109,16 @@ func (d *desk) call(ctx context.Context, c call.Call, raw json.RawMessage) (*cal
 }
 
 // view is what the person is shown of a request.
-func view(s call.Session, args arguments, at *hub.Tab, left time.Duration) View {
+func view(s call.Session, why, until string, at *hub.Tab, left time.Duration) View {
 	v := View{
-		Client: s.Client, Called: policy.Called(s), Why: untrusted.Name(args.Why, mostWhy),
-		Until: untilWords(args.Until), Deadline: time.Now().Add(left).UTC(),
+		Client: s.Client, Called: policy.Called(s), Why: untrusted.Name(why, mostWhy),
+		Until: until, Deadline: time.Now().Add(left).UTC(),
 	}
 	if at != nil {
 		v.ProfileID, v.Profile, v.TabID, v.Origin = at.ProfileID, at.Profile, at.ID, at.Origin()
 		v.Title = untrusted.Name(at.Title, mostTitle)
 	}
 	return v
-}
-
-// untilWords is what is awaited, for the person.
-func untilWords(raw json.RawMessage) string {
-	var u struct{ Text, Gone, URL string }
-	if len(raw) == 0 || json.Unmarshal(raw, &u) != nil {
-		return ""
-	}
-	switch {
-	case u.Text != "":
-		return fmt.Sprintf("the page says “%s”", untrusted.Name(u.Text, mostTitle))
-	case u.Gone != "":
-		return fmt.Sprintf("“%s” is gone from the page", untrusted.Name(u.Gone, mostTitle))
-	}
-	return fmt.Sprintf("its address has “%s”", untrusted.Name(u.URL, mostTitle))
 }
 
 // tab is the one that a request is about, as every call of the browser's tools finds its own: the one that is named,
@@ -158,13 +147,18 @@ func (d *desk) tab(ctx context.Context, c call.Call, id int) (*hub.Tab, *fault.E
 }
 
 // wait waits for the end of a request.
-func (d *desk) wait(ctx context.Context, c call.Call, one *request, until json.RawMessage, left time.Duration) ending {
+func (d *desk) wait(ctx context.Context, c call.Call, one *request, until func(context.Context) bool,
+	left time.Duration) ending {
 	waiting, over := context.WithCancelCause(ctx)
 	var beside sync.WaitGroup
 	defer beside.Wait()
 	defer over(call.ErrAnswered)
 	if until != nil {
-		beside.Go(func() { d.watch(waiting, c, one.view, until) })
+		beside.Go(func() {
+			if until(waiting) {
+				d.open.end(seen, is(one.view.ID))
+			}
+		})
 	}
 	if c.Ask != nil {
 		beside.Go(func() { d.askClient(waiting, c, one.view) })
@@ -186,33 +180,6 @@ func (d *desk) wait(ctx context.Context, c call.Call, one *request, until json.R
 			d.open.end(nobody, is(one.view.ID))
 		case <-ctx.Done():
 			d.open.end(clientLeft, is(one.view.ID))
-		}
-	}
-}
-
-// watch ends a request once its page shows what is awaited. What keeps it from looking leaves the end to the person.
-func (d *desk) watch(ctx context.Context, c call.Call, v View, until json.RawMessage) {
-	args := map[string]any{}
-	if json.Unmarshal(until, &args) != nil {
-		return
-	}
-	args["tabId"], args["timeoutMs"] = v.TabID, waitAtOnce.Milliseconds()
-	for ctx.Err() == nil {
-		_, failure := d.Tools.Do(ctx, call.Call{ID: call.ID(random.Hex(16)), Session: c.Session, Tool: waitTool,
-			Arguments: rawjson.MustEncode(args), Ask: c.Ask})
-		switch {
-		case failure == nil:
-			d.open.end(seen, is(v.ID))
-			return
-		case failure.Code == waitTimedOut:
-		case failure.Code == fault.PermissionDenied, failure.Code == fault.ApprovalDenied,
-			failure.Code == fault.UnknownTool:
-			return
-		default: // the page is on its way to another one
-			select {
-			case <-time.After(againAfter):
-			case <-ctx.Done():
-			}
 		}
 	}
 }
@@ -308,7 +275,10 @@ func advice(f *fault.Error) string {
 		return ""
 	}
 	args := `{"why":"…"}`
-	if f.TabID != 0 {
+	switch {
+	case f.TabID != 0 && f.Code == fault.AuthError && f.Outcome == fault.NotExecuted: // as the plugin's signIn fails
+		args = fmt.Sprintf(`{"why":"…","tabId":%d,"until":{"signedIn":true}}`, f.TabID)
+	case f.TabID != 0:
 		args = fmt.Sprintf(`{"why":"…","tabId":%d}`, f.TabID)
 	}
 	return "Next: the person can do it by hand: " + toolName + " " + args

@@ -41,6 +41,10 @@ func Owner(fullName string) string {
 	return owner
 }
 
+// SignInCheck is what every plugin's adapter answers to besides its tools, whose names have no capital: it waits until
+// the plugin's signIn says that a person is signed in, as long as the call lasts.
+const SignInCheck = "signIn"
+
 // FullName is the name by which agents call a tool of a plugin.
 func FullName(plugin, tool string) string {
 	if plugin == OptIn {

@@ -200,6 +200,7 @@ func (c *candidate) add(p *plugin.Plugin) {
 		return // it comes with every binary, and is nobody's problem until a person says where their application is
 	}
 	offered, rejected := site.tools(c.schemas)
+	site.SignIn = site.signInCheck(c.schemas)
 	c.sites, c.tools = append(c.sites, site), append(c.tools, offered...)
 	for _, reason := range slices.Concat(faults, rejected) {
 		c.problems = append(c.problems, Problem{name, reason})
@@ -271,6 +272,11 @@ func (r *Registry) snapshot(sites []*Site, tools []*Tool, problems []Problem, wi
 		}
 		s.byName[t.Name] = t
 		s.Tools = append(s.Tools, t)
+	}
+	for _, site := range sites {
+		if site.SignIn != nil {
+			s.byName[site.SignIn.Name] = site.SignIn
+		}
 	}
 	slices.SortFunc(s.Tools, func(a, b *Tool) int { return strings.Compare(a.Name, b.Name) })
 	slices.SortFunc(s.Sites,

@@ -21,6 +21,34 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the expected side of the snapshots")
 
+// Every plugin can be asked whether a person is signed in, by a name that no list has and that no plugin can take; one
+// for the pages of every site cannot.
+func TestSignInCheckIsFoundAndNeverListed(t *testing.T) {
+	every := pluginWith("every", "x")
+	every.Manifest.URLPatterns, every.Shipped = []string{"*://*/*"}, true
+	r := registry.New(nil)
+	if err := r.Replace([]plugin.Plugin{pluginWith("a", "x", plugin.SignInCheck), every}, nil); err != nil {
+		t.Fatal(err)
+	}
+	s := r.Snapshot()
+	check, found := s.Find("a__signIn")
+	if !found || !check.ReadOnly || check.Group != "a" || check != s.Sites[0].SignIn ||
+		check.Spec.DisplayName != "See whether you are signed in" {
+		t.Errorf("%+v", check)
+	}
+	for _, listed := range s.Tools {
+		if listed == check {
+			t.Error("it is listed")
+		}
+	}
+	if site := s.Sites[0]; !site.Serves("https://a.example/page") || site.Serves("https://b.example/page") {
+		t.Error("it serves other pages than its own")
+	}
+	if _, found := s.Find("every__signIn"); found {
+		t.Error("a plugin for every page has a check")
+	}
+}
+
 // TestManifestsAndSettingsMakeTheRecordedSnapshot reads every file of testdata: manifests (*.json) and what a person
 // configured (configured), and what became of them (want; go test -update writes it).
 func TestManifestsAndSettingsMakeTheRecordedSnapshot(t *testing.T) {

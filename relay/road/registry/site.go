@@ -41,6 +41,7 @@ type Site struct {
 	Everywhere bool            // the person allows it the pages of every site
 	Secret     bool            // one of them is not for a page that could read it
 	Missing    []string        // settings that the plugin cannot do without and that nobody gave, sorted
+	SignIn     *Tool           // plugin.SignInCheck, which no list has; nil: the plugin is for the pages of every site
 }
 
 // Instance is one of several installations of a web app that a person configured.
@@ -249,6 +250,31 @@ func (s *Site) tools(cache *schemas) (offered []*Tool, rejected []string) {
 	}
 	ordered(offered, s.Plugin.Manifest.Prompts)
 	return offered, rejected
+}
+
+// signInCheck makes the tool with which the relay asks the plugin whether a person is signed in. Rules and questions
+// are those of the plugin's tools that read.
+func (s *Site) signInCheck(cache *schemas) *Tool {
+	yes := true
+	t := &Tool{
+		Name: plugin.FullName(s.Plugin.Manifest.Name, plugin.SignInCheck), Plugin: s.Plugin, Site: s,
+		Spec: plugin.Tool{
+			Name: plugin.SignInCheck, DisplayName: "See whether you are signed in",
+			Description: "Waits until a person is signed in; false: the plugin cannot know.",
+			InputSchema: json.RawMessage(`{"type":"object","additionalProperties":false}`),
+			Annotations: plugin.Annotations{ReadOnlyHint: &yes},
+		},
+	}
+	if s.EveryPage || t.accept(cache) != nil { // a name that is too long: nobody can wait for this plugin
+		return nil
+	}
+	return t
+}
+
+// Serves reports whether the plugin is for the page at an address.
+func (s *Site) Serves(address string) bool {
+	rule, err := match.NewRule(s.Matches, s.Excludes)
+	return err == nil && rule.Matches(address)
 }
 
 // toolNames finds the full names of tools in a text.

@@ -1,0 +1,168 @@
+package handover
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"tabrelay/relay/browser/hub"
+	"tabrelay/relay/lib/random"
+	"tabrelay/relay/lib/rawjson"
+	"tabrelay/relay/road/call"
+	"tabrelay/relay/road/fault"
+	"tabrelay/relay/road/registry"
+	"tabrelay/relay/road/untrusted"
+)
+
+// condition is what ends a request besides an answer of the person.
+type condition struct {
+	words string                     // for the person; empty: nothing does
+	await func(context.Context) bool // returns true once it holds, false when it cannot be seen any more
+}
+
+const (
+	waitAtOnce   = 60 * time.Second
+	checkAtFirst = 10 * time.Second           // whether there is something to wait for
+	againAfter   = 2 * time.Second            // a look for what is awaited failed
+	waitTimedOut = fault.Code("WAIT_TIMEOUT") // of browser__wait
+)
+
+// condition reads the argument until, about the page of a tab.
+func (d *desk) condition(ctx context.Context, c call.Call, at *hub.Tab, raw json.RawMessage) (condition, *fault.Error) {
+	var u struct {
+		Text, Gone, URL string
+		SignedIn        bool
+	}
+	if err := json.Unmarshal(raw, &u); err != nil {
+		return condition{}, fault.New(fault.ValidationError, "until cannot be read: "+err.Error())
+	}
+	if u.SignedIn {
+		return d.signedIn(ctx, c, at)
+	}
+	words := fmt.Sprintf("its address has “%s”", untrusted.Name(u.URL, mostTitle))
+	switch {
+	case u.Text != "":
+		words = fmt.Sprintf("the page says “%s”", untrusted.Name(u.Text, mostTitle))
+	case u.Gone != "":
+		words = fmt.Sprintf("“%s” is gone from the page", untrusted.Name(u.Gone, mostTitle))
+	}
+	return condition{words, func(ctx context.Context) bool {
+		args := map[string]any{}
+		if json.Unmarshal(raw, &args) != nil {
+			return false
+		}
+		args["tabId"], args["timeoutMs"] = at.ID, waitAtOnce.Milliseconds()
+		for ctx.Err() == nil {
+			_, failure := d.look(ctx, c, waitTool, args, 0)
+			if failure == nil || !goesOn(ctx, failure) {
+				return failure == nil
+			}
+		}
+		return false
+	}}, nil
+}
+
+// signedIn is that the plugins of the page know that a person is signed in. A page can make them believe it, which ends
+// the request earlier, and nothing more.
+func (d *desk) signedIn(ctx context.Context, c call.Call, at *hub.Tab) (condition, *fault.Error) {
+	sites := map[string]*registry.Site{}
+	for _, t := range d.Tools.List(c.Session) {
+		if t.Site != nil && t.Page == nil && t.Site.SignIn != nil && t.Site.Serves(at.URL) {
+			sites[t.Group] = t.Site
+		}
+	}
+	var known []*registry.Site
+	var titles []string
+	for _, name := range slices.Sorted(maps.Keys(sites)) {
+		site := sites[name]
+		if knows, failure := d.isSignedIn(ctx, c, site, at, checkAtFirst); knows || failure != nil {
+			known = append(known, site)
+			titles = append(titles, "“"+untrusted.Name(site.Plugin.Manifest.DisplayName, mostTitle)+"”")
+		}
+	}
+	if len(known) == 0 {
+		why := "No plugin is for the page of tab " + strconv.Itoa(at.ID)
+		if len(sites) > 0 {
+			why = "The plugin " + strings.Join(slices.Sorted(maps.Keys(sites)), ", ") + " does not say how to know " +
+				"that a person is signed in"
+		}
+		return condition{}, fault.New(fault.ValidationError, why+", which until.signedIn needs",
+			fault.WithOutcome(fault.NotExecuted), fault.WithHint("Pass until.text, gone or url with what the page "+
+				"shows once the person is signed in, or no until: they can say themselves that they are."))
+	}
+	return condition{"you are signed in to " + strings.Join(titles, " and "), func(ctx context.Context) bool {
+		for _, site := range known {
+			if !d.awaitSignIn(ctx, c, site, at) {
+				return false
+			}
+		}
+		return true
+	}}, nil
+}
+
+// awaitSignIn waits until a plugin says that a person is signed in, and does not ask while the tab shows another site,
+// such as one where people sign in to several.
+func (d *desk) awaitSignIn(ctx context.Context, c call.Call, site *registry.Site, at *hub.Tab) bool {
+	moved := make(chan struct{}, 1)
+	defer d.Browsers.OnTabs(func(n hub.TabNews) {
+		if n.ProfileID == at.ProfileID && (n.TabID == at.ID || n.TabID == 0) {
+			select {
+			case moved <- struct{}{}:
+			default:
+			}
+		}
+	})()
+	for {
+		shown := slices.ContainsFunc(d.Browsers.Tabs(), func(t hub.Tab) bool {
+			return t.ProfileID == at.ProfileID && t.ID == at.ID && site.Serves(t.URL)
+		})
+		if !shown {
+			select {
+			case <-moved:
+				continue
+			case <-ctx.Done():
+				return false
+			}
+		}
+		is, failure := d.isSignedIn(ctx, c, site, at, waitAtOnce)
+		if failure == nil || !goesOn(ctx, failure) {
+			return is
+		}
+	}
+}
+
+// isSignedIn asks a plugin for up to half of most; false without a failure means that it cannot know.
+func (d *desk) isSignedIn(ctx context.Context, c call.Call, site *registry.Site, at *hub.Tab,
+	most time.Duration) (is bool, _ *fault.Error) {
+	said, failure := d.look(ctx, c, site.SignIn.Name, map[string]any{"tabId": at.ID, "profile": at.ProfileID}, most)
+	return failure == nil && string(said.Output) == "true", failure
+}
+
+// look makes a call for the agent; most is its time, 0 the tool's own.
+func (d *desk) look(ctx context.Context, c call.Call, tool string, args map[string]any,
+	most time.Duration) (*call.Result, *fault.Error) {
+	return d.Tools.Do(ctx, call.Call{ID: call.ID(random.Hex(16)), Session: c.Session, Tool: tool,
+		Arguments: rawjson.MustEncode(args), Timeout: most, Ask: c.Ask})
+}
+
+// goesOn reports whether another look may see what this one did not, and waits before it where the page is on its way
+// to another one. What keeps it from looking leaves the end to the person.
+func goesOn(ctx context.Context, failure *fault.Error) bool {
+	switch failure.Code {
+	case waitTimedOut, fault.AuthError:
+		return ctx.Err() == nil
+	case fault.PermissionDenied, fault.ApprovalDenied, fault.UnknownTool:
+		return false
+	}
+	select {
+	case <-time.After(againAfter):
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
