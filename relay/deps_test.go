@@ -116,7 +116,8 @@ var only = map[string][]string{
 	"github.com/gofrs/flock": {
 		"relay/agent/join", "relay/state/config", "relay/plugin/build", "relay/plugin/install",
 	},
-	"github.com/tailscale/hujson":                {"relay/state/config", "relay/program/connect", "relay/plugin/build"},
+	"github.com/tailscale/hujson": {"relay/lib/rawjson", "relay/state/config", "relay/program/connect",
+		"relay/plugin/build"},
 	"github.com/pelletier/go-toml":               {"relay/program/connect"},
 	"github.com/rogpeppe/go-internal/testscript": {"cmd/tabrelay"},
 	"github.com/sony/gobreaker":                  {"relay/road/breaker"},

@@ -161,6 +161,35 @@ func TestPolicyWhileTheRelayRuns(t *testing.T) {
 	may("with a config.json that is broken", false)
 }
 
+// A person who keeps config.json broken keeps nothing of a policy from being in effect: neither rules nor settings nor
+// which plugins there are. A policy that nothing tells of is found as well.
+func TestPolicyWithABrokenConfiguration(t *testing.T) {
+	_, write := underPolicy(t, `{}`)
+	w := newWorld(t)
+	r := w.managed()
+	if err := os.WriteFile(w.home.Config(), []byte(`{"listn": 1}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	offered := func() bool { _, ok := r.tools.Snapshot().Find("browser__snapshot"); return ok }
+	for _, one := range []struct {
+		policy string
+		want   bool
+	}{
+		{`{"plugins": {"allow": [{"hash": "none"}]}}`, false}, {`{}`, true},
+		{`{"plugins": {"deny": ["browser"]}}`, false}, {`{"plugins": {"deny": []}}`, true},
+		{`{"settings": {"plugins": {"browser": {"enabled": false}}}}`, false},
+	} {
+		policy, want := one.policy, one.want
+		write(policy)
+		if _, failure := r.catalog.Reload(); failure == nil || !strings.Contains(failure.Message, "listn") {
+			t.Errorf("a broken config.json is accepted: %v", failure)
+		}
+		if offered() != want {
+			t.Errorf("%s: offered: %t", policy, offered())
+		}
+	}
+}
+
 // Plugins that the policy does not name are not offered, those of the program included, and say why.
 func TestPolicyOfPlugins(t *testing.T) {
 	_, write := underPolicy(t, `{"contact": "it@example.org", "plugins": {"allow": [{"name": "demo"}]}}`)

@@ -63,7 +63,9 @@ const pageHead = `# Configuration
 
 <!-- Generated from relay/state/config/settings.go and what capabilities add by go generate ./relay. -->
 
-` + "`config.json`" + ` in the home folder (` + "`$TABRELAY_HOME`" + `, default ` + "`~/.tabrelay`" + `) is JSON with comments and trailing commas.
+` + "`config.json`" + ` in the home folder (` + "`$TABRELAY_HOME`" + `,
+default ` + "`~/.tabrelay`" + `) is JSON with comments and trailing commas,
+of at most 1 MiB and nested at most 1000 levels deep.
 A setting that is not there has its default. A key that does not exist, a wrong type or a value out of bounds stops
 the relay with the file, the line, the key and what is allowed. An environment variable wins over the file; lists are
 separated by commas there. ` + "`config.schema.json`" + ` beside the file helps editors complete and check it.
@@ -77,9 +79,11 @@ Some settings say what agents, plugins and programs may do. What a change of the
 for %s, and after a restart for the others.
 What it allows beyond what was in effect is never taken over quietly:
 
-- **While the relay runs** it waits, as a question in the side panel and as ` + "`unapplied`" + ` in ` + "`tabrelay status`" + `, until a
+- **While the relay runs** it waits, as a question in the side panel and as ` + "`unapplied`" + ` in ` +
+	"`tabrelay status`" + `, until a
   person allows it there, or with ` + "`tabrelay config apply`" + ` at a terminal.
-- **At a start** it applies, and is shown in the side panel with **Keep** and **Undo** (` + "`tabrelay config undo`" + `) until
+- **At a start** it applies, and is shown in the side panel with **Keep** and **Undo** (` +
+	"`tabrelay config undo`" + `) until
   somebody has looked. What was denied or undone before still waits.
 
 Both are in the audit log; [permissions](permissions.md#confirming) says more. The settings:

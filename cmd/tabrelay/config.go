@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"os"
 	"slices"
 	"strings"
@@ -9,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"tabrelay/relay/agent/join"
+	"tabrelay/relay/plugin/build"
 	"tabrelay/relay/program/httpapi"
 	"tabrelay/relay/state/config"
 )
@@ -95,6 +97,9 @@ func (a *app) configSet() *cobra.Command {
 			if err := a.home.Create(); err != nil {
 				return err
 			}
+			if err := a.refuseForbidden(path, value); err != nil {
+				return err
+			}
 			if err := config.Set(a.home, path, value); err != nil {
 				return err
 			}
@@ -102,6 +107,25 @@ func (a *app) configSet() *cobra.Command {
 			return a.noteEffect(cmd.Context(), key)
 		},
 	}
+}
+
+// refuseForbidden refuses to switch on a plugin that the policy does not let be used: it would stay off. What the
+// policy says by source or content is about a plugin that is there.
+func (a *app) refuseForbidden(path []string, value json.RawMessage) error {
+	if len(path) != 3 || path[0] != "plugins" || path[2] != "enabled" || string(value) != "true" {
+		return nil
+	}
+	added, offered, err := a.offeredPlugins()
+	for _, p := range offered {
+		one := build.Entry{Name: p.Manifest.Name, Shipped: p.Shipped}
+		if i := slices.IndexFunc(added, func(e build.Entry) bool { return e.Name == one.Name }); i >= 0 {
+			one = added[i]
+		}
+		if one.Name == path[1] {
+			return one.Permit(p.Hash)
+		}
+	}
+	return err
 }
 
 func (a *app) configUnset() *cobra.Command {

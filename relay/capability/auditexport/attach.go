@@ -87,6 +87,7 @@ var syslogAddress = config.Text{
 var section = &config.Section[settings]{
 	Capability: name,
 	About:      "Whether the audit log is sent to the receivers under auditExport.",
+	Duty:       true,
 	Settings: []config.Setting[settings]{
 		config.Row("auditExport.arguments", config.Boolean, false, func(s *settings) any { return &s.Arguments },
 			"Whether what is sent has the beginning of the arguments, too; their hash is always in it."),

@@ -324,3 +324,34 @@ func TestReceiversThatAreRefused(t *testing.T) {
 		t.Errorf("a person is asked about %q", keys)
 	}
 }
+
+// A policy that names a receiver holds the export switched on, whatever config.json says of the capability; a person
+// who names one may switch it off.
+func TestPolicyHoldsTheExport(t *testing.T) {
+	if os.Getuid() != 0 {
+		t.Skip("a policy has to belong to root")
+	}
+	place := config.PolicyFile
+	t.Cleanup(func() { config.PolicyFile = place })
+	config.PolicyFile = filepath.Join(t.TempDir(), "policy.json")
+	home := config.Home(t.TempDir())
+	const person = `{"capabilities": {"auditexport": false}, "auditExport": {"syslog": "udp://127.0.0.1:514"}}`
+	if err := os.WriteFile(home.Config(), []byte(person), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("TABRELAY_CAPABILITIES_AUDITEXPORT", "false")
+	const receiver = `"auditExport": {"syslog": "tls://logs.example:6514"}`
+	for policy, held := range map[string]bool{`{}`: false, `{"settings": {` + receiver + `}}`: true,
+		`{"settings": {"capabilities": {"auditexport": false}, ` + receiver + `}}`: false} {
+		if err := os.WriteFile(config.PolicyFile, []byte(policy), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		c, err := config.Load(home)
+		if err != nil || c.Has(name) != held {
+			t.Errorf("%s: on: %t, %v", policy, c.Has(name), err)
+		}
+		if err := config.Set(home, []string{"capabilities", name}, []byte("false")); (err != nil) != (policy != `{}`) {
+			t.Errorf("%s: the person sets it: %v", policy, err)
+		}
+	}
+}

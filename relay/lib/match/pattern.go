@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"net/netip"
 	"net/url"
+	"regexp"
 	"strconv"
 	"strings"
 )
@@ -74,7 +75,7 @@ func (p *Pattern) parseHost(authority string) error {
 	if below, ok := strings.CutPrefix(host, "*."); ok {
 		p.subdomains, host = true, below
 	}
-	p.host = strings.ToLower(host)
+	p.host = strings.TrimSuffix(strings.ToLower(host), ".") // as addresses are compared
 	if ip, ok := strings.CutPrefix(p.host, "["); ok {
 		p.host, _ = strings.CutSuffix(ip, "]")
 	}
@@ -90,10 +91,11 @@ func (p *Pattern) checkHost() error {
 		return fmt.Errorf("%q has a * inside its host; it can only stand in front, as in *.example.com", p.text)
 	case notIP == nil && p.subdomains:
 		return fmt.Errorf("%q: an IP address has no subdomains", p.text)
+	case notIP == nil && p.host != spelled(ip):
+		return fmt.Errorf("%q: browsers write this address as %s", p.text, spelled(ip))
 	case notIP == nil:
-		p.host = ip.String()
 		return nil
-	case strings.Trim(p.host, "0123456789.") == "":
+	case endsInNumber.MatchString(p.host):
 		return fmt.Errorf("%q: %s is not an IP address", p.text, p.host)
 	}
 	for _, c := range []byte(p.host) {
@@ -108,6 +110,18 @@ func (p *Pattern) checkHost() error {
 		return fmt.Errorf("%q has an empty part in its host", p.text)
 	}
 	return nil
+}
+
+// endsInNumber are the hosts that browsers read as an IPv4 address, and write as four numbers; or do not read at all.
+var endsInNumber = regexp.MustCompile(`(^|\.)([0-9]+|0x[0-9a-f]*)$`)
+
+// spelled is an address as browsers write it.
+func spelled(ip netip.Addr) string {
+	if ip.Is4In6() {
+		b := ip.As16()
+		return fmt.Sprintf("::ffff:%x:%x", uint16(b[12])<<8|uint16(b[13]), uint16(b[14])<<8|uint16(b[15]))
+	}
+	return ip.WithZone("").String()
 }
 
 func splitPort(authority string) (host, port string, err error) {

@@ -129,13 +129,15 @@ func IsObject(doc json.RawMessage) bool { return bytes.HasPrefix(doc[space(doc, 
 func IsArray(doc json.RawMessage) bool  { return bytes.HasPrefix(doc[space(doc, 0):], []byte("[")) }
 
 // Depth is how deep arrays and objects nest; a number or string alone has depth 0. It counts brackets, so that a text
-// that is too deep to be read has a depth as well.
+// that is too deep to be read has a depth as well. Comments, which people write into JSON, are passed over.
 func Depth(doc json.RawMessage) (deepest int) {
 	depth := 0
 	for i := 0; i < len(doc); i++ {
 		switch doc[i] {
 		case '"':
 			i = TextEnd(doc, i) - 1
+		case '/':
+			i = commentEnd(doc, i) - 1
 		case '{', '[':
 			depth++
 			deepest = max(deepest, depth)
@@ -144,6 +146,21 @@ func Depth(doc json.RawMessage) (deepest int) {
 		}
 	}
 	return deepest
+}
+
+// commentEnd is the end of the comment that starts at i, or of the slash that starts none.
+func commentEnd(doc []byte, i int) int {
+	end := "*/"
+	switch {
+	case bytes.HasPrefix(doc[i:], []byte("//")):
+		end = "\n"
+	case !bytes.HasPrefix(doc[i:], []byte("/*")):
+		return i + 1
+	}
+	if n := bytes.Index(doc[i+2:], []byte(end)); n >= 0 {
+		return i + 2 + n + len(end)
+	}
+	return len(doc)
 }
 
 func space(doc []byte, i int) int {

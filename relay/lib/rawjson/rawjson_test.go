@@ -39,6 +39,7 @@ func TestMembersAreListed(t *testing.T) {
 func TestDepthOfNestedValues(t *testing.T) {
 	for doc, want := range map[string]int{
 		`1`: 0, `"[[["`: 0, `[]`: 1, `[{}]`: 2, `{"a":[{}]}`: 3, `[[],[[],[[1]]]]`: 4, `{"a":[{"b":[]}],"c":{}}`: 4,
+		"[ // [\n[]]": 2, `[/* " [ */ [[]]]`: 3, `["/*", [["//"]]]`: 3, "[/": 1, "[/*[": 1,
 		strings.Repeat("[", 40) + strings.Repeat("]", 40): 40, strings.Repeat("[", 100_000): 100_000,
 	} {
 		if got := Depth(json.RawMessage(doc)); got != want {

@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -26,9 +27,10 @@ const installedFile = "plugins.json"
 
 // Entry is one plugin a person added.
 type Entry struct {
-	Name   string         `json:"name"`
-	Dir    string         `json:"dir"`
-	Plugin *plugin.Plugin `json:"-"` // nil when it is broken
+	Name    string         `json:"name"`
+	Dir     string         `json:"dir"`
+	Plugin  *plugin.Plugin `json:"-"` // nil when it is broken
+	Shipped bool           `json:"-"` // it is one of the program's
 	// what is wrong; with a Plugin, what is wrong with a newer build that failed
 	Problem    string `json:"-"`
 	Pin        *Pin   `json:"pin,omitempty"`   // of an installed package; nil for a folder
@@ -43,9 +45,15 @@ type Pin struct {
 	Hash      string `json:"hash"`              // Plugin.Hash of the unpacked plugin
 }
 
+var sourceForm = regexp.MustCompile(`^(npm|file|git):`)
+
 // Source is where a plugin is from, as a policy names it: npm:NAME[@VERSION], file:PATH, git:REPOSITORY or folder:PATH.
+// The list is a file of the person's: what it says of none of these is no source, least of all [config.ShippedSource].
 func (e *Entry) Source() string {
-	if e.Pin != nil {
+	if e.Shipped {
+		return config.ShippedSource
+	}
+	if e.Pin != nil && sourceForm.MatchString(e.Pin.From) {
 		return e.Pin.From
 	}
 	return "folder:" + e.Dir

@@ -15,6 +15,7 @@ import (
 	"github.com/tailscale/hujson"
 
 	"tabrelay/relay/lib/match"
+	"tabrelay/relay/lib/rawjson"
 	"tabrelay/relay/lib/suggest"
 	"tabrelay/relay/road/plugin"
 )
@@ -78,7 +79,7 @@ func jsonError(err error) Diagnostic {
 
 func parsePackage(f *folder, raw []byte, use packageUse) (*source, []Diagnostic) {
 	c := &packageCheck{folder: f, raw: raw, packageUse: use}
-	tree, err := hujson.Parse(raw)
+	tree, err := rawjson.ParseCommented(raw)
 	if err != nil {
 		return nil, []Diagnostic{jsonError(err)}
 	}

@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"github.com/tailscale/hujson"
+
+	"tabrelay/relay/lib/rawjson"
 )
 
 // packageJSON is the part of a package.json about imports.
@@ -55,7 +57,7 @@ func (f *folder) packageAt(dir string) *packageJSON {
 }
 
 func readPackageJSON(dir string, raw []byte) *packageJSON {
-	tree, err := hujson.Parse(raw)
+	tree, err := rawjson.ParseCommented(raw)
 	if err != nil {
 		return nil
 	}

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/tailscale/hujson"
+	"tabrelay/relay/lib/rawjson"
 )
 
 const tsconfigFile = "tsconfig.json"
@@ -59,10 +59,12 @@ func (f *folder) readConfig(name string, depth int) *tsconfig {
 	if err != nil {
 		return &tsconfig{warning: fmt.Sprintf("%s %v", name, err)}
 	}
-	plain, err := hujson.Standardize(raw)
+	tree, err := rawjson.ParseCommented(raw)
 	if err != nil {
 		return &tsconfig{warning: name + " is not JSON, and is not used"}
 	}
+	tree.Standardize()
+	plain := tree.Pack()
 	var said struct {
 		Extends json.RawMessage            `json:"extends"`
 		Options map[string]json.RawMessage `json:"compilerOptions"`

@@ -2,6 +2,7 @@ package catalog
 
 import (
 	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"slices"
@@ -40,13 +41,17 @@ func (c *Catalog) Reload() (restart []string, failure *fault.Error) {
 }
 
 func (c *Catalog) reload() (restart []string, failure *fault.Error) {
-	if m, err := config.ReadPolicy(); err == nil && m != nil { // what is wrong with it is found below
+	m, err := config.ReadPolicy()
+	if err == nil && m != nil { // what is wrong with it is found below
 		if err := c.options.Policy.Manage(context.Background(), m); err != nil {
 			return nil, c.refuse(fault.ConfigError, err)
 		}
 	}
 	next, err := config.Reload(c.options.Home, c.hadConfig, c.options.Policy.Config().Managed)
-	if err != nil {
+	if err != nil { // the policy is in effect nevertheless, over the configuration of before
+		if now := c.options.Policy.Config(); !now.Managed.Same(c.current.Load().config.Managed) {
+			err = errors.Join(err, c.publish(now))
+		}
 		return nil, c.refuse(fault.ConfigError, err)
 	}
 	if err := c.publish(c.options.Policy.Bounded(next)); err != nil {
@@ -137,17 +142,31 @@ const (
 	editTime = 100 * time.Millisecond
 )
 
+// policyTime is how often the policy is read though nothing tells that it changed.
+var policyTime = 30 * time.Second // a variable for tests only
+
 // Watch reloads when config.json, the policy, the list of plugins or the build output of a plugin changes, until ctx is
-// done or the home folder is gone. It calls secretsChanged at the start and when secrets.json changes.
+// done or the home folder is gone. It calls secretsChanged at the start and when secrets.json changes. Whoever uses the
+// relay may have used up what the system lets one user watch, or changed a folder that no event tells of: so the policy
+// is also read from time to time.
 func (c *Catalog) Watch(ctx context.Context, secretsChanged func()) {
 	log, home := c.options.Log, c.options.Home
 	watcher, err := fsnotify.NewWatcher()
 	if err != nil {
 		log.Warn().Err(err).Msg("plugins are not watched; POST /api/v1/reload reads them again")
-		return
+		watcher = &fsnotify.Watcher{} // which tells nothing
+	} else {
+		defer watcher.Close() // nothing was written
 	}
-	defer watcher.Close() // nothing was written
-	now := c.follow(watcher)
+	follow := func() (now followed) {
+		if err == nil {
+			now = c.follow(watcher)
+		}
+		return now
+	}
+	now := follow()
+	policy := time.NewTicker(policyTime)
+	defer policy.Stop()
 	secretsChanged() // it may have changed before it was watched
 	settled := time.NewTimer(time.Hour)
 	settled.Stop()
@@ -173,14 +192,29 @@ func (c *Catalog) Watch(ctx context.Context, secretsChanged func()) {
 		case err := <-watcher.Errors:
 			log.Warn().Err(err).Msg("changes of plugins may have been missed")
 			settled.Reset(buildTime)
+		case <-policy.C:
+			if !home.Exists() {
+				return
+			}
+			if c.policyChanged() {
+				settled.Reset(0)
+			}
 		case <-settled.C:
 			if !home.Exists() {
 				return // a reload would create the home folder again
 			}
-			now = c.follow(watcher) // before the reload, so that a change during it causes another one
-			_, _ = c.Reload()       // reports its error
+			now = follow()    // before the reload, so that a change during it causes another one
+			_, _ = c.Reload() // reports its error
 		}
 	}
+}
+
+// policyChanged reports whether the policy is another one than the one in effect, or became one that cannot be used.
+func (c *Catalog) policyChanged() bool {
+	m, err := config.ReadPolicy()
+	had := c.options.Policy.Config().Managed
+	gone := m == nil && had != nil // or broken: the one before stays, and it was said
+	return !gone && !m.Same(had) || (err != nil || gone) && c.Refused() == nil
 }
 
 // followed are the files and folders whose changes cause a reload.

@@ -19,7 +19,7 @@ func parseJSON(text []byte) (document, error) {
 	if text == nil {
 		return &jsonDocument{hujson.Value{Value: &hujson.Object{}, AfterExtra: hujson.Extra("\n")}}, nil
 	}
-	v, err := hujson.Parse(text)
+	v, err := rawjson.ParseCommented(text)
 	if err != nil {
 		return nil, fmt.Errorf("it is not JSON: %w", err)
 	}
@@ -103,7 +103,7 @@ func set(v *hujson.Value, value any, margin, unit string) error {
 	if v.Value != nil && same(*v, want) {
 		return nil
 	}
-	parsed, err := hujson.Parse(want)
+	parsed, err := rawjson.ParseCommented(want)
 	if err != nil {
 		return err
 	}
@@ -114,7 +114,7 @@ func set(v *hujson.Value, value any, margin, unit string) error {
 func same(v hujson.Value, text []byte) bool {
 	have := v.Clone()
 	have.Minimize()
-	want, err := hujson.Parse(text)
+	want, err := rawjson.ParseCommented(text)
 	if err != nil {
 		return false
 	}

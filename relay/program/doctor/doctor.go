@@ -170,8 +170,8 @@ func Sound(found []Finding) bool {
 func Unusable(found []Finding) bool {
 	return slices.ContainsFunc(found, func(f Finding) bool {
 		switch f.ID {
-		case "home-unusable", "home-shut", "home-foreign", "config-broken", "config-refused", "secrets-broken",
-			"state-broken", "database-broken", "remote-broken":
+		case "home-unusable", "home-shut", "home-foreign", "policy-broken", "config-broken", "config-refused",
+			"secrets-broken", "state-broken", "database-broken", "remote-broken":
 			return true
 		}
 		return false

@@ -99,6 +99,15 @@ var provocations = map[string]provocation{
 	}, "3 MiB"},
 	"config-broken": {func(t *testing.T, s *Scene) { write(t, s.Home.Config(), `{"listn":1}`) },
 		"config.json:1: listn: no such setting; did you mean listen?"},
+	"policy-broken": {func(t *testing.T, _ *Scene) {
+		place := config.PolicyFile
+		config.PolicyFile = filepath.Join(t.TempDir(), "policy.json")
+		t.Cleanup(func() { config.PolicyFile = place })
+		write(t, config.PolicyFile, `{"rulez":{}}`)
+		if err := os.Chmod(config.PolicyFile, 0o666); err != nil { // whoever owns it
+			t.Fatal(err)
+		}
+	}, "policy.json cannot be used"},
 	"config-warning": {func(t *testing.T, _ *Scene) { t.Setenv("TABRELAY_LISTN", "x") }, "TABRELAY_LISTN"},
 	"config-refused": {func(_ *testing.T, s *Scene) { s.Relay.Refused = "The configuration was refused" },
 		"refused"},

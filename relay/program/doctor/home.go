@@ -125,7 +125,9 @@ func (e *examination) disk() {
 
 func (e *examination) configuration() {
 	cfg, err := config.Load(e.Home)
-	if err != nil {
+	if _, broken := config.ReadPolicy(); broken != nil {
+		e.note("policy-broken", strings.ReplaceAll(broken.Error(), "\n", "; "), "", "")
+	} else if err != nil {
 		e.note("config-broken", strings.ReplaceAll(err.Error(), "\n", "; "), "", "")
 	} else {
 		e.config, e.usable = cfg, true

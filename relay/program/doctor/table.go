@@ -65,6 +65,9 @@ var table = []Row{
 	{"config-broken", Problem, "The configuration cannot be read.",
 		"A running relay keeps the last good one; none can start, and tabrelay mcp answers in minimal mode.",
 		"correct the file that the message names, where it says; docs/configuration.md lists every setting"},
+	{"policy-broken", Problem, "Your organization's policy for this machine cannot be used.",
+		"A running relay keeps the last good one; none can start, and tabrelay mcp answers in minimal mode.",
+		"have an administrator correct the file that the message names; tabrelay policy check FILE checks it before"},
 	{"config-warning", Warning, "A setting has no effect.",
 		"Its name in the environment is close to one of tabrelay's, it belongs to something that is switched off, or " +
 			"your organization's policy sets it.",

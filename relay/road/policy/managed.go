@@ -94,7 +94,11 @@ func (p *Policy) ManagedFile() string {
 func (p *Policy) Manage(ctx context.Context, m *config.Managed) error {
 	return p.change(ctx, func(context.Context) error {
 		v := *p.rights.Load()
-		v.wanted.Managed = m
+		var err error
+		if v.wanted, err = v.wanted.Under(m); err != nil {
+			p.options.Log.Warn().Err(err).Msg("the settings of the policy do not go with those in effect, and wait " +
+				"for a configuration that they go with; its rules are in effect")
+		}
 		p.rights.Store(&v)
 		p.configureRules(p.rules.Load().config)
 		return nil
@@ -139,13 +143,14 @@ func (p *Policy) revokeManaged(m *managed) {
 	}
 }
 
-// same reports whether two policies say the same about rules and sites.
+// same reports whether two policies say the same about rules, sites and plugins.
 func (m *managed) same(other *managed) bool {
 	if m == nil || other == nil {
 		return m == other
 	}
 	return m.by.File == other.by.File && reflect.DeepEqual(m.by.Rules, other.by.Rules) &&
-		reflect.DeepEqual(m.by.Sites, other.by.Sites) && m.by.Contact == other.by.Contact
+		reflect.DeepEqual(m.by.Sites, other.by.Sites) && reflect.DeepEqual(m.by.Plugins, other.by.Plugins) &&
+		m.by.Contact == other.by.Contact
 }
 
 // list are the rules of the policy as a person sees them.

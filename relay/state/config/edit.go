@@ -76,7 +76,7 @@ func edit(home Home, change func(*hujson.Value) error) error {
 		return fmt.Errorf("cannot lock the configuration: %w", err)
 	}
 	defer lock.Unlock()
-	data, err := readRegular(home.Config())
+	data, err := readRegular(home.Config(), maxFile)
 	if errors.Is(err, fs.ErrNotExist) {
 		data, err = []byte(starter), nil
 	}

@@ -244,10 +244,13 @@ func (h Home) remove() error {
 	return os.Remove(string(h))
 }
 
+// maxState bounds a file of the state of an earlier version, and the list of plugins.
+const maxState = 64 << 20
+
 // ReadState reads one of [Home.OldState], or [Home.PluginList]. One that is missing leaves into as it is; one that is
 // empty or damaged is refused with a [*FileError]: what it held is not silently forgotten.
 func ReadState(file string, into any) error {
-	text, err := readRegular(file)
+	text, err := readRegular(file, maxState)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}

@@ -4,12 +4,14 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 
 	"github.com/tailscale/hujson"
 
@@ -18,8 +20,11 @@ import (
 	"tabrelay/relay/lib/suggest"
 )
 
-// maxFile bounds config.json; a larger file is a mistake.
+// maxFile bounds config.json and the policy; a larger file is a mistake.
 const maxFile = 1 << 20
+
+// tooLarge is what is wrong with one.
+var tooLarge = fmt.Sprintf("the file is too large; at most %d bytes are read", maxFile)
 
 // Load reads config.json of a home folder and the environment. Without a file everything has its default; a file that
 // is empty is refused, because somebody wrote it and it lost what it said. When anything is wrong the error is a
@@ -51,7 +56,7 @@ func Reload(home Home, hadFile bool, had *Managed) (Config, error) {
 
 func load(file string, environ []string) (Config, error) {
 	c := Default()
-	data, err := readRegular(file)
+	data, err := readRegular(file, maxFile)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return c, &FileError{Err: fmt.Errorf("cannot read the configuration: %w", err),
 			Next: "make it a file that you can read"}
@@ -64,7 +69,7 @@ func load(file string, environ []string) (Config, error) {
 			diskfile.Closing(file, false))
 	}
 	if len(data) > maxFile {
-		r.fault(0, "", fmt.Sprintf("the file has %d bytes; at most %d are read", len(data), maxFile))
+		r.fault(0, "", tooLarge)
 	} else if c.found {
 		r.document(&c)
 	}
@@ -79,16 +84,20 @@ func load(file string, environ []string) (Config, error) {
 	return c, nil
 }
 
-// readRegular reads a file of the home folder. A pipe or a device could keep its reader waiting for ever.
-func readRegular(file string) ([]byte, error) {
-	info, err := os.Stat(file)
-	if err == nil && !info.Mode().IsRegular() {
-		err = &fs.PathError{Op: "read", Path: file, Err: errors.New("not a regular file")}
-	}
+// readRegular reads a file, and no more of it than one byte beyond most. A pipe or a device could keep its reader
+// waiting for ever, also one that takes the place of the file now.
+func readRegular(file string, most int64) (text []byte, err error) {
+	f, err := os.OpenFile(file, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
 		return nil, err
 	}
-	return os.ReadFile(file)
+	defer f.Close() // nothing was written
+	if info, err := f.Stat(); err != nil {
+		return nil, err
+	} else if !info.Mode().IsRegular() {
+		return nil, &fs.PathError{Op: "read", Path: file, Err: errors.New("not a regular file")}
+	}
+	return io.ReadAll(io.LimitReader(f, most+1))
 }
 
 // defaults is a T with every setting of the table at its default.
@@ -164,9 +173,11 @@ func parse(text []byte) (hujson.Value, error) {
 		return hujson.Value{}, errors.New("the file is empty; put back what it said, or write {} into it, with which " +
 			"every setting has its default")
 	}
-	doc, err := hujson.Parse(append(text[:len(text):len(text)], '\n'))
+	doc, err := rawjson.ParseCommented(append(text[:len(text):len(text)], '\n'))
 	if err != nil {
-		err = errors.New("not JSON: " + strings.TrimPrefix(err.Error(), "hujson: "))
+		if why, syntax := strings.CutPrefix(err.Error(), "hujson: "); syntax {
+			err = errors.New("not JSON: " + why)
+		}
 	}
 	return doc, err
 }
@@ -184,6 +195,11 @@ func fill[T any](r *reader, obj *hujson.Object, group, path string, table []Sett
 		seen[name] = true
 		if path == "" && name == "$schema" {
 			continue // for editors
+		}
+		if outer, inner, dotted := strings.Cut(name, "."); dotted { // or it could be set twice, and is not found again
+			r.fault(m.Name.StartOffset, path+name, fmt.Sprintf("no such setting; write it as {%q: {%q: …}}", outer,
+				inner))
+			continue
 		}
 		member(r, m, group+name, path+name, table, target)
 	}
@@ -311,7 +327,7 @@ func (r *reader) environment(environ []string, c *Config) {
 func (r *reader) twin(name, value string, s Setting[Config], c *Config) {
 	raw := s.kind.fromText(value)
 	sub := newReader("environment variable "+name, raw)
-	v, err := hujson.Parse(raw)
+	v, err := rawjson.ParseCommented(raw)
 	if err == nil {
 		sub.assign(s.kind, s.field(c), s.key, &v)
 	} else {

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"bytes"
 	"cmp"
 	"errors"
 	"fmt"
@@ -35,6 +36,7 @@ type Managed struct {
 
 	Settings []string       `json:"settings"` // keys of the settings of config.json that only it sets
 	settings *hujson.Object // what it sets them to; nil: none
+	text     []byte         // of the file
 }
 
 // ManagedSites are the sites that agents may use at all.
@@ -79,6 +81,14 @@ func (m *Managed) Permits(name, source, hash string) bool {
 	pinned := func(p PluginPin) bool { return p.matches(name, source, hash) }
 	return !slices.Contains(m.Plugins.Deny, name) &&
 		(m.Plugins.Allow == nil || slices.ContainsFunc(m.Plugins.Allow, pinned))
+}
+
+// Same reports whether two policies have the same text, in the same file; or are none.
+func (m *Managed) Same(other *Managed) bool {
+	if m == nil || other == nil {
+		return m == other
+	}
+	return m.File == other.File && bytes.Equal(m.text, other.text)
 }
 
 // Fixes reports whether the policy sets the setting of a key, or one above it.
@@ -189,7 +199,7 @@ func ReadPolicy() (*Managed, error) {
 
 // CheckPolicy is what is wrong with a file that is to become the policy, whoever can write it; nil: nothing.
 func CheckPolicy(file string) error {
-	text, err := readRegular(file)
+	text, err := readRegular(file, maxFile)
 	if err != nil {
 		return &FileError{Err: fmt.Errorf("cannot read the policy: %w", err), Next: "make it a file that you can read"}
 	}
@@ -219,10 +229,10 @@ func readPolicy(file string) (*Managed, *reader, error) {
 }
 
 func parsePolicy(file string, text []byte) (*Managed, *reader) {
-	m := Managed{File: file, Rules: map[string]map[string]string{}, Settings: []string{}}
+	m := Managed{File: file, Rules: map[string]map[string]string{}, Settings: []string{}, text: text}
 	r := newReader(file, text)
 	if len(text) > maxFile {
-		r.fault(0, "", fmt.Sprintf("the file has %d bytes; at most %d are read", len(text), maxFile))
+		r.fault(0, "", tooLarge)
 		return &m, r
 	}
 	doc, err := parse(text)
@@ -237,6 +247,23 @@ func parsePolicy(file string, text []byte) (*Managed, *reader) {
 		r.fault(doc.StartOffset, "", "expected an object: { … }")
 	}
 	return &m, r
+}
+
+// Under is a configuration that was read earlier as another policy leaves it. Its error says that the two do not go
+// together; the configuration then has the policy, and not its settings.
+func (c Config) Under(m *Managed) (Config, error) {
+	before := c
+	for _, s := range sections {
+		s.own(&c)
+	}
+	r, own := newReader(m.File, m.text), *m
+	r.fix(&own, &c)
+	r.relations(&c)
+	if c.Managed = m; len(r.faults) > 0 {
+		before.Managed = m
+		return before, &Error{Faults: r.faults}
+	}
+	return c, nil
 }
 
 // fix puts the settings of a policy into a configuration.
@@ -256,6 +283,13 @@ func (r *reader) fix(m *Managed, c *Config) {
 	for key := range r.places {
 		if !below(key) {
 			m.Settings = append(m.Settings, Now(key))
+		}
+	}
+	for _, s := range sections {
+		set := func(one Setting[Config]) bool { return m.Fixes(one.key) }
+		if key := s.Key(); s.duty() && !m.Fixes(key) && slices.ContainsFunc(s.rows()[1:], set) {
+			*s.on(c) = true
+			m.Settings = append(m.Settings, key)
 		}
 	}
 	slices.Sort(m.Settings)

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 )
 
@@ -163,6 +164,20 @@ func TestPolicyThatCannotBeUsed(t *testing.T) {
 		"permissions": {text(`{"settings": {"permissions": {"default": "auto"}}}`), "rules stand under rules"},
 		"twice":       {text(`{"rules": {}, "rules": {"default": "off"}}`), "is set twice"},
 		"too large":   {text(`{"contact": "` + strings.Repeat("x", maxFile) + `"}`), "at most"},
+		"too deep":    {text(strings.Repeat("[", maxFile)), "nest 1048576 levels deep; at most 1000 are read"},
+		"too deep behind comments": {text(`{"settings": /* " */ {"x": ` + strings.Repeat(`["\"", `, 100_000)),
+			"levels deep; at most 1000 are read"},
+		"not UTF-8":        {text("{\"rules\": {\"shop\xff\": \"off\"}}"), "rules: expected an object from"},
+		"a rule twice":     {text(`{"rules": {"shop": "off", "sh\u006fp": "auto"}}`), "rules: expected an object"},
+		"a client twice":   {text(`{"rules": {"shop": {"bob": "off", "bob": "auto"}}}`), "rules: expected an object"},
+		"an alias":         {text(`{"rules": {"default": "off", "all": "auto"}}`), "rules: expected an object from"},
+		"capitals":         {text(`{"Rules": {"default": "off"}}`), "no such setting; did you mean rules?"},
+		"a blank":          {text(`{"sites ": {"allow": []}}`), "no such setting; did you mean sites?"},
+		"a dot":            {text(`{"sites.allow": []}`), "sites.allow: no such setting"},
+		"a setting's dot":  {text(`{"settings": {"review.required": true}}`), "review.required: no such setting"},
+		"a number as host": {text(`{"sites": {"deny": ["http://0x0a000001/*"]}}`), "sites.deny: expected a list"},
+		"a long IPv6":      {text(`{"sites": {"deny": ["http://[::ffff:1.0.0.1]/*"]}}`), "sites.deny: expected"},
+		"another script":   {text(`{"sites": {"deny": ["https://bücher.example/*"]}}`), "sites.deny: expected a list"},
 		"writable": {do(func(f string) error { return os.Chmod(f, 0o666) }),
 			"others than the administrator can write"},
 		"writable folder": {do(func(f string) error { return os.Chmod(filepath.Dir(f), 0o777) }),
@@ -171,6 +186,32 @@ func TestPolicyThatCannotBeUsed(t *testing.T) {
 			"does not belong to the administrator"},
 		"a folder": {do(func(f string) error { return errors.Join(os.Remove(f), os.Mkdir(f, 0o755)) }),
 			"not a regular file"},
+		"a pipe": {do(func(f string) error { return errors.Join(os.Remove(f), syscall.Mkfifo(f, 0o644)) }),
+			"not a regular file"},
+		"a device": {do(func(f string) error { return errors.Join(os.Remove(f), os.Symlink("/dev/zero", f)) }),
+			"dev"}, // root owns it, and everybody may write to it
+		"a socket": {do(func(f string) error {
+			fd, err := syscall.Socket(syscall.AF_UNIX, syscall.SOCK_STREAM, 0)
+			return errors.Join(err, os.Remove(f), syscall.Bind(fd, &syscall.SockaddrUnix{Name: f}), syscall.Close(fd))
+		}), "policy.json"},
+		"a link to itself": {do(func(f string) error { return errors.Join(os.Remove(f), os.Symlink(f, f)) }),
+			"too many links"},
+		"unreadable": {do(func(f string) error {
+			if os.Getuid() == 0 {
+				return os.WriteFile(f, nil, 0) // root reads everything; it is empty
+			}
+			return os.Chmod(f, 0)
+		}), "policy.json"},
+		"through a folder that others write": {do(func(f string) error {
+			open := t.TempDir()
+			real, link := filepath.Join(filepath.Dir(f), "real.json"), filepath.Join(open, "link.json")
+			return errors.Join(os.Chmod(open, 0o777), os.Rename(f, real), os.Symlink(real, link), os.Symlink(link, f))
+		}), "others than the administrator can write"},
+		"a folder that is a link to nowhere": {do(func(f string) error {
+			dir := filepath.Join(filepath.Dir(f), "tabrelay")
+			PolicyFile = filepath.Join(dir, "policy.json")
+			return os.Symlink(filepath.Join(filepath.Dir(f), "none"), dir)
+		}), "a link that leads nowhere"},
 		"a link to nowhere": {do(func(f string) error {
 			return errors.Join(os.Remove(f), os.Symlink(filepath.Join(t.TempDir(), "none"), f))
 		}), "a link that leads nowhere"},
@@ -200,6 +241,120 @@ func TestPolicyThatCannotBeUsed(t *testing.T) {
 				t.Error("settings are changed nevertheless")
 			}
 		})
+	}
+}
+
+// Links that only an administrator can change lead to a policy, and no file behind one is none.
+func TestPolicyBehindLinks(t *testing.T) {
+	file := underPolicy(t, `{"rules": {"default": "off"}}`)
+	dir := filepath.Dir(file)
+	for _, link := range [][2]string{{dir, "folder"}, {"folder/../" + filepath.Base(dir) + "/policy.json", "near.json"},
+		{filepath.Join(dir, "near.json"), "far.json"}} {
+		if err := os.Symlink(link[0], filepath.Join(dir, link[1])); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Rename(file, filepath.Join(dir, "real.json")); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink("./real.json", file); err != nil {
+		t.Fatal(err)
+	}
+	for name, found := range map[string]bool{"policy.json": true, "far.json": true, "folder/far.json": true,
+		"folder/none.json": false, "folder/folder/none/policy.json": false} {
+		PolicyFile = filepath.Join(dir, name)
+		if m, err := ReadPolicy(); err != nil || (m != nil) != found {
+			t.Errorf("%s: %+v, %v", name, m, err)
+		}
+	}
+}
+
+// No variable leads to another policy, or to none.
+func TestPolicyHasOnePlace(t *testing.T) {
+	file := underPolicy(t, `{"settings": {"trustedInput": false}}`)
+	other := t.TempDir()
+	if err := os.WriteFile(filepath.Join(other, "policy.json"), []byte(`{}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"HOME", "XDG_CONFIG_HOME", "XDG_CONFIG_DIRS", "ProgramData", "TABRELAY_HOME", "ETC",
+		"TABRELAY_POLICY", "TABRELAY_POLICY_FILE"} {
+		t.Setenv(name, other)
+	}
+	t.Setenv("TABRELAY_TRUSTED_INPUT", "true")
+	for range 2 { // as it is built for a test, and as it is shipped
+		home, err := ResolveHome()
+		if err != nil || string(home) != other {
+			t.Fatalf("the home is %s, %v", home, err)
+		}
+		if c, err := Load(home); PolicyFile != "" && (err != nil || c.TrustedInput || c.Managed.File != file) {
+			t.Errorf("trusted input: %t, %v", c.TrustedInput, err)
+		}
+		PolicyFile = ""
+		if place := PolicyPlace(); strings.HasPrefix(place, other) {
+			t.Errorf("the policy would be %s", place)
+		}
+	}
+}
+
+// The file is replaced again and again while it is read: what is read is one of the files, or an error.
+func TestPolicyThatIsReplacedWhileItIsRead(t *testing.T) {
+	file := underPolicy(t, `{"rules": {"default": "off"}}`)
+	link, pipe := file+".link", file+".pipe"
+	for _, err := range []error{os.Symlink("/dev/zero", link), syscall.Mkfifo(pipe, 0o644)} {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	stop, stopped := make(chan bool), make(chan bool)
+	go func() {
+		defer close(stopped)
+		for n := 0; ; n++ {
+			select {
+			case <-stop:
+				return
+			default:
+			}
+			other := []string{link, pipe, file + ".text"}[n%3]
+			_ = os.WriteFile(file+".text", []byte(`{"rules": {"default": "ask"}}`), 0o644)
+			_ = os.Link(other, file+".new") // so that it can be done again
+			_ = os.Rename(file+".new", file)
+		}
+	}()
+	for range 2000 {
+		if m, err := ReadPolicy(); err == nil && (m == nil || len(m.Rules["default"]) != 1) {
+			t.Fatalf("%+v", m)
+		}
+	}
+	close(stop)
+	<-stopped
+}
+
+// A policy that comes while config.json cannot be read is put over the configuration of before, which stays as it was.
+func TestPolicyOverAnEarlierConfiguration(t *testing.T) {
+	before, err := read(t, `{"review": {"required": false}, "maxTimeoutMs": 600000,
+		"plugins": {"wiki": {"enabled": true}}}`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	underPolicy(t, `{"settings": {"review": {"required": true}, "plugins": {"wiki": {"enabled": false}}}}`)
+	m, err := ReadPolicy()
+	if err != nil {
+		t.Fatal(err)
+	}
+	after, err := before.Under(m)
+	if err != nil || !after.Review.Required || after.Plugin("wiki").Enabled || after.Managed != m {
+		t.Errorf("%v: review %t, wiki %t", err, after.Review.Required, after.Plugin("wiki").Enabled)
+	}
+	if before.Review.Required || !before.Plugin("wiki").Enabled {
+		t.Error("the configuration of before is another one now")
+	}
+	underPolicy(t, `{"rules": {"default": "off"}, "settings": {"maxTimeoutMs": 1000}}`)
+	if m, err = ReadPolicy(); err != nil {
+		t.Fatal(err)
+	}
+	after, err = before.Under(m)
+	if err == nil || after.Managed != m || after.MaxTimeout != before.MaxTimeout {
+		t.Errorf("settings that do not go together: %v, %s", err, after.MaxTimeout)
 	}
 }
 

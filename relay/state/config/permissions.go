@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"regexp"
 	"slices"
+
+	"tabrelay/relay/lib/rawjson"
 )
 
 // DefaultTarget is the target of a permission that names no tool, plugin or origin.
@@ -54,7 +56,8 @@ var permissions = func() Kind {
 func setPermissions(field any, raw []byte) bool {
 	targets, ok := decode[map[string]json.RawMessage](raw)
 	result := map[string]map[string]string{}
-	for text, value := range targets {
+	for member := range rawjson.EachMember(raw) { // each of them: of two with one name, a map has the last
+		text, value := member.Name, targets[member.Name]
 		target, known := Target(text)
 		_, twice := result[target]
 		byClient, valid := modesByClient(value)
@@ -75,6 +78,8 @@ func modesByClient(raw []byte) (byClient map[string]string, ok bool) {
 		return map[string]string{EveryClient: bare}, slices.Contains(modes, bare)
 	}
 	byClient, ok = decode[map[string]string](raw)
+	members, _ := rawjson.Members(raw)
+	ok = ok && len(members) == len(byClient) // none comes twice
 	for client, mode := range byClient {
 		ok = ok && client != "" && slices.Contains(modes, mode)
 	}

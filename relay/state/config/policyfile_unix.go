@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"strings"
 	"syscall"
 )
 
@@ -23,46 +24,70 @@ func systemPolicyFile() string {
 	return "/etc/tabrelay/policy.json"
 }
 
+// maxLinks is how many links a name may lead through.
+const maxLinks = 40
+
 // readAdministrators reads a file that only an administrator can have written, wherever links lead to it.
 func readAdministrators(file string) ([]byte, error) {
-	if _, err := os.Lstat(file); err != nil {
+	real, err := guardedWay(file)
+	if err != nil {
 		return nil, err
 	}
-	real, err := filepath.EvalSymlinks(file)
-	if err != nil { // not a file that is missing: something has its name
-		return nil, errors.New("it is a link that leads nowhere, or to what you may not see")
-	}
-	for _, one := range []string{file, real} {
-		if err := guardedUp(one); err != nil {
-			return nil, err
-		}
-	}
-	text, err := readRegular(real)
+	text, err := readRegular(real, maxFile)
 	if err != nil && errors.Is(err, fs.ErrNotExist) {
 		return nil, errors.New("it was taken away while it was read")
 	}
 	return text, err
 }
 
-// guardedUp refuses a file that somebody else than an administrator could change, or replace in one of its folders.
-func guardedUp(name string) error {
-	for file := true; ; file = false {
-		info, err := os.Lstat(name)
+// guardedWay is the file that a name leads to. It refuses a way on which somebody else than an administrator could
+// change something: the file, a folder on the way to it, a link, or a folder on the way to what a link names. Where
+// there is no file of the name it is [fs.ErrNotExist]; a link to what does not exist is another error.
+func guardedWay(name string) (real string, err error) {
+	parts := func(path string) []string { return strings.Split(path, "/") }
+	left := parts(filepath.Clean(name)) // the first one is empty, for the root
+	own, links := len(left), 0          // how many of left are of the name itself, at its end
+	for len(left) > 0 {
+		isOwn, part := len(left) == own, left[0]
+		if left = left[1:]; isOwn {
+			own--
+		}
+		if part == ".." { // no part of what is behind it is a link
+			real = filepath.Dir(real)
+			continue
+		}
+		real = filepath.Join("/", real, part)
+		info, err := os.Lstat(real)
+		switch {
+		case errors.Is(err, fs.ErrNotExist) && !isOwn:
+			return "", errors.New("it is a link that leads nowhere")
+		case err != nil:
+			return "", err
+		}
+		if err := guardedOne(real, info); err != nil {
+			return "", err
+		}
+		if info.Mode()&fs.ModeSymlink == 0 {
+			continue
+		}
+		if links++; links > maxLinks {
+			return "", errors.New("it leads through too many links")
+		}
+		to, err := os.Readlink(real)
 		if err != nil {
-			return err
+			return "", err
 		}
-		if err := guardedOne(name, info, file); err != nil {
-			return err
+		if real = filepath.Dir(real); filepath.IsAbs(to) {
+			real = "/"
 		}
-		above := filepath.Dir(name)
-		if above == name {
-			return nil
-		}
-		name = above
+		left = append(parts(to), left...)
 	}
+	return real, nil
 }
 
-func guardedOne(name string, info fs.FileInfo, file bool) error {
+// guardedOne refuses what somebody else than an administrator could change.
+func guardedOne(name string, info fs.FileInfo) error {
+	file := info.Mode().IsRegular()
 	stat, ok := info.Sys().(*syscall.Stat_t)
 	owned := ok && (int(stat.Uid) == administrator || !file && stat.Uid == 0)
 	switch open := info.Mode().Perm()&0o022 != 0 && info.Mode()&fs.ModeSymlink == 0; {

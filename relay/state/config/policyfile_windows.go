@@ -29,7 +29,7 @@ func readAdministrators(file string) ([]byte, error) {
 			return nil, err
 		}
 	}
-	return readRegular(file)
+	return readRegular(file, maxFile)
 }
 
 func administrators(name string) error {

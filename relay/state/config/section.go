@@ -31,6 +31,9 @@ type Section[T any] struct {
 	Programs func(T) bool
 	// Live says that a change of its settings is in effect without a restart.
 	Live bool
+	// Duty says that it does something for an organization. A policy that sets one of its settings holds it switched
+	// on, because the person could do without it otherwise.
+	Duty bool
 }
 
 // Example is how the documents show a setting that has things by name.
@@ -66,6 +69,7 @@ type Attached interface {
 	check(*Config, *reader)
 	examples() []Example
 	live() bool
+	duty() bool
 	environment(*Config) []string
 	programs(*Config) bool
 	rights() []Right[Config]
@@ -147,6 +151,7 @@ func (s *Section[T]) plugin() string      { return s.Plugin }
 func (s *Section[T]) on(c *Config) *bool  { return &s.in(c).on }
 func (s *Section[T]) Key() string         { return cmp.Or(s.Switch, "capabilities."+s.Capability) }
 func (s *Section[T]) live() bool          { return s.Live }
+func (s *Section[T]) duty() bool          { return s.Duty }
 func (s *Section[T]) examples() []Example { return s.Named }
 
 func (s *Section[T]) environment(c *Config) []string {

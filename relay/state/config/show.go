@@ -32,7 +32,7 @@ func (e Entry) IsSet() bool { return e.From != "default" }
 // Entries are all settings, as config.json, the environment and the policy say. What is wrong with a value is not
 // looked at.
 func Entries(home Home, environ []string) ([]Entry, error) {
-	text, err := readRegular(home.Config())
+	text, err := readRegular(home.Config(), maxFile)
 	if errors.Is(err, fs.ErrNotExist) {
 		text, err = []byte("{}"), nil
 	}
