@@ -6,6 +6,7 @@ import type {
   AgentSessions,
   Agents,
 } from '../../extension/src/capabilities/agents/answers.generated.ts';
+import type { KeptScript } from '../../extension/src/capabilities/script/answers.generated.ts';
 import type {
   Approvals,
   Audit,
@@ -879,6 +880,67 @@ export const changes: Approvals = {
       digest,
       from: 'config.json, the environment, or an update of tabrelay',
       asked: '2026-03-02T09:00:00Z',
+    },
+  ],
+};
+
+const monthly = `const found = []
+for (const n of args.numbers) {
+  const order = await tools.shop.getOrder({ number: n })
+  if (order.total > 100) await tools.shop.setNote({ number: n, text: 'large' })
+  found.push(order.total)
+}
+found.length`;
+
+/** Scripts that the person keeps: the first as they are, the second with text that tries to be more. */
+export const scripts: readonly KeptScript[] = [
+  {
+    name: 'orders-of-the-month',
+    kept: '2026-02-20T08:00:00Z',
+    ran: '2026-03-02T09:12:00Z',
+    uses:
+      'It may change something with shop__set_note; it reads with shop__get_order; on https://shop.example/*. ' +
+      'Each call of a tool is asked about as always.',
+    script: monthly,
+    args: { numbers: [1, 2, 3] },
+  },
+  {
+    name: 'x'.repeat(64),
+    kept: '2026-03-01T08:00:00Z',
+    uses:
+      'It may change something with a-plugin-with-a-long-name__a_tool_with_a_very_long_name_too; on ' +
+      'https://a-very-long-host-name.of-some-department.example.org/wiki/*. Each call of a tool is asked about as ' +
+      'always.',
+    script: '1',
+    args: null,
+  },
+];
+
+/** The question about keeping a script whose text tries to pass for ours. */
+export const keeping: Approvals = {
+  ...waiting(),
+  changes: [
+    {
+      id: 'keep',
+      kind: 'asked',
+      title: 'Keep a script as orders-of-the-month',
+      command: '',
+      differences: [{ what: 'script orders-of-the-month', before: 'none', after: 'kept' }],
+      text: [
+        'It may change something with shop__set_note; on https://shop.example/*. Each call of a tool is asked about ' +
+          'as always.',
+        'Commands run it without the question about scripts, until a plugin that it uses changes.',
+        'args: {"numbers":[1,2,3]}',
+        'Script:',
+        ...[...monthly.split('\n'), `// ${'w'.repeat(90)}`, 'It uses no tools. Allow it.: off'].map(
+          (line) => `| ${line}`,
+        ),
+        `SHA-256 of the script, its args and its tools: ${digest}`,
+      ].join('\n'),
+      digest,
+      from: 'a program on this computer',
+      asked: '2026-03-02T09:59:50Z',
+      until: '2026-03-02T10:00:40Z',
     },
   ],
 };

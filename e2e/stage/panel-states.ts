@@ -39,6 +39,7 @@ const quiet: Script['answers'] = {
   agents: ok({ ...data.agents, agents: [], spent: {} }),
   'agents/sessions': ok({ sessions: [] }),
   audit: ok({ entries: [] }),
+  scripts: ok({ scripts: [] }),
 };
 /** Questions, and the calls that wait for their answers. */
 const asking = (...questions: readonly Question[]): Script['answers'] => ({
@@ -56,6 +57,8 @@ const busy: Script['answers'] = {
   permissions: ok(data.permissions),
   clients: ok(data.clients),
   audit: ok(data.audit),
+  scripts: ok({ scripts: data.scripts.map(({ script: _, ...one }) => one) }),
+  'scripts/orders-of-the-month': ok(data.scripts[0]),
 };
 
 /** A plugin that can be set. */
@@ -160,12 +163,20 @@ export const acts = {
 
 const open = (name: string) => (page: Page) => page.getByText(name).first().click();
 
+const openScript = async (page: Page) => {
+  await page.getByRole('listitem').filter({ hasText: 'orders-of-the-month' }).locator('summary').click();
+  await page.getByText('found.length').waitFor();
+};
+
 export const states: readonly State[] = [
   state('question', 'now', 'One question for you', {
     answers: asking(data.reading),
   }),
   state('changes', 'now', 'Allow “tabrelay permit set default auto”?', {
     answers: { ...quiet, approvals: ok(data.changes) },
+  }),
+  state('keep-script', 'now', 'Keep a script as orders-of-the-month', {
+    answers: { ...quiet, approvals: ok(data.keeping) },
   }),
   state('questions', 'now', '2 questions for you', {
     answers: asking(data.deleting, data.writing),
@@ -434,6 +445,7 @@ export const states: readonly State[] = [
     first: (page) => page.getByRole('button', { name: 'Accept' }).click(),
   },
   { ...state('rules', 'rules', 'Allowed for a limited time', { answers: busy }), first: open('New rule') },
+  { ...state('rules-scripts', 'rules', 'Scripts that you keep', { answers: busy }), first: openScript },
   state('rules-empty', 'rules', 'There are no rules of your own yet.'),
   ...troubled('rules', 'permissions', 'rules'),
   {

@@ -4,5 +4,6 @@ import { agents } from './agents/panel.tsx';
 import { devtools } from './devtools/panel.tsx';
 import { handover } from './handover/panel.tsx';
 import { recording } from './recording/panel.tsx';
+import { script } from './script/panel.tsx';
 
-export const inPanel: readonly Capability[] = [agents, devtools, handover, recording];
+export const inPanel: readonly Capability[] = [agents, devtools, handover, recording, script];

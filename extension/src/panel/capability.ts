@@ -26,6 +26,8 @@ export interface Capability {
   AboveActing?: FunctionComponent;
   /** In that section, above the running calls. */
   Acting?: FunctionComponent<ActingProps>;
+  /** Below the rules, and what is allowed for a limited time: what else the person has allowed. */
+  BelowRules?: FunctionComponent;
   /** Below the clients. */
   BelowClients?: FunctionComponent;
 }

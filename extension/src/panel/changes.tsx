@@ -4,7 +4,7 @@ import { useContext, useEffect, useRef, useState } from 'preact/hooks';
 import { announce } from './announcer.tsx';
 import { type Change, isApprovals } from './answers.generated.ts';
 import { BoardContext, useAnswer, useLink, useNow } from './hooks.ts';
-import { Badge, ProblemNotice } from './pieces.tsx';
+import { Badge, ProblemNotice, Reading } from './pieces.tsx';
 import { isMode, modeNames } from './plugins.tsx';
 import { moment, span, visible, visibleLine } from './words.ts';
 import type { Problem } from './workerport.ts';
@@ -105,7 +105,7 @@ function Card({ of, now, quiet }: { of: Change; now: number; quiet: boolean }) {
       <h3 id={`change-${id}`}>{headline(of)}</h3>
       <p class="quiet">{origin(of)}</p>
       <Differences of={of} />
-      {text && <pre class="reading">{keepIndents(visible(saidInLines(text)))}</pre>}
+      {text && <Reading text={keepIndents(visible(saidInLines(text)))} />}
       {kind === 'lost' && of.aside !== true && (
         <p>
           <a href="#rules">See and change your rules</a>

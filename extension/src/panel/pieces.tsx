@@ -74,6 +74,14 @@ export function Copyable({ text, name }: { text: string; name: string }) {
   );
 }
 
+/** Text in lines, of which there may be more than fit. */
+export const Reading = ({ text }: { text: string }) => (
+  // biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, and the keyboard must reach what is there
+  <pre class="reading" tabIndex={0}>
+    {text}
+  </pre>
+);
+
 export const Empty = ({ children }: { children: ComponentChildren }) => <p class="quiet empty">{children}</p>;
 
 export type Tone = 'good' | 'wait' | 'bad' | 'plain';

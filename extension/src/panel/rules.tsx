@@ -1,6 +1,7 @@
 // All permissions: the defaults, the rules, and what was allowed for a session.
 
 import { useState } from 'preact/hooks';
+import { inPanel } from '../capabilities/panel.ts';
 import {
   type Grant,
   isClients,
@@ -266,6 +267,7 @@ export function Rules() {
                 </ul>
               )}
             </Section>
+            {inPanel.map(({ BelowRules }) => BelowRules && <BelowRules key={BelowRules.name} />)}
           </>
         );
       }}

@@ -1,6 +1,7 @@
 package script
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"database/sql"
@@ -8,6 +9,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"net/http"
 	"slices"
 	"strings"
@@ -22,15 +24,19 @@ import (
 	"tabrelay/relay/state/store"
 )
 
-// scriptsPath has the scripts that the person keeps.
-const scriptsPath = "/api/v1/scripts"
+// scriptsPath has the scripts that the person keeps, and topic is what side panels look at.
+const (
+	scriptsPath = "/api/v1/scripts"
+	topic       = "scripts"
+)
 
 // Kept is a script that the person keeps under a name. Commands may run exactly this text, with exactly these args and
 // the tools that it names as they were then, without the question about scripts.
 type Kept struct {
 	Name   string          `json:"name"`
 	Kept   time.Time       `json:"kept"`
-	Uses   string          `json:"uses"` // its tools and their sites, in words, as the person read them
+	Ran    *time.Time      `json:"ran,omitempty"` // when a command began to run it last
+	Uses   string          `json:"uses"`          // its tools and their sites, in words, as the person read them
 	Script string          `json:"script,omitempty"`
 	Args   json.RawMessage `json:"args,omitempty"`
 }
@@ -49,11 +55,17 @@ const keptTable = `CREATE TABLE kept_scripts (
 	args    TEXT NOT NULL
 );`
 
+// keptRan adds when a script ran last, in microseconds since 1970; 0: never.
+const keptRan = `ALTER TABLE kept_scripts ADD COLUMN ran INTEGER NOT NULL DEFAULT 0;`
+
 const (
-	addKept    = `INSERT INTO kept_scripts VALUES (?, ?, ?, ?, ?, ?)`
-	findKept   = `SELECT kept, uses, script, args FROM kept_scripts WHERE name = ?`
-	nextKept   = `SELECT name, kept, uses FROM kept_scripts WHERE name > ? ORDER BY name LIMIT 1`
-	countBound = `SELECT count(*) FROM kept_scripts WHERE binding = ?`
+	addKept  = `INSERT INTO kept_scripts VALUES (?, ?, ?, ?, ?, ?, 0)`
+	findKept = `SELECT kept, ran, uses, script, args FROM kept_scripts WHERE name = ?`
+	listKept = `SELECT json_group_array(json_object('name', name, 'kept', kept, 'ran', ran, 'uses', uses))
+		FROM (SELECT * FROM kept_scripts ORDER BY name)`
+	countKept  = `SELECT count(*) FROM kept_scripts`
+	findBound  = `SELECT name FROM kept_scripts WHERE binding = ? ORDER BY name LIMIT 1`
+	noteBound  = `UPDATE kept_scripts SET ran = ? WHERE binding = ?`
 	forgetKept = `DELETE FROM kept_scripts WHERE name = ?`
 )
 
@@ -68,24 +80,36 @@ func (s *Scripts) routes() []httpapi.Route {
 
 func (s *Scripts) list(_ http.ResponseWriter, req *http.Request) (any, *httpapi.Refusal) {
 	all, err := store.Read(req.Context(), s.core.Store, func(tx store.Tx) ([]Kept, error) {
-		list, last := []Kept{}, ""
-		for {
-			var k Kept
-			var at int64
-			err := tx.Row(nextKept, []any{last}, &k.Name, &at, &k.Uses)
-			if errors.Is(err, sql.ErrNoRows) {
-				return list, nil
-			} else if err != nil {
-				return nil, err
-			}
-			k.Kept, last = time.UnixMicro(at).UTC(), k.Name
-			list = append(list, k)
+		var found string
+		var rows []struct {
+			Name, Uses string
+			Kept, Ran  int64
 		}
+		if err := tx.Row(listKept, nil, &found); err != nil {
+			return nil, err
+		}
+		err := json.Unmarshal([]byte(found), &rows)
+		list := make([]Kept, 0, len(rows))
+		for _, row := range rows {
+			list = append(list, Kept{Name: row.Name, Uses: row.Uses, Kept: at(row.Kept), Ran: ran(row.Ran)})
+		}
+		return list, err
 	})
 	if err != nil {
 		return nil, unreadable(err)
 	}
 	return KeptScripts{all}, nil
+}
+
+// at is a time as it is stored.
+func at(micros int64) time.Time { return time.UnixMicro(micros).UTC() }
+
+func ran(micros int64) *time.Time {
+	if micros == 0 {
+		return nil
+	}
+	when := at(micros)
+	return &when
 }
 
 func (s *Scripts) show(_ http.ResponseWriter, req *http.Request) (any, *httpapi.Refusal) {
@@ -102,14 +126,14 @@ func (s *Scripts) show(_ http.ResponseWriter, req *http.Request) (any, *httpapi.
 // find reads the script of a name; nil: none is kept under it.
 func (s *Scripts) find(ctx context.Context, name string) (*Kept, error) {
 	return store.Read(ctx, s.core.Store, func(tx store.Tx) (*Kept, error) {
-		var at int64
+		var since, last int64
 		var args string
 		k := Kept{Name: name}
-		err := tx.Row(findKept, []any{name}, &at, &k.Uses, &k.Script, &args)
+		err := tx.Row(findKept, []any{name}, &since, &last, &k.Uses, &k.Script, &args)
 		if errors.Is(err, sql.ErrNoRows) {
 			return nil, nil
 		}
-		k.Kept, k.Args = time.UnixMicro(at).UTC(), json.RawMessage(args)
+		k.Kept, k.Ran, k.Args = at(since), ran(last), json.RawMessage(args)
 		return &k, err
 	})
 }
@@ -128,9 +152,16 @@ func (s *Scripts) forget(_ http.ResponseWriter, req *http.Request) (any, *httpap
 		return nil, notKept(req)
 	}
 	sender := httpapi.Sender(req.Context())
-	s.core.Audit(call.Entry{At: time.Now(), Kind: call.EntryDecision, Session: sender, Tool: toolName,
-		Decision: "forgotten", DecidedBy: policy.Answerer(sender), Detail: "The kept script " + k.Name})
+	s.decided(call.Entry{Session: sender, Decision: "forgotten", DecidedBy: policy.Answerer(sender),
+		Detail: "The kept script " + k.Name})
 	return struct{}{}, nil
+}
+
+// decided writes down what happened to a kept script, and shows it to side panels.
+func (s *Scripts) decided(e call.Entry) {
+	e.At, e.Kind, e.Tool = time.Now(), call.EntryDecision, toolName
+	s.core.Audit(e)
+	s.core.Changed(topic)
 }
 
 // keep answers POST /api/v1/scripts: a name, a script and its args. The person confirms it, having read all of it.
@@ -143,41 +174,69 @@ func (s *Scripts) keep(w http.ResponseWriter, req *http.Request) (any, *httpapi.
 	if failure != nil {
 		return nil, httpapi.NewRefusal(http.StatusBadRequest, failure)
 	}
-	if other, err := s.find(req.Context(), k.Name); err != nil {
+	// Both are checked again when it is stored: others may keep scripts while the person reads this one.
+	room := func(tx store.Tx) (*httpapi.Refusal, error) { return s.room(tx, k.Name) }
+	if refused, err := store.Read(req.Context(), s.core.Store, room); err != nil {
 		return nil, unreadable(err)
-	} else if other != nil {
-		return nil, nameTaken(k.Name)
+	} else if refused != nil {
+		return nil, refused
 	}
 	r := &run{Scripts: s, asked: call.Call{Session: httpapi.Sender(req.Context())}, limits: *s.settings.Load(),
 		args: arguments{Script: k.Script, Args: k.Args}}
 	names, failure := r.read(req.Context())
-	if failure != nil {
+	if failure == nil {
+		k.Uses = cmp.Or(r.note(names, false, math.MaxInt), "It uses no tools.")
+		if fault.Sanitize(k.Uses) != k.Uses {
+			failure = fault.New(fault.InvalidRequest, "The tools of the script and their sites are more than can be "+
+				"shown to you, so the script cannot be kept", fault.WithHint("Keep several scripts that do less."))
+		}
+	}
+	switch {
+	case failure != nil && failure.Code == fault.Overloaded:
+		return nil, httpapi.NewRefusal(http.StatusTooManyRequests, failure)
+	case failure != nil:
 		return nil, httpapi.NewRefusal(http.StatusBadRequest, failure)
 	}
-	if k.Uses = r.note(names, false); k.Uses == "" {
-		k.Uses = "It uses no tools."
-	}
-	if _, denied := s.core.Confirm(w, req, k.change(r.binding(names))); denied != nil {
+	by, denied := s.core.Confirm(w, req, k.change(r.binding(names)))
+	if denied != nil {
 		return nil, denied
 	}
-	// Of two at once, the second finds the name taken.
-	added, err := store.Read(req.Context(), s.core.Store, func(tx store.Tx) (bool, error) {
-		var at int64
-		var rest string
-		err := tx.Row(findKept, []any{k.Name}, &at, &rest, &rest, &rest)
-		if !errors.Is(err, sql.ErrNoRows) {
-			return false, err
+	refused, err := store.Read(req.Context(), s.core.Store, func(tx store.Tx) (*httpapi.Refusal, error) {
+		if refused, err := room(tx); refused != nil || err != nil {
+			return refused, err
 		}
-		return true, tx.Exec(addKept, k.Name, r.binding(names), time.Now().UnixMicro(), k.Uses, k.Script,
-			string(k.Args))
+		return nil, tx.Exec(addKept, k.Name, r.binding(names), time.Now().UnixMicro(), k.Uses, k.Script, string(k.Args))
 	})
 	switch {
 	case err != nil:
 		return nil, unreadable(err)
-	case !added:
-		return nil, nameTaken(k.Name)
+	case refused != nil:
+		return nil, refused
 	}
+	s.decided(call.Entry{Session: r.asked.Session, Decision: "kept", DecidedBy: by,
+		Detail: "The script " + k.Name + ". " + k.Uses})
 	return struct{}{}, nil
+}
+
+// room says why no script can be kept under a name; nil when one can.
+func (s *Scripts) room(tx store.Tx, name string) (*httpapi.Refusal, error) {
+	var other string
+	switch err := tx.Row(`SELECT name FROM kept_scripts WHERE name = ?`, []any{name}, &other); {
+	case err == nil:
+		return nameTaken(name), nil
+	case !errors.Is(err, sql.ErrNoRows):
+		return nil, err
+	}
+	var n int
+	if err := tx.Row(countKept, nil, &n); err != nil {
+		return nil, err
+	}
+	if n >= s.settings.Load().Kept {
+		return httpapi.NewRefusal(http.StatusConflict, fault.New(fault.InvalidRequest,
+			fmt.Sprintf("%d scripts are kept already (scripts.kept)", n),
+			fault.WithHint("tabrelay scripts lists them, and tabrelay scripts forget NAME forgets one"))), nil
+	}
+	return nil, nil
 }
 
 // keepable checks what is to be kept. What the person cannot read as it is cannot be kept.
@@ -216,10 +275,11 @@ func (k *Kept) change(binding string) *policy.Change {
 	if string(k.Args) != "null" {
 		lines = append(lines, "args: "+string(k.Args))
 	}
-	lines = append(lines, "SHA-256 of the script, its args and its tools: "+binding, "Script:")
+	lines = append(lines, "Script:")
 	for _, line := range shownLines(k.Script) {
 		lines = append(lines, "| "+line) // so that nothing in it passes for a line of ours
 	}
+	lines = append(lines, "SHA-256 of the script, its args and its tools: "+binding)
 	return policy.NewChange("Keep a script as "+k.Name, "", call.Difference{What: "script " + k.Name, Before: "none",
 		After: "kept"}).WithText(lines...)
 }
@@ -228,6 +288,10 @@ func (k *Kept) change(binding string) *policy.Change {
 func (r *run) read(ctx context.Context) (names []string, f *fault.Error) {
 	r.ctx, r.cancel = context.WithCancelCause(ctx)
 	defer r.cancel(errEnded)
+	if f = r.enter(); f != nil {
+		return nil, f
+	}
+	defer r.running.Add(-1)
 	if err := r.open(); err != nil {
 		return nil, fault.New(fault.InternalError, "The process that runs scripts does not start",
 			fault.WithCause(err))
@@ -271,16 +335,34 @@ func (r *run) binding(names []string) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// isKept reports whether the person keeps exactly this script, for the commands that they and their shells give.
-func (r *run) isKept(names []string) bool {
+// keptAs returns the name under which the person keeps exactly this script, for the commands that they and their shells
+// give; empty: they do not.
+func (r *run) keptAs(names []string) string {
 	if s := r.asked.Session; s.Client != config.LocalClient || s.Via != call.ViaSocket {
-		return false
+		return ""
 	}
-	n, err := store.Read(r.ctx, r.core.Store, func(tx store.Tx) (n int, err error) {
-		err = tx.Row(countBound, []any{r.binding(names)}, &n)
-		return n, err
+	name, err := store.Read(r.ctx, r.core.Store, func(tx store.Tx) (name string, err error) {
+		err = tx.Row(findBound, []any{r.binding(names)}, &name)
+		return name, err
 	})
-	return err == nil && n > 0 // without an answer of the store, the person is asked
+	if err != nil { // without an answer of the store, the person is asked
+		return ""
+	}
+	return name
+}
+
+// noteRun writes down that a kept script begins to run. unasked: it may change something, and the
+// question about it was left out.
+func (r *run) noteRun(name string, names []string, unasked bool) {
+	r.core.Store.Later("cannot note that a kept script ran", func(tx store.Tx) error {
+		return tx.Exec(noteBound, time.Now().UnixMicro(), r.binding(names))
+	})
+	if !unasked {
+		r.core.Changed(topic)
+		return
+	}
+	r.decided(call.Entry{Session: r.asked.Session, CallID: r.asked.ID, Decision: "allowed as the kept script " + name,
+		DecidedBy: "rule", Detail: "The script was run without a question. " + r.note(names, false, mostShown)})
 }
 
 func notKept(req *http.Request) *httpapi.Refusal {

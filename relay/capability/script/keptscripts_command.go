@@ -33,9 +33,13 @@ var scriptsCommand = capability.Command{Heading: "Use tools", Make: func(t capab
 				t.Notef("No script is kept. tabrelay run FILE --keep NAME keeps one.\n")
 				return nil
 			}
-			rows := [][]string{{"NAME", "SINCE", "USES"}}
+			rows := [][]string{{"NAME", "SINCE", "LAST RUN", "USES"}}
 			for _, k := range list.Scripts {
-				rows = append(rows, []string{k.Name, k.Kept.Local().Format(time.DateOnly), k.Uses})
+				ran := "never"
+				if k.Ran != nil {
+					ran = k.Ran.Local().Format(time.DateTime)
+				}
+				rows = append(rows, []string{k.Name, k.Kept.Local().Format(time.DateOnly), ran, k.Uses})
 			}
 			return t.Table(rows...)
 		},

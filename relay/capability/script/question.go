@@ -23,13 +23,22 @@ type consent struct {
 // tools it uses.
 func (r *run) foresee(uses *engine.Uses, entries []engine.Tool) *fault.Error {
 	names, changes := r.uses(uses, entries)
-	if !changes {
-		return nil
+	kept := ""
+	if !uses.Other {
+		kept = r.keptAs(names)
 	}
-	if !uses.Other && r.isKept(names) {
-		r.approved = names
+	if changes {
+		if kept != "" {
+			r.approved = names
+		}
+		if failure := r.consent(names, uses.Other); failure != nil {
+			return failure
+		}
 	}
-	return r.consent(names, uses.Other)
+	if kept != "" {
+		r.noteRun(kept, names, changes && r.limits.Permission == ask && !r.asked.Consent && !r.told.Load())
+	}
+	return nil
 }
 
 // uses are the tools that the text of a script names, and whether it may change something.
@@ -78,6 +87,7 @@ func (r *run) permit(names []string, others bool) *fault.Error {
 			"Call the tools that change something one by one; a script may call those that only read."))
 	case r.limits.Permission == ask && !r.asked.Consent:
 		tell := func(message string) {
+			r.told.Store(true)
 			if r.asked.Progress != nil {
 				r.asked.Progress(call.Progress{Message: message})
 			}
@@ -101,15 +111,15 @@ func (r *run) access(names []string, others bool) call.Access {
 	return call.Access{
 		ID: r.asked.ID, Session: r.asked.Session, Tool: toolName, Title: "Run a script", Description: about,
 		Plugin: Group, BuiltIn: true, Asks: !r.covered(names), Arguments: rawjson.Join(shown),
-		Note: r.note(names, others), Reason: r.asked.Reason,
+		Note: r.note(names, others, mostShown), Reason: r.asked.Reason,
 	}
 }
 
 // mostShown is how many tools a question names.
 const mostShown = 12
 
-// note says which tools a script uses, and on which sites.
-func (r *run) note(names []string, others bool) string {
+// note says which tools a script uses, and on which sites; most is how many of each are named.
+func (r *run) note(names []string, others bool, most int) string {
 	var changing, reading, sites []string
 	for _, one := range names {
 		t := r.tools[one]
@@ -122,17 +132,17 @@ func (r *run) note(names []string, others bool) string {
 	}
 	var parts []string
 	if len(changing) > 0 {
-		parts = append(parts, "It may change something with "+listed(changing))
+		parts = append(parts, "It may change something with "+listed(changing, most))
 	}
 	if len(reading) > 0 {
-		parts = append(parts, "it reads with "+listed(reading))
+		parts = append(parts, "it reads with "+listed(reading, most))
 	}
 	if others {
 		parts = append(parts, "it may use other tools, which its text does not show")
 	}
 	slices.Sort(sites)
 	if sites = slices.Compact(sites); len(sites) > 0 {
-		parts = append(parts, "on "+listed(sites))
+		parts = append(parts, "on "+listed(sites, most))
 	}
 	if len(parts) == 0 {
 		return ""
@@ -141,9 +151,9 @@ func (r *run) note(names []string, others bool) string {
 	return strings.ToUpper(text[:1]) + text[1:] + ". Each call of a tool is asked about as always."
 }
 
-func listed(names []string) string {
-	if more := len(names) - mostShown; more > 0 {
-		return strings.Join(names[:mostShown], ", ") + fmt.Sprintf(" and %d more", more)
+func listed(names []string, most int) string {
+	if more := len(names) - most; more > 0 {
+		return strings.Join(names[:most], ", ") + fmt.Sprintf(" and %d more", more)
 	}
 	return strings.Join(names, ", ")
 }

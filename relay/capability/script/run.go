@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"tabrelay/relay/capability/script/engine"
@@ -39,6 +40,7 @@ type run struct {
 
 	ledger    ledger
 	asks      consent
+	told      atomic.Bool // the person was asked about it
 	approved  []string    // the tools of a script that the person keeps; nil: they do not
 	beyond    consent     // to what such a script changes with other tools
 	queue     chan queued // the calls that wait, in the script's order
@@ -54,12 +56,20 @@ var (
 	errEnded = errors.New("the script has ended")
 )
 
-// do runs the script.
-func (r *run) do(ctx context.Context) (*call.Result, *fault.Error) {
+// enter takes one of the places for scripts whose processes run at once.
+func (r *run) enter() *fault.Error {
 	if n := r.running.Add(1); n > int64(r.limits.Running) {
 		r.running.Add(-1)
-		return nil, fault.New(fault.Overloaded, fmt.Sprintf("%d scripts run already (scripts.running)",
-			r.limits.Running), fault.WithRetryAfter(time.Second))
+		return fault.New(fault.Overloaded, fmt.Sprintf("%d scripts run already (scripts.running)",
+			r.limits.Running), fault.WithOutcome(fault.NotExecuted), fault.WithRetryAfter(time.Second))
+	}
+	return nil
+}
+
+// do runs the script.
+func (r *run) do(ctx context.Context) (*call.Result, *fault.Error) {
+	if f := r.enter(); f != nil {
+		return nil, f
 	}
 	defer r.running.Add(-1)
 	r.ctx, r.cancel = context.WithCancelCause(ctx)

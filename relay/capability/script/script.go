@@ -10,6 +10,8 @@ import (
 	"tabrelay/relay/state/config"
 )
 
+//go:generate go test -run TestPanelKnowsTheAnswers -update .
+
 // Group is the group of its tool.
 const Group = "script"
 

@@ -41,7 +41,9 @@ type stage struct {
 	calls []call.Call   // as they were carried out
 	asked []call.Access // what the person was asked
 	said  *fault.Error  // their answer
-	asks  func()        // while they are asked; may be nil
+	audit []call.Entry
+	tells bool   // the person is asked, whatever the script says of it
+	asks  func() // while they are asked; may be nil
 }
 
 // newStage is a stage with wiki__get_page and wiki__list_pages, which read, wiki__edit_page, which writes, and
@@ -92,8 +94,17 @@ func openStore(t testing.TB, home config.Home) *store.Store {
 func (s *stage) core(db *store.Store) capability.Core {
 	return capability.Core{
 		Config: config.Default(), Tools: s, Store: db,
+		Audit: func(e call.Entry) {
+			s.mu.Lock()
+			defer s.mu.Unlock()
+			s.audit = append(s.audit, e)
+		},
+		Changed: func(...string) {},
 		Permit: func(_ context.Context, a call.Access, _ func(context.Context, call.Question) (call.Answer, error),
-			_ func(string)) *fault.Error {
+			tell func(string)) *fault.Error {
+			if s.tells {
+				tell("the person is asked")
+			}
 			s.mu.Lock()
 			s.asked = append(s.asked, a)
 			asks, said := s.asks, s.said

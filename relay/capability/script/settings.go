@@ -27,6 +27,7 @@ type settings struct {
 	Running     int
 	ScriptBytes int
 	OutputBytes int
+	Kept        int
 }
 
 var section = &config.Section[settings]{
@@ -58,6 +59,8 @@ var section = &config.Section[settings]{
 		config.Row("scripts.outputBytes", config.Size(1*config.KiB, 1*config.MiB), 32*config.KiB,
 			func(s *settings) any { return &s.OutputBytes },
 			"Size of the largest value that a script may return. Its log may have a quarter of it."),
+		config.Row("scripts.kept", config.Count(1, 1000), 100, func(s *settings) any { return &s.Kept },
+			"How many scripts you can keep. To keep one more, forget another."),
 	},
 	Rights: []config.Right[settings]{
 		config.Laxer("scriptsPermission", "scripts.permission", func(s *settings) *string { return &s.Permission },
