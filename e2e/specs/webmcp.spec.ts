@@ -235,21 +235,19 @@ test('what a page throws: its own codes pass, ours do not', async ({ closing }) 
   expect((await agent.call(`${site.prefix}strict`, { n: 'x' })).code).toBe('VALIDATION_ERROR');
 });
 
-test('navigation, abort, and a tool that vanished', async ({ sharedStage: stage, closing }) => {
+test('abort, and a tool that vanished', async ({ sharedStage: stage, closing }) => {
   const site = await openToolSite(closing, {
     '/': register(`
       const vanishing = new AbortController();
-      tool('leave', () => { location.href = '/next'; return new Promise(() => {}); });
       tool('slow', (input, { signal }) => new Promise((_, reject) => {
         window.began = true;
         signal.addEventListener('abort', () => { window.aborted = true; reject(signal.reason); });
       }));
       tool('vanish', async () => { window.ran = true; }, {}, { signal: vanishing.signal });`),
-    '/next': '',
   });
   await visit(stage, `${site.url}/`);
   const { agent, page } = stage;
-  await known(agent, [`${site.prefix}slow`, `${site.prefix}vanish`, `${site.prefix}leave`]);
+  await known(agent, [`${site.prefix}slow`, `${site.prefix}vanish`]);
   const controller = new AbortController();
   const slow = agent.call(`${site.prefix}slow`, {}, { signal: controller.signal }).catch(() => 'cancelled');
   await page.waitForFunction(() => Reflect.get(window, 'began') === true);
@@ -264,6 +262,18 @@ test('navigation, abort, and a tool that vanished', async ({ sharedStage: stage,
   expect(gone.code).toBe('TOOL_GONE');
   expect(gone.facts.outcome).toBe('not_executed');
   expect(await page.evaluate(() => Reflect.get(window, 'ran'))).toBeUndefined();
+});
+
+// Apart from the test above: Chromium 156 ended as a whole (SIGILL, each time at one address) in 12 of 45 runs of one
+// test that did both in one document. docs/proofs.md says what is known of it.
+test('navigation away from a call', async ({ sharedStage: stage, closing }) => {
+  const site = await openToolSite(closing, {
+    '/': register("tool('leave', () => { location.href = '/next'; return new Promise(() => {}); });"),
+    '/next': '',
+  });
+  await visit(stage, `${site.url}/`);
+  const { agent, page } = stage;
+  await known(agent, [`${site.prefix}leave`]);
   const left = await agent.call(`${site.prefix}leave`);
   expect(left.code).toBe('TAB_CHANGED');
   expect(left.facts.outcome).toBe('unknown');
