@@ -5,6 +5,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 
@@ -15,7 +16,8 @@ import (
 // programName is the name of this program in hints, until it is known how it can be called here.
 const programName = "tabrelay"
 
-// callName is how this program is called in this folder: by its name where PATH leads to it, else by its path.
+// callName is how this program is called in this folder: by its name where PATH leads to it, else by npx where
+// that has got it, else by its path.
 var callName = sync.OnceValue(func() string {
 	exe, err := join.Executable()
 	if err != nil {
@@ -24,6 +26,9 @@ var callName = sync.OnceValue(func() string {
 	if found, err := exec.LookPath(programName); err == nil && diskfile.Same(found, exe) {
 		return programName
 	}
+	if ofNpx(exe) {
+		return "npx " + programName
+	}
 	if dir, err := os.Getwd(); err == nil {
 		if rel, err := filepath.Rel(dir, exe); err == nil && filepath.IsLocal(rel) {
 			return shellWord("." + string(filepath.Separator) + rel)
@@ -31,6 +36,11 @@ var callName = sync.OnceValue(func() string {
 	}
 	return shellWord(exe)
 })
+
+// ofNpx reports whether npx has got a program: into a cache that npm may empty, in a folder whose name is a number.
+func ofNpx(exe string) bool {
+	return slices.Contains(strings.Split(filepath.ToSlash(exe), "/"), "_npx")
+}
 
 // command finds commands of this program in a sentence.
 var command = regexp.MustCompile(`(^|[\s(“:;,])tabrelay ([a-z][a-z-]*)`)
@@ -64,6 +74,9 @@ func pathHint() string {
 	exe, err := join.Executable()
 	if err != nil {
 		return ""
+	}
+	if ofNpx(exe) {
+		return "npm install --global " + programName
 	}
 	source := filepath.Dir(filepath.Dir(exe))
 	if text, err := os.ReadFile(filepath.Join(source, "Makefile")); err == nil &&

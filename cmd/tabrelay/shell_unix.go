@@ -3,8 +3,10 @@
 package main
 
 import (
+	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -19,7 +21,13 @@ func shellWord(text string) string {
 	return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'"
 }
 
-// intoPath is a command after which this program is called by its name.
+// intoPath is a command after which this program is called by its name, in this shell already: a new home has no folder
+// of its own in PATH.
 func intoPath(exe, home string) string {
-	return "ln -sf " + shellWord(exe) + " " + shellWord(filepath.Join(home, ".local", "bin", programName))
+	own := filepath.Join(home, ".local", "bin")
+	info, err := os.Stat(own)
+	if err == nil && info.IsDir() && slices.Contains(filepath.SplitList(os.Getenv("PATH")), own) {
+		return "ln -sf " + shellWord(exe) + " " + shellWord(filepath.Join(own, programName))
+	}
+	return "sudo ln -sf " + shellWord(exe) + " /usr/local/bin/" + programName
 }

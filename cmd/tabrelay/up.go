@@ -453,7 +453,8 @@ func (u *upCommand) openDemo(ctx context.Context) error {
 // offerPath says how the program gets into PATH, when it is not there.
 func (u *upCommand) offerPath() {
 	if hint := pathHint(); hint != "" {
-		u.notef("tabrelay is not in your PATH, so commands are shown with its path. To call it by its name: %s\n", hint)
+		u.notef("tabrelay is not in your PATH, so commands are shown as they can be pasted here. "+
+			"To call it by its name: %s\n", hint)
 	}
 }
 

@@ -184,7 +184,8 @@ func Guide(extension, goos string) []Step {
 
 // paste says how the folder is chosen, although its name may begin with a dot, which file dialogs hide.
 func paste(folder, goos string) string {
-	keys := "In the dialog, press Ctrl+L, paste this path, press Enter, then “Open” or “Select”:"
+	// No Enter: it opens the list of what is in the folder, and that takes the first click away from the button.
+	keys := "In the dialog, press Ctrl+L, paste this path, then press “Open” or “Select”:"
 	switch goos {
 	case "darwin":
 		keys = "In the dialog, press Cmd+Shift+G, paste this path, press Enter, then “Select”:"

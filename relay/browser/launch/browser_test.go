@@ -164,7 +164,8 @@ func TestEnvironmentOfTheBrowser(t *testing.T) {
 }
 
 func TestTheGuideNamesFolderAndKeysOfEachSystem(t *testing.T) {
-	for goos, keys := range map[string]string{"linux": "Ctrl+L", "darwin": "Cmd+Shift+G", "windows": "address line"} {
+	for goos, keys := range map[string]string{"linux": "Ctrl+L, paste this path, then press “Open”",
+		"darwin": "Cmd+Shift+G", "windows": "address line"} {
 		var text strings.Builder
 		for _, step := range Guide("/home/ann/.tabrelay/extension", goos) {
 			text.WriteString(step.Title + "\n" + step.Text + "\n")
