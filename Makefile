@@ -22,7 +22,7 @@ PREFIX      ?= $(HOME)/.local
 .DEFAULT_GOAL := help
 .PHONY: help build install up test packages check bench compare nightly trace generate generated conformance extension-e2e e2e clients cross go-check ts-check \
 	go-test go-race cli ts-test fuzz soak browser applications peers clean site site-test recording \
-	release release-check snapshot wine-check workflow-check container container-check extension-store extension-managed store-pictures
+	release release-check snapshot homes-check wine-check workflow-check container container-check extension-store extension-managed store-pictures
 
 help: ## list the commands
 	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/  make \1|\2/p' $(MAKEFILE_LIST) | column -t -s '|'
@@ -70,7 +70,7 @@ test: packages ## everything that guards a change, in about half an hour on two 
 check: go-check ts-check go-test ts-test ## the fast half: formats, lints, types, unit tests
 	@echo "make check: all passed"
 
-nightly: cross fuzz soak workflow-check release-check wine-check ## what takes long: other systems, fuzzing, soaks, a release built twice, capabilities left out, everything with the race detector
+nightly: cross fuzz soak workflow-check release-check homes-check wine-check ## what takes long: other systems, fuzzing, soaks, a release built twice, capabilities left out, everything with the race detector
 	go test -timeout 120m -run TestLeftOut ./relay -args -everything
 	CGO_ENABLED=1 go test $(RACE) -timeout 40m $$(go list ./... | grep -v '/cmd/tabrelay$$') # libraries, too
 	CGO_ENABLED=1 go test -race -vet=off -timeout 40m ./cmd/tabrelay
@@ -243,6 +243,17 @@ release-check: generate $(RELEASE) ## build a release twice, compare every file,
 	node --import tsx packaging/snapshot.ts --twice
 	node --import tsx --test packaging/test/*.release.ts
 	RELEASED_PROGRAM=$(CURDIR)/packaging/dist/tabrelay_linux_amd64_v1/tabrelay go test -count=1 -run TestScript/upgrade ./cmd/tabrelay
+
+HOMES := e2e/.cache/homes
+
+# A network of its own, so that nothing is fetched and the usual ports are free.
+homes-check: $(HOMES)/whole extension-store ## people who have nothing, each in a Debian of their own, go from the files of make snapshot to the first call; needs root and debootstrap
+	@test -e packaging/dist/checksums.txt || { echo "error: there is no release in packaging/dist" >&2; \
+		echo "hint: make snapshot, or make release-check" >&2; exit 1; }
+	cd e2e && unshare --net sh -c 'ip link set lo up && exec npx playwright test --config homes'
+
+$(HOMES)/whole: e2e/homes/debian.sh
+	unshare --mount sh e2e/homes/debian.sh $(HOMES)
 
 container: generate $(RELEASE) ## build a container's image with podman; BASE names another image with Debian
 	node --import tsx packaging/container.ts
