@@ -66,6 +66,7 @@ func TestClosedSitesAreNotOpened(t *testing.T) {
 	}
 	ann, created := withClosedSite(t, w, map[string]*wire.Reply{
 		"/away": made(`,"stopped":"` + saleOrigin + `"`), "/there": made(""),
+		"/kept": made(`,"stopped":"https://kept.example"`),
 	})
 	ann.call(1, "browser__open_tab", `{"url":"`+saleOrigin+`/pay"}`)
 	ann.hears(`"id":1,`, `code=PERMISSION_DENIED`, `outcome=not_executed`)
@@ -78,6 +79,12 @@ func TestClosedSitesAreNotOpened(t *testing.T) {
 	if err := json.Unmarshal((*created)[0], &p); err != nil || p.Sites.Of(saleOrigin) != call.SiteOff ||
 		p.Sites.Of(shopOrigin) != call.SiteOpen {
 		t.Errorf("the browser was told %s, %v", (*created)[0], err)
+	}
+	ann.call(4, "browser__open_tab", `{"url":"https://shop.example/kept"}`)
+	kept, _ := ann.hearsUntil(`"id":4,`)
+	ann.expects(kept, `code=PERMISSION_DENIED`, `Stopped at https://kept.example`, `tabs.excludePatterns`)
+	if strings.Contains(kept, "side panel") {
+		t.Errorf("where no rule is about a page, it says %s", kept)
 	}
 	ann.call(3, "browser__open_tab", `{"url":"https://shop.example/there?to=`+url.QueryEscape(saleOrigin+"/x")+`"}`)
 	said, _ := ann.hearsUntil(`"id":3,`)

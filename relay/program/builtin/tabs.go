@@ -260,15 +260,15 @@ func (t Tabs) describe(answer *OpenedTab, tab hub.Tab, sites *call.Sites) {
 	}
 }
 
-// stoppedAt is the failure of an address that leads to a site which is off.
+// stoppedAt is the failure of an address that leads to a site which is off, or to a page that the configuration keeps
+// from agents.
 func stoppedAt(u *url.URL, made created) *fault.Error {
 	message, outcome := "Stopped at "+made.Stopped+", which is off", fault.NotExecuted
 	if !made.Before {
 		message, outcome = message+": "+u.Scheme+"://"+u.Host+" leads there. Nothing was sent to it, and the tab is "+
 			"closed again", fault.Executed
 	}
-	return fault.New(fault.PermissionDenied, message, fault.WithOutcome(outcome), fault.WithHint("Do not look for a "+
-		"way around it. The person can allow that site in tabrelay's side panel (Rules)."))
+	return fault.New(fault.PermissionDenied, message, fault.WithOutcome(outcome), fault.WithHint(call.UnreadableHint))
 }
 
 // notLoaded says why an address does not load, in more than Chrome's own word for it.

@@ -121,3 +121,7 @@ type Difference struct {
 	Before string `json:"before"`
 	After  string `json:"after"`
 }
+
+// UnreadableHint is the next step of a call that was stopped at a page which the configuration keeps from agents.
+const UnreadableHint = "Do not look for a way around it. The configuration keeps pages from agents with " +
+	"`tabs.urlPatterns` and `tabs.excludePatterns`; `tabrelay config show tabs` says what they are and who set them."

@@ -136,7 +136,8 @@ func (r *run) send(at call.Target, q call.Invocation) (*call.Reply, *fault.Error
 		fault.WithOutcome(failure.Outcome), fault.WithHint(hint))
 }
 
-// nextAt is the next step of a call that was stopped at a site: whose rule it is says who can change it.
+// nextAt is the next step of a call that was stopped at a site: whose rule it is says who can change it. Where no rule
+// forbids it, the configuration keeps the page from agents.
 func (r *run) nextAt(at call.Target, stopped *fault.Error) string {
 	var site closedSite
 	if r.Policy != nil && json.Unmarshal(unquoteJSON(stopped.Data), &site) == nil && site.Origin != "" {
@@ -145,5 +146,5 @@ func (r *run) nextAt(at call.Target, stopped *fault.Error) string {
 			return denied.Message + ". " + denied.Hint
 		}
 	}
-	return "Do not look for a way around it. The person can allow that site in tabrelay's side panel (Rules)."
+	return call.UnreadableHint
 }

@@ -101,8 +101,7 @@ func openAccess(s call.Session, origin string) call.Access {
 // unreadable is the failure of a call that would load a page which the configuration keeps from agents.
 func unreadable(a *call.Access) *fault.Error {
 	return fault.New(fault.PermissionDenied, a.Tool+" may not open that page: the configuration keeps it from agents",
-		append(at(a), fault.WithOutcome(fault.NotExecuted), fault.WithHint("Do not look for a way around it. The "+
-			"person can change `tabs.urlPatterns` and `tabs.excludePatterns` in config.json."))...)
+		append(at(a), fault.WithOutcome(fault.NotExecuted), fault.WithHint(call.UnreadableHint))...)
 }
 
 // pages are those that a configuration lets agents see.
