@@ -97,7 +97,7 @@ func TestScript(t *testing.T) {
 		UpdateScripts: *update,
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){"port": takePort, "await": await,
 			"letter": letter, "result": result, "exits": exits, "unzipped": unzipped, "tamper": tamper,
-			"release": release, "documented": documented, "plugin-skill": pluginSkill},
+			"release": release, "receiver": receiver, "documented": documented, "plugin-skill": pluginSkill},
 		Setup: furnish,
 		Condition: func(name string) (bool, error) {
 			if name != "root" {

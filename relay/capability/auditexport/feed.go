@@ -15,7 +15,9 @@ import (
 	"github.com/rs/zerolog"
 
 	"tabrelay/relay/capability"
+	"tabrelay/relay/lib/clip"
 	"tabrelay/relay/program/doctor"
+	"tabrelay/relay/road/fault"
 	"tabrelay/relay/state/audit"
 	"tabrelay/relay/state/config"
 	"tabrelay/relay/state/store"
@@ -30,6 +32,8 @@ const (
 	longestPause = 5 * time.Minute
 	// longestAsked is how long one is left alone at the most that asks for it (Retry-After).
 	longestAsked = time.Hour
+	// mostWhy is how many bytes are told of why a receiver takes nothing.
+	mostWhy = 400
 )
 
 // sender is one receiver. What it gets is accepted when there is no error, and otherwise sent again, unless the error
@@ -106,22 +110,30 @@ func newExport(core capability.Core) *export {
 	return x
 }
 
-// start begins to send to the receivers that are set.
-func (x *export) start(s settings) {
+// sendersOf are the receivers that are set, by name.
+func sendersOf(s settings, host source) map[string]sender {
 	client := &http.Client{Timeout: sendTime, CheckRedirect: func(*http.Request, []*http.Request) error {
 		return http.ErrUseLastResponse // what is sent is for nobody else
 	}}
-	host := source{version: x.core.Version, arguments: s.Arguments}
-	for name, to := range map[string]sender{
-		"syslog":  &syslog{address: s.Syslog, source: host},
-		"otlp":    &otlp{url: s.OTLP, token: s.OTLPToken, client: client, source: host},
-		"webhook": &webhook{url: s.Webhook, secret: s.WebhookToken, client: client, source: host},
-	} {
-		if set := map[string]string{"syslog": s.Syslog, "otlp": s.OTLP, "webhook": s.Webhook}; set[name] != "" {
-			pause := backoff.NewExponentialBackOff()
-			pause.InitialInterval, pause.MaxInterval = time.Second, longestPause
-			x.feeds = append(x.feeds, &feed{name: name, to: to, export: x, wake: make(chan struct{}, 1), pause: pause})
-		}
+	set := map[string]sender{}
+	if s.Syslog != "" {
+		set["syslog"] = &syslog{address: s.Syslog, source: host}
+	}
+	if s.OTLP != "" {
+		set["otlp"] = &otlp{url: s.OTLP, token: s.OTLPToken, client: client, source: host}
+	}
+	if s.Webhook != "" {
+		set["webhook"] = &webhook{url: s.Webhook, secret: s.WebhookToken, client: client, source: host}
+	}
+	return set
+}
+
+// start begins to send to the receivers that are set.
+func (x *export) start(s settings) {
+	for name, to := range sendersOf(s, source{version: x.core.Version, arguments: s.Arguments}) {
+		pause := backoff.NewExponentialBackOff()
+		pause.InitialInterval, pause.MaxInterval = time.Second, longestPause
+		x.feeds = append(x.feeds, &feed{name: name, to: to, export: x, wake: make(chan struct{}, 1), pause: pause})
 	}
 	if len(x.feeds) == 0 {
 		return
@@ -361,10 +373,10 @@ func entries(n int64) string {
 }
 
 func (f *feed) fail(err error) {
-	why := err.Error()
+	why := clip.Bytes(fault.Sanitize(err.Error()), mostWhy) // some of it may be what the receiver said
 	f.export.fails.WithLabelValues(f.name).Inc()
 	if before := f.failure.Swap(&why); before == nil || *before != why {
-		f.export.log.Warn().Str("receiver", f.name).Err(err).
+		f.export.log.Warn().Str("receiver", f.name).Str("error", why).
 			Msg("the audit log is not sent; it is tried again, and calls go on")
 	}
 }

@@ -102,7 +102,8 @@ func post(ctx context.Context, client *http.Client, address string, body []byte,
 	if err := errors.Join(err, res.Body.Close()); err != nil && res.StatusCode/100 != 2 {
 		return nil, err
 	}
-	why := "it answers " + res.Status
+	// The receiver's own word for its status is not repeated.
+	why := strings.TrimSpace(fmt.Sprintf("it answers %d %s", res.StatusCode, http.StatusText(res.StatusCode)))
 	switch {
 	case res.StatusCode/100 == 2:
 		return answer, nil
@@ -252,11 +253,7 @@ func (s *syslog) send(ctx context.Context, rows []audit.Row) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, conn.Close()) }()
-	if deadline, ok := ctx.Deadline(); ok {
-		if err := conn.SetDeadline(deadline); err != nil {
-			return err
-		}
-	}
+	defer context.AfterFunc(ctx, func() { _ = conn.SetDeadline(time.Unix(1, 0)) })() // it ends a write that waits
 	stream := u.Scheme == "tcp" || u.Scheme == "tls"
 	for _, r := range rows {
 		message, err := s.message(r)
