@@ -26,7 +26,7 @@ type room struct {
 
 var rooms = []room{
 	{name: "relay/lib", packages: []string{"lock", "async", "access", "clip", "match", "random", "diskfile",
-		"rawjson", "sandbox", "suggest"}, why: "small helpers know nothing of ours"},
+		"procgroup", "rawjson", "sandbox", "suggest"}, why: "small helpers know nothing of ours"},
 	{name: "relay/road", packages: []string{"call", "fault", "schema", "plugin", "registry", "untrusted", "deed",
 		"effect", "event", "breaker", "schedule", "result", "policy", "dispatch"}, imports: []string{"relay/lib"},
 		why: "a call's life knows nothing of MCP, WebSockets, frames or files"},

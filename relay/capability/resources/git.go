@@ -19,6 +19,7 @@ import (
 
 	"github.com/rs/zerolog"
 
+	"tabrelay/relay/lib/procgroup"
 	"tabrelay/relay/road/call"
 	"tabrelay/relay/road/fault"
 )
@@ -248,7 +249,7 @@ func (r *gitRun) run(ctx context.Context, args ...string) ([]byte, *fault.Error)
 	out, complaint := &capped{left: int64(r.MaxBytes), cancel: cancel}, &tail{}
 	command.Stdout, command.Stderr, command.Env, command.Dir = out, complaint, r.settings(), r.folder
 	command.WaitDelay = killTime
-	inProcessGroup(command)
+	procgroup.Join(command)
 	err := command.Run()
 	if err == nil {
 		return out.kept.Bytes(), nil

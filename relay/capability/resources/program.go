@@ -15,6 +15,7 @@ import (
 
 	"github.com/rs/zerolog"
 
+	"tabrelay/relay/lib/procgroup"
 	"tabrelay/relay/road/call"
 	"tabrelay/relay/road/fault"
 )
@@ -132,7 +133,7 @@ func (p *program) read(ctx context.Context, _ reading, u *url.URL) ([]call.Resou
 	command.Env = environment(fmt.Sprintf("TABRELAY_MAX_BYTES=%d", p.maxBytes), "TABRELAY_SCHEME="+p.scheme)
 	command.Dir = os.TempDir()
 	command.WaitDelay = killTime
-	inProcessGroup(command)
+	procgroup.Join(command)
 	err := command.Run()
 	if len(complaint.data) > 0 || err != nil {
 		p.log.Info().Str("scheme", p.scheme).Err(err).Bytes("stderr", complaint.data).Msg("a resource provider said")

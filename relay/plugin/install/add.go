@@ -43,7 +43,7 @@ func (e *SpelledError) Unwrap() error { return e.Err }
 func Add(ctx context.Context, home string, s Source, step Step) (*plugin.Plugin, []build.Diagnostic, error) {
 	if s.IsFolder() {
 		defer step("Building " + s.From)()
-		return build.Add(ctx, home, s.From)
+		return build.AddAs(ctx, home, s.From, s.Replace)
 	}
 	c, err := s.Prepare(ctx, home, step)
 	if err != nil {

@@ -17,6 +17,7 @@ import (
 	"sync"
 	"time"
 
+	"tabrelay/relay/lib/procgroup"
 	"tabrelay/relay/road/fault"
 )
 
@@ -243,6 +244,7 @@ func git(ctx context.Context, args ...string) ([]byte, error) {
 	quiet := []string{"-c", "core.hooksPath=" + os.DevNull, "-c", "protocol.ext.allow=never"}
 	cmd := exec.CommandContext(ctx, "git", append(quiet, args...)...)
 	cmd.WaitDelay = childTime
+	procgroup.Join(cmd)
 	cmd.Env = append(os.Environ(), "GIT_TERMINAL_PROMPT=0", "GIT_LFS_SKIP_SMUDGE=1",
 		"GIT_SSH_COMMAND=ssh -oBatchMode=yes")
 	out, said := bounded{most: maxTarball}, bounded{most: maxSaid}
