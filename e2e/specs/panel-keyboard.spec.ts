@@ -205,3 +205,18 @@ drawing('in forced colours every state is still told by words and lines', async 
   await expect(page.getByText('May delete or overwrite')).toHaveCSS('border-top-style', 'solid');
   await expect(page.getByRole('button', { name: 'Stop everything' })).toHaveCSS('border-top-style', 'solid');
 });
+
+drawing('what is to be confirmed is read to its end first', async ({ canvas }) => {
+  const page = await drawn('keep-script', canvas);
+  const card = page.getByRole('article', { name: 'Keep a script as orders-of-the-month' });
+  const read = card.getByRole('button', { name: 'Read it all first' });
+  await expect(card.getByRole('button', { name: 'Deny' })).toBeVisible();
+  await read.focus();
+  await page.keyboard.press('Enter');
+  await expect(card.locator('.reading')).toBeFocused();
+  await expect(read, 'the script goes on').toBeVisible();
+  await expect(card.getByRole('button', { name: 'Allow' })).toHaveCount(0);
+  await page.keyboard.press('End');
+  await expect(card.getByRole('button', { name: 'Allow' })).toBeEnabled();
+  await expect(read).toHaveCount(0);
+});

@@ -4,6 +4,7 @@ import { useContext, useEffect, useRef, useState } from 'preact/hooks';
 import { announce } from './announcer.tsx';
 import { type Change, isApprovals } from './answers.generated.ts';
 import { BoardContext, useAnswer, useLink, useNow } from './hooks.ts';
+import { useReadToEnd } from './inview.ts';
 import { Badge, ProblemNotice, Reading } from './pieces.tsx';
 import { isMode, modeNames } from './plugins.tsx';
 import { moment, span, visible, visibleLine } from './words.ts';
@@ -72,11 +73,24 @@ export function Differences({ of }: { of: Pick<Change, 'differences'> }) {
   );
 }
 
+/** Scrolls on in a text, and to it once its end is in view there. */
+function readOn(end: HTMLElement | null): void {
+  const text = end?.parentElement;
+  if (!text) return;
+  text.focus();
+  text.scrollBy({ top: text.clientHeight * 0.8 });
+  text.scrollIntoView({ block: 'nearest' });
+}
+
 function Card({ of, now, quiet }: { of: Change; now: number; quiet: boolean }) {
   const board = useContext(BoardContext);
   const [sent, setSent] = useState(false);
   const [problem, setProblem] = useState<Problem | undefined>(undefined);
   const { id, kind, digest, text } = of;
+  const end = useRef<HTMLSpanElement>(null);
+  const hasText = Boolean(text);
+  const seen = useReadToEnd(end, hasText);
+  const read = hasText ? seen : true;
   const until = moment(of.until);
   const answer = async (given: Answer) => {
     setSent(true);
@@ -86,7 +100,7 @@ function Card({ of, now, quiet }: { of: Change; now: number; quiet: boolean }) {
     if (reply.ok) announce(`${words[kind][given] ?? ''}: ${headline(of)}`);
     else if (reply.problem.status !== 410) setProblem(reply.problem);
   };
-  const allowing = quiet || sent;
+  const allowing = quiet || sent || read === undefined;
   return (
     <article
       class={`question change ${kind}`}
@@ -105,7 +119,7 @@ function Card({ of, now, quiet }: { of: Change; now: number; quiet: boolean }) {
       <h3 id={`change-${id}`}>{headline(of)}</h3>
       <p class="quiet">{origin(of)}</p>
       <Differences of={of} />
-      {text && <Reading text={keepIndents(visible(saidInLines(text)))} />}
+      {text && <Reading text={keepIndents(visible(saidInLines(text)))} end={end} />}
       {kind === 'lost' && of.aside !== true && (
         <p>
           <a href="#rules">See and change your rules</a>
@@ -124,15 +138,21 @@ function Card({ of, now, quiet }: { of: Change; now: number; quiet: boolean }) {
               {words[kind].deny}
             </button>
           )}
-          <button
-            type="button"
-            class={kind === 'lost' ? '' : 'allow'}
-            aria-disabled={allowing}
-            onKeyDown={(event) => event.repeat && event.preventDefault()}
-            onClick={({ detail }) => !allowing && detail < 2 && answer('allow')}
-          >
-            {words[kind].allow}
-          </button>
+          {read === false ? (
+            <button type="button" onClick={() => readOn(end.current)}>
+              Read it all first
+            </button>
+          ) : (
+            <button
+              type="button"
+              class={kind === 'lost' ? '' : 'allow'}
+              aria-disabled={allowing}
+              onKeyDown={(event) => event.repeat && event.preventDefault()}
+              onClick={({ detail }) => !allowing && detail < 2 && answer('allow')}
+            >
+              {words[kind].allow}
+            </button>
+          )}
         </div>
       </div>
     </article>

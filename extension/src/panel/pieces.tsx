@@ -1,5 +1,5 @@
 // Components that several sections use.
-import type { ComponentChildren } from 'preact';
+import type { ComponentChildren, Ref } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { announce } from './announcer.tsx';
 import type { Act, Answer } from './hooks.ts';
@@ -74,11 +74,12 @@ export function Copyable({ text, name }: { text: string; name: string }) {
   );
 }
 
-/** Text in lines, of which there may be more than fit. */
-export const Reading = ({ text }: { text: string }) => (
+/** Text in lines, of which there may be more than fit; end marks where it ends. */
+export const Reading = ({ text, end }: { text: string; end?: Ref<HTMLSpanElement> }) => (
   // biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, and the keyboard must reach what is there
   <pre class="reading" tabIndex={0}>
     {text}
+    {end !== undefined && <span class="end" ref={end} />}
   </pre>
 );
 
