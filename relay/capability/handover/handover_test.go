@@ -226,8 +226,10 @@ func TestSignedInEndsTheRequest(t *testing.T) {
 		}
 		f.browser.address.Store("https://accounts.example/in")
 		time.Sleep(waitAtOnce)
+		synctest.Wait()
 		before := len(f.browser.calls)
 		time.Sleep(waitAtOnce)
+		synctest.Wait()
 		if asked := len(f.browser.calls) - before; asked != 0 {
 			t.Errorf("asked %d times while the tab shows another site", asked)
 		}

@@ -1,4 +1,3 @@
-// Package procgroup ends commands together with what they start.
 package procgroup
 
 import "os/exec"
