@@ -28,10 +28,10 @@ func (r *run) failureByCause(f *fault.Error) *fault.Error {
 		return f // a built-in tool reports its own timeouts
 	}
 	if why, ok := errors.AsType[interrupted](cause); ok {
-		if f.Code == fault.PermissionDenied { // the rule refused it before that rule's change could end it
+		if why.byRule && f.Code == fault.PermissionDenied { // its question ended with the rule, a moment earlier
 			return f
 		}
-		return r.interruptedByPerson(f, why)
+		return r.interruptedByPerson(f, why.why)
 	}
 	switch {
 	case cause == nil && f.Code == fault.TimeoutCode:
@@ -48,7 +48,7 @@ func (r *run) failureByCause(f *fault.Error) *fault.Error {
 }
 
 // interruptedByPerson renders the failure of a call that a person ended, with the outcome of f.
-func (r *run) interruptedByPerson(f *fault.Error, why interrupted) *fault.Error {
+func (r *run) interruptedByPerson(f *fault.Error, why string) *fault.Error {
 	hint := "The tool never started. Do not call it again unless the person asks for it."
 	switch {
 	case f.Outcome == fault.NotExecuted:
@@ -58,7 +58,7 @@ func (r *run) interruptedByPerson(f *fault.Error, why interrupted) *fault.Error 
 		hint = "The action may have happened: read the page to see, and do not repeat it unless the person asks for it."
 	}
 	options := append(r.carriedOver(f), fault.WithRetryable(false), fault.WithHint(hint))
-	return fault.New(fault.Cancelled, string(why), options...)
+	return fault.New(fault.Cancelled, why, options...)
 }
 
 // Hints that depend on the outcome, in place of those of the fault table.

@@ -141,37 +141,35 @@ func TestAskingHoldsNothingUp(t *testing.T) {
 	})
 }
 
-// refusing is a policy whose rule refuses a call while the person is asked about it.
-type refusing struct {
-	*warden
-	meanwhile func() // happens once the question has ended
-}
-
-func (p *refusing) Ask(
-	context.Context, call.Access, func(context.Context, call.Question) (call.Answer, error), func(string),
-) (call.Binding, *fault.Error) {
-	p.meanwhile()
-	return call.Binding{}, fault.New(fault.PermissionDenied, "The person has set demo to off",
-		fault.WithOutcome(fault.NotExecuted))
-}
-
-// The question of a call ends with the rule that refuses it, and those that run are ended a moment later: the caller
-// hears what the rule says.
-func TestACallThatARuleRefusedIsNotCancelled(t *testing.T) {
-	p := &refusing{warden: &warden{}}
-	synctest.Test(t, func(t *testing.T) {
-		o := options(t, nil, &pages{t: t, writing: map[int]bool{}})
-		o.Policy = p
-		d := dispatch.New(o)
-		p.meanwhile = func() {
-			d.Interrupt(func(dispatch.Running) bool { return true }, "The person has set what this call uses to off")
-		}
-		_, f := d.Do(t.Context(), call.Call{ID: "ee", Tool: "demo__read", Session: call.Session{ID: "s"}})
-		if f == nil || f.Code != fault.PermissionDenied || f.Message != "The person has set demo to off" ||
-			f.Outcome != fault.NotExecuted {
-			t.Errorf("got %v", f)
-		}
-	})
+// The question of a call ends with the rule that refuses it, and calls that the rule refuses are ended a moment later,
+// before this one has: the caller hears what the rule says. Where everything is stopped, it hears that.
+func TestARefusedCallIsEnded(t *testing.T) {
+	const off = "The person has set demo to off"
+	for want, end := range map[string]func(*dispatch.Dispatcher){
+		"PERMISSION_DENIED: " + off: (*dispatch.Dispatcher).EndRefused,
+		"CANCELLED: Stopped": func(d *dispatch.Dispatcher) {
+			d.Interrupt(func(dispatch.Running) bool { return true }, "Stopped")
+		},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			refused := fault.New(fault.PermissionDenied, off, fault.WithOutcome(fault.NotExecuted))
+			w := &warden{says: refused}
+			o := options(t, nil, &pages{t: t, writing: map[int]bool{}})
+			o.Policy = w
+			var d *dispatch.Dispatcher
+			o.TopicsChanged = func(...string) {
+				if list := d.Running(); w.questions() > 0 && len(list) == 1 && list[0].Stage != dispatch.StageAsking {
+					w.allow = func(call.Access) (bool, *fault.Error) { return false, refused }
+					end(d)
+				}
+			}
+			d = dispatch.New(o)
+			_, f := d.Do(t.Context(), call.Call{ID: "ee", Tool: "demo__read", Session: call.Session{ID: "s"}})
+			if f == nil || string(f.Code)+": "+f.Message != want || f.Outcome != fault.NotExecuted {
+				t.Errorf("got %v, want %s", f, want)
+			}
+		})
+	}
 }
 
 // A retry in the same place is not asked about again; one in another place is.

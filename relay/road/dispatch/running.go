@@ -154,15 +154,22 @@ func (d *Dispatcher) Idle() <-chan struct{} {
 	return idle
 }
 
-// interrupted is the cause of a call's context that Interrupt ended: the message for the caller.
-type interrupted string
+// interrupted is the cause of a call's context that Interrupt or EndRefused ended.
+type interrupted struct {
+	why    string // the message for the caller
+	byRule bool   // a rule refuses the call now
+}
 
-func (i interrupted) Error() string { return string(i) }
+func (i interrupted) Error() string { return i.why }
 
 // Interrupt ends the calls that which picks: their pages are told to abort, and their callers get a CANCELLED whose
 // message is why, one sentence. It returns a channel for each of them, closed when the call has ended. which must not
 // call the Dispatcher.
 func (d *Dispatcher) Interrupt(which func(Running) bool, why string) (ended []<-chan struct{}) {
+	return d.interrupt(which, interrupted{why: why})
+}
+
+func (d *Dispatcher) interrupt(which func(Running) bool, cause interrupted) (ended []<-chan struct{}) {
 	d.mu.Lock()
 	var picked []*clock
 	for r, end := range d.live {
@@ -177,7 +184,7 @@ func (d *Dispatcher) Interrupt(which func(Running) bool, why string) (ended []<-
 	}
 	d.mu.Unlock()
 	for _, c := range picked {
-		c.cancel(interrupted(why))
+		c.cancel(cause)
 	}
 	return ended
 }
@@ -203,8 +210,8 @@ func (d *Dispatcher) EndRefused() {
 		}
 	}
 	if len(refused) > 0 {
-		d.Interrupt(func(one Running) bool { return refused[one.ID] },
-			"The person has set what this call uses to off")
+		d.interrupt(func(one Running) bool { return refused[one.ID] },
+			interrupted{why: "The person has set what this call uses to off", byRule: true})
 	}
 }
 
