@@ -59,7 +59,7 @@ func (d *desk) condition(ctx context.Context, c call.Call, at *hub.Tab, raw json
 		args["tabId"], args["timeoutMs"] = at.ID, waitAtOnce.Milliseconds()
 		for ctx.Err() == nil {
 			_, failure := d.look(ctx, c, waitTool, args, 0)
-			if failure == nil || !goesOn(ctx, failure) {
+			if failure == nil || !waitToRetry(ctx, failure) {
 				return failure == nil
 			}
 		}
@@ -130,7 +130,7 @@ func (d *desk) awaitSignIn(ctx context.Context, c call.Call, site *registry.Site
 			}
 		}
 		is, failure := d.isSignedIn(ctx, c, site, at, waitAtOnce)
-		if failure == nil || !goesOn(ctx, failure) {
+		if failure == nil || !waitToRetry(ctx, failure) {
 			return is
 		}
 	}
@@ -150,9 +150,9 @@ func (d *desk) look(ctx context.Context, c call.Call, tool string, args map[stri
 		Arguments: rawjson.MustEncode(args), Timeout: most, Ask: c.Ask})
 }
 
-// goesOn reports whether another look may see what this one did not, and waits before it where the page is on its way
+// waitToRetry reports whether another look may see what this one did not; it waits first where the page is on its way
 // to another one. What keeps it from looking leaves the end to the person.
-func goesOn(ctx context.Context, failure *fault.Error) bool {
+func waitToRetry(ctx context.Context, failure *fault.Error) bool {
 	switch failure.Code {
 	case waitTimedOut, fault.AuthError:
 		return ctx.Err() == nil

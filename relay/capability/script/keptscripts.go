@@ -351,8 +351,8 @@ func (r *run) keptAs(names []string) string {
 	return name
 }
 
-// noteRun writes down that a kept script begins to run. unasked: it may change something, and the
-// question about it was left out.
+// noteRun writes down that a kept script begins to run. unasked: it may change something, and the question about it was
+// left out.
 func (r *run) noteRun(name string, names []string, unasked bool) {
 	r.core.Store.Later("cannot note that a kept script ran", func(tx store.Tx) error {
 		return tx.Exec(noteBound, time.Now().UnixMicro(), r.binding(names))
