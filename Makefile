@@ -14,6 +14,9 @@ RESULTS     := test-results
 # Libraries that compute and hold nothing between two calls: reading and writing them is not watched for races, which
 # takes four fifths of the time of a test that matches much. Locks and goroutines in them still order what calls them.
 UNWATCHED   := regexp regexp/syntax github.com/evanw/esbuild/...
+# A program with the race detector waits a second when it ends, for races of what still runs. Tests start hundreds of
+# programs, so only make nightly lets them wait.
+GORACE      := atexit_sleep_ms=0
 RACE        := -race -tags lockcheck -vet=off
 # A count, not a time: a run that ends by the clock can fail with "context deadline exceeded" in the fuzzing engine itself.
 FUZZTIME    ?= 20000x
@@ -139,7 +142,7 @@ go-test: generate
 	go test ./...
 
 go-race: generate node_modules/.package-lock.json | $(RESULTS)
-	@CGO_ENABLED=1 go test $(RACE) $(UNWATCHED:%=-gcflags=%=-race=false) -timeout 20m -json $$(go list ./... | grep -v '/cmd/tabrelay$$') | \
+	@GORACE=$(GORACE) CGO_ENABLED=1 go test $(RACE) $(UNWATCHED:%=-gcflags=%=-race=false) -timeout 20m -json $$(go list ./... | grep -v '/cmd/tabrelay$$') | \
 		node --import tsx e2e/report/go.ts $(RESULTS)/go.json
 
 # The sessions on the command line start a program for each line: with the race detector they take four times as long.

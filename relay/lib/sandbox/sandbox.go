@@ -109,7 +109,10 @@ func Start(name string, limits Limits) (*Process, error) {
 	}
 	p.wait = sync.OnceValue(p.cmd.Wait)
 	p.cmd.Args[0] = "tabrelay"
-	p.cmd.Env = []string{"SYSTEMROOT=" + os.Getenv("SYSTEMROOT")} // Windows starts nothing without it
+	p.cmd.Env = []string{
+		"SYSTEMROOT=" + os.Getenv("SYSTEMROOT"), // Windows starts nothing without it
+		"GORACE=" + os.Getenv("GORACE"),         // settings of Go's race detector, which only tests are built with
+	}
 	p.cmd.Dir = filepath.VolumeName(os.TempDir()) + string(filepath.Separator)
 	p.cmd.Stderr = &p.stderr
 	p.cmd.WaitDelay = time.Second

@@ -39,7 +39,7 @@ func newLab(t *testing.T, mode string, protocol Protocol, env ...string) *lab {
 		t.Fatal(err)
 	}
 	l := &lab{t: t}
-	variables := map[string]string{modeVariable: mode}
+	variables := map[string]string{modeVariable: mode, "GORACE": os.Getenv("GORACE")}
 	for i := 0; i < len(env); i += 2 {
 		variables[env[i]] = env[i+1]
 	}
