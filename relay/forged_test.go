@@ -107,6 +107,34 @@ func TestForgedRequests(t *testing.T) { tryForgedRequests(t, newMatrix(t)) }
 // TestForgedRequestsFromElsewhere is the same table at the door that other machines come to.
 func TestForgedRequestsFromElsewhere(t *testing.T) { tryForgedRequests(t, newMatrixElsewhere(t)) }
 
+// TestTokensOverTheSocket sends to every route, over the socket that makes whoever sends nothing else the person, what
+// says that it is somebody else's. It is held to that, as over the port: nothing becomes the person's.
+func TestTokensOverTheSocket(t *testing.T) {
+	m := newMatrix(t)
+	for _, pattern := range m.routes {
+		for _, token := range append(slices.Clone(unknownTokens[1:]), m.agent) {
+			method, at, ok := strings.Cut(pattern, " ")
+			if !ok {
+				method, at = http.MethodGet, pattern
+			}
+			f := forgery{host: m.hosts[0], token: token, method: method, socket: true,
+				path: wildcard.ReplaceAllString(at, "x1")}
+			want := m.rule(pattern, f)
+			w := m.send(f)
+			if refused := w.Code == http.StatusUnauthorized || w.Code == http.StatusForbidden; w.Code != want &&
+				(want != 0 || refused) {
+				t.Errorf("%+v: %d instead of %d: %s", f, w.Code, want, w.Body)
+			}
+		}
+	}
+	for _, method := range []string{http.MethodGet, http.MethodPut} { // and without, it is the person's
+		w := m.send(forgery{host: m.hosts[0], method: method, path: "/api/v1/paused", socket: true})
+		if w.Code == http.StatusUnauthorized || w.Code == http.StatusForbidden {
+			t.Errorf("%s without a token: %d %s", method, w.Code, w.Body)
+		}
+	}
+}
+
 func tryForgedRequests(t *testing.T, m *matrix) {
 	for _, pattern := range m.routes {
 		t.Run(strings.ReplaceAll(strings.ReplaceAll(pattern, "/", "_"), " ", ""), func(t *testing.T) {

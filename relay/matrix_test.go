@@ -67,6 +67,7 @@ func keeperOf(pattern string) keeper {
 // forgery is one request, by what can be forged about it.
 type forgery struct {
 	host, origin, site, token, method, path string
+	socket                                  bool // it comes over relay.sock
 
 	body        string // of what is not forged
 	testedApart bool   // that a route needs a confirmation is tested by a test of its own
@@ -140,6 +141,9 @@ func (m *matrix) send(f forgery) *httptest.ResponseRecorder {
 	req.Host = f.host
 	if m.remote != nil {
 		req = req.WithContext(httpapi.FromRemote(gone, m.remote))
+	}
+	if f.socket {
+		req = req.WithContext(httpapi.OverSocket(gone))
 	}
 	for name, value := range map[string]string{"Origin": f.origin, "Sec-Fetch-Site": f.site, "Authorization": f.token,
 		"Content-Type": "application/json"} {

@@ -258,6 +258,9 @@ func (a *app) sendOnce(
 	if err != nil {
 		return nil, a.noReply(ctx, "the relay's answer ended early", err)
 	}
+	if err := unknownToken(res); a.isClient && err != nil {
+		return nil, err
+	}
 	return nil, refusal(res.StatusCode, reply)
 }
 

@@ -44,7 +44,8 @@ func (a *app) call() *cobra.Command {
 			"knows the references of this one.\n" +
 			"With --plain everything is as a model reads it: text without JSON around it, and the exit code says " +
 			"what became of a call that failed:\n" +
-			"3 not executed, 4 it may be tried again, 5 unknown, 6 executed.",
+			"3 not executed, 4 it may be tried again, 5 unknown, 6 executed.\n" +
+			"With the token of a client in TABRELAY_TOKEN it is that client who calls (tabrelay clients add --help).",
 		Args: cobra.RangeArgs(1, 2),
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
 			given := cmd.Flags().Changed

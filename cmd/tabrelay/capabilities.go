@@ -41,7 +41,8 @@ func (a *app) forCapabilities() capability.Terminal {
 	return capability.Terminal{
 		Home: func() config.Home { return a.home }, Printf: a.printf, Notef: a.notef, Table: a.table,
 		PrintJSON: a.printJSON, WithJSON: a.withJSON, JSON: func() bool { return a.json },
-		Get: a.get, Request: a.request, NoteEffect: a.noteEffect, ShellWord: shellWord,
+		IsClient: func() bool { return a.isClient },
+		Get:      a.get, Request: a.request, NoteEffect: a.noteEffect, ShellWord: shellWord,
 		Reload: func(ctx context.Context) error { return a.reloadPlugins(ctx) },
 		Stream: func(ctx context.Context, method, path string, body any, accept string) (io.ReadCloser, error) {
 			res, err := a.send(ctx, method, path, body, accept)

@@ -152,7 +152,9 @@ func (a *app) clientsAdd() *cobra.Command {
 	var remote bool
 	var expires string
 	cmd := a.withJSON(f.register(&cobra.Command{
-		Use: "add NAME", Short: "Make a token for an HTTP client and print it, once", Args: cobra.ExactArgs(1),
+		Use: "add NAME", Short: "Make a token for a client and print it, once", Args: cobra.ExactArgs(1),
+		Long: "Make a token for a client and print it, once: for one that speaks HTTP, or for an agent in a shell, " +
+			"whose `tabrelay call`\nand `tabrelay run` are this client's where TABRELAY_TOKEN is set to it.",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			scope, err := f.apply(call.Scope{})
 			if err != nil {
@@ -304,7 +306,7 @@ func (a *app) printToken(name, token string) error {
 		return a.printJSON(map[string]string{"name": name, "token": token})
 	}
 	if a.interactive() {
-		a.notef("The token is shown only now. Send it as “Authorization: Bearer …”.\n")
+		a.notef("The token is shown only now. Send it as “Authorization: Bearer …”, or set TABRELAY_TOKEN to it.\n")
 	}
 	a.printf("%s\n", token)
 	return nil

@@ -57,6 +57,7 @@ type app struct {
 
 	startsRelay bool         // the command starts a relay where none runs
 	relay       *http.Client // for requests to the relay of this home folder
+	isClient    bool         // they carry the token of a client
 }
 
 // commands is the tree of commands.
@@ -72,6 +73,9 @@ func (a *app) commands() *cobra.Command {
 				return usage("%w", err)
 			}
 			a.relay = join.HTTP(a.home)
+			if err := a.asClient(cmd); err != nil {
+				return err
+			}
 			if cmd.Name() == cobra.ShellCompRequestCmd || cmd.Name() == cobra.ShellCompNoDescRequestCmd {
 				a.hideSwitchedOff()
 			}

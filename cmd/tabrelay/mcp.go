@@ -50,7 +50,7 @@ func (a *app) mcp() *cobra.Command {
 			quiet := diode.NewWriter(a.err, maxLogLines, 0, func(int) {})
 			log := zerolog.New(quiet).Level(zerolog.WarnLevel).With().Timestamp().Logger()
 			proxy := join.Proxy{
-				Home: a.home, Version: relay.Version, Client: client, Token: os.Getenv("TABRELAY_TOKEN"),
+				Home: a.home, Version: relay.Version, Client: client, Token: os.Getenv(tokenVariable),
 				Toolset: toolset,
 				Start:   a.startRelay, Disabled: noHome, ParentExited: join.ParentExited(),
 				In: a.in, Out: &join.MessageWriter{To: out, Log: log}, Log: log,

@@ -17,7 +17,7 @@ import (
 const (
 	// shellIdle is how long a shell's session lives without a command.
 	shellIdle = time.Hour
-	// maxShells bounds what terminals leave behind that were closed within an hour.
+	// maxShells bounds what terminals of one client leave behind that were closed within an hour.
 	maxShells = 100
 )
 
@@ -27,8 +27,8 @@ const TerminalSession = "terminal:"
 
 var terminal = regexp.MustCompile(`^` + TerminalSession + `([0-9]{1,10})(\.[0-9]{1,20})?$`)
 
-// Shells are the sessions that commands share: those of one terminal, or those that were given the same name. A session
-// begins with its first command. Its methods may be called concurrently.
+// Shells are the sessions that commands of one client share: those of one terminal, or those that were given the same
+// name. A session begins with its first command. Its methods may be called concurrently.
 type Shells struct {
 	ended func(sessionID string)
 
@@ -38,7 +38,8 @@ type Shells struct {
 
 // Shell is a session of commands.
 type Shell struct {
-	Name     string     `json:"name"`
+	Name     string     `json:"name"` // of a client with a token CLIENT/NAME
+	Client   string     `json:"client"`
 	Process  int        `json:"process,omitempty"` // that leads the session of the terminal; none: it was given a name
 	Since    time.Time  `json:"since"`
 	Commands int        `json:"commands"`       // that run
@@ -56,24 +57,29 @@ func NewShells(ended func(sessionID string)) *Shells {
 	return &Shells{ended: ended, by: map[string]*shell{}}
 }
 
-// Enter begins a command of the session with a name, until leave.
-func (s *Shells) Enter(name string) (session call.Session, leave func(), refused *fault.Error) {
+// Enter begins a command that a client sends in its session with a name, until leave.
+func (s *Shells) Enter(by call.Session, name string) (session call.Session, leave func(), refused *fault.Error) {
 	of := terminal.FindStringSubmatch(name)
 	if of == nil && !call.SessionName.MatchString(name) {
 		return session, nil, fault.New(fault.InvalidRequest, "The session "+fault.Excerpt(name)+" is not a name of 1 "+
 			"to 64 letters, digits, ., _ or -")
 	}
+	session = by
+	session.ID = shellID(by.ID, name)
+	if by.Client != config.LocalClient {
+		name = by.Client + "/" + name
+	}
 	s.mu.Lock()
 	one, oldest := s.by[name], ""
 	if one == nil {
-		if len(s.by) >= maxShells {
-			if oldest = s.longestIdle(); oldest == "" {
+		if count, idle := s.of(by.Client); count >= maxShells {
+			if oldest = idle; oldest == "" {
 				s.mu.Unlock()
 				return session, nil, fault.New(fault.Overloaded, "Commands run in "+strconv.Itoa(maxShells)+
 					" sessions, and there are no more", fault.WithRetryAfter(time.Second))
 			}
 		}
-		one = &shell{Shell: Shell{Name: name, Since: now()}, id: ShellID(name)}
+		one = &shell{Shell: Shell{Name: name, Client: by.Client, Since: now()}, id: session.ID}
 		if of != nil {
 			one.Process, _ = strconv.Atoi(of[1])
 		}
@@ -88,30 +94,34 @@ func (s *Shells) Enter(name string) (session call.Session, leave func(), refused
 	if oldest != "" {
 		s.Close(oldest)
 	}
-	session = call.Session{ID: one.id, Client: config.LocalClient, Via: call.ViaSocket}
 	return session, func() { s.leave(one) }, nil
 }
 
-// ShellID returns the id of the session with a name. Terminals share tabs like the windows of one client. A session
-// that was given a name does not: call.NamedSession in its id keeps it apart.
-func ShellID(name string) string {
+// shellID is the id of a session inside that of a client. Terminals share tabs like the windows of one client. A
+// session that was given a name does not: call.NamedSession in its id keeps it apart.
+func shellID(of, name string) string {
 	if strings.HasPrefix(name, TerminalSession) {
-		return config.LocalClient + "/" + name
+		return of + "/" + name
 	}
-	return config.LocalClient + call.NamedSession + name
+	return of + call.NamedSession + name
 }
 
 func now() time.Time { return time.Now().UTC().Round(0) }
 
-// longestIdle is the session that no command has used for longest; empty: one runs in each. Called with the lock held.
-func (s *Shells) longestIdle() (name string) {
+// of counts the sessions of a client, and names the one that no command has used for longest; empty: one runs in each.
+// Called with the lock held.
+func (s *Shells) of(client string) (count int, idle string) {
 	var ends time.Time
 	for _, one := range s.by {
-		if one.Ends != nil && (name == "" || one.Ends.Before(ends)) {
-			name, ends = one.Name, *one.Ends
+		if one.Client != client {
+			continue
+		}
+		count++
+		if one.Ends != nil && (idle == "" || one.Ends.Before(ends)) {
+			idle, ends = one.Name, *one.Ends
 		}
 	}
-	return name
+	return count, idle
 }
 
 func (s *Shells) leave(one *shell) {
@@ -132,15 +142,18 @@ func (s *Shells) leave(one *shell) {
 	})
 }
 
-// Close ends a session; it reports whether there was one. What runs in it goes on, and its next command begins another.
-func (s *Shells) Close(name string) bool { return s.end(name, func(*shell) bool { return true }) }
+// Close ends a session and returns its id, where there was one. What runs in it goes on, and its next command begins
+// another.
+func (s *Shells) Close(name string) (id string, ok bool) {
+	return s.end(name, func(*shell) bool { return true })
+}
 
-func (s *Shells) end(name string, which func(*shell) bool) bool {
+func (s *Shells) end(name string, which func(*shell) bool) (id string, ok bool) {
 	s.mu.Lock()
 	one := s.by[name]
 	if one == nil || !which(one) {
 		s.mu.Unlock()
-		return false
+		return "", false
 	}
 	if one.expiry != nil {
 		one.expiry.Stop()
@@ -148,7 +161,7 @@ func (s *Shells) end(name string, which func(*shell) bool) bool {
 	delete(s.by, name)
 	s.mu.Unlock()
 	s.ended(one.id)
-	return true
+	return one.id, true
 }
 
 // List lists the sessions by name.

@@ -12,10 +12,18 @@ import (
 	"tabrelay/relay/road/fault"
 )
 
-// enter runs a command that ends at once.
-func enter(t *testing.T, s *Shells, name string) call.Session {
+// Who sends commands.
+var (
+	person = call.Session{ID: "cli", Client: "cli", Via: call.ViaSocket}
+	web    = call.Session{ID: "http:web", Client: "web", Via: call.ViaHTTP, Scope: call.Scope{ReadOnly: true}}
+)
+
+// enter runs a command of the person that ends at once.
+func enter(t *testing.T, s *Shells, name string) call.Session { return enterAs(t, s, person, name) }
+
+func enterAs(t *testing.T, s *Shells, by call.Session, name string) call.Session {
 	t.Helper()
-	session, leave, refused := s.Enter(name)
+	session, leave, refused := s.Enter(by, name)
 	if refused != nil {
 		t.Fatal(refused)
 	}
@@ -33,7 +41,7 @@ func TestShellSession(t *testing.T) {
 			t.Errorf("the session is %+v", got)
 		}
 		time.Sleep(shellIdle - time.Minute)
-		_, leave, _ := s.Enter("work")
+		_, leave, _ := s.Enter(person, "work")
 		time.Sleep(2 * shellIdle)
 		if list := s.List(); len(list) != 1 || list[0].Commands != 1 || list[0].Ends != nil {
 			t.Errorf("while a command runs there are %+v", list)
@@ -55,11 +63,12 @@ func TestShellSession(t *testing.T) {
 func TestShellClosedMeanwhile(t *testing.T) {
 	ended := 0
 	s := NewShells(func(string) { ended++ })
-	_, leave, _ := s.Enter("work")
-	if !s.Close("work") || s.Close("work") {
+	_, leave, _ := s.Enter(person, "work")
+	_, first := s.Close("work")
+	if _, second := s.Close("work"); !first || second {
 		t.Error("it is closed once")
 	}
-	_, again, _ := s.Enter("work")
+	_, again, _ := s.Enter(person, "work")
 	leave()
 	if list := s.List(); ended != 1 || len(list) != 1 || list[0].Commands != 1 {
 		t.Errorf("ended %d times, there are %+v", ended, list)
@@ -77,7 +86,7 @@ func TestShellOfTerminal(t *testing.T) {
 		t.Errorf("there are %+v", list)
 	}
 	for _, name := range []string{"", "two words", "terminal:", "terminal:x", "a/session:b", strings.Repeat("a", 65)} {
-		if _, _, refused := s.Enter(name); refused == nil || refused.Code != fault.InvalidRequest {
+		if _, _, refused := s.Enter(person, name); refused == nil || refused.Code != fault.InvalidRequest {
 			t.Errorf("%q: %v", name, refused)
 		}
 	}
@@ -97,12 +106,44 @@ func TestTooManyShells(t *testing.T) {
 		if !slices.Equal(ended, []string{"cli/session:s1"}) {
 			t.Errorf("ended: %v", ended)
 		}
+		enterAs(t, s, web, "one-more") // no client takes the place of another
+		if len(ended) != 1 || len(s.List()) != maxShells+1 {
+			t.Errorf("ended: %v, there are %d", ended, len(s.List()))
+		}
+		if id, ok := s.Close("web/one-more"); !ok || id != "http:web/session:one-more" {
+			t.Errorf("closed %q, %t", id, ok)
+		}
 		for _, one := range s.List() {
-			_, leave, _ := s.Enter(one.Name)
+			_, leave, _ := s.Enter(person, one.Name)
 			defer leave()
 		}
-		if _, _, refused := s.Enter("none"); refused == nil || refused.Code != fault.Overloaded || !refused.Retryable {
+		_, _, refused := s.Enter(person, "none")
+		if refused == nil || refused.Code != fault.Overloaded || !refused.Retryable {
 			t.Errorf("another one: %v", refused)
 		}
 	})
+}
+
+// The sessions of a client with a token are its own, whatever they are called, and it is bounded in them as ever.
+func TestShellsOfAClient(t *testing.T) {
+	s := NewShells(func(string) {})
+	enter(t, s, "work")
+	want := web
+	want.ID = "http:web/session:work"
+	if got := enterAs(t, s, web, "work"); got != want {
+		t.Errorf("the session is %+v", got)
+	}
+	if got := enterAs(t, s, web, "terminal:4711").ID; got != "http:web/terminal:4711" {
+		t.Errorf("in a terminal it is %s", got)
+	}
+	if _, _, refused := s.Enter(web, "cli/work"); refused == nil {
+		t.Error("the name of another client's is taken")
+	}
+	var names []string
+	for _, one := range s.List() {
+		names = append(names, one.Client+" "+one.Name)
+	}
+	if !slices.Equal(names, []string{"web web/terminal:4711", "web web/work", "cli work"}) {
+		t.Errorf("there are %q", names)
+	}
 }

@@ -39,6 +39,8 @@ var runCommand = capability.Command{Heading: "Use tools", Make: func(t capabilit
 					"a kept script runs as it was kept, with its args")
 			case c.keepAs != "" && !call.SessionName.MatchString(c.keepAs):
 				return t.Usage("", "%q is not a name for a script: 1 to 64 letters, digits, ., _ or -", c.keepAs)
+			case (c.keepAs != "" || c.kept != "") && t.IsClient():
+				return t.Failed("run its file", "this command is a client's, and kept scripts are the person's")
 			}
 			return c.run(cmd.Context(), t, append(args, "")[0])
 		},

@@ -159,6 +159,11 @@ func OverSocket(ctx context.Context) context.Context {
 	return context.WithValue(ctx, socketKey{}, true)
 }
 
+func cameOverSocket(ctx context.Context) bool {
+	local, _ := ctx.Value(socketKey{}).(bool)
+	return local
+}
+
 // bearer is the token that a request carries, empty when it has none.
 func bearer(r *http.Request) string {
 	scheme, token, _ := strings.Cut(r.Header.Get("Authorization"), " ")
@@ -168,12 +173,13 @@ func bearer(r *http.Request) string {
 	return token
 }
 
-// identify finds out who sends a request.
+// identify finds out who sends a request. Over the socket it is the person, unless the request says that it is somebody
+// else's: then it is theirs, or nobody's.
 func (g *guard) identify(r *http.Request) (call.Session, bool) {
 	if s, ok := fromPanel(r.Context()); ok {
 		return s, true
 	}
-	if local, _ := r.Context().Value(socketKey{}).(bool); local {
+	if len(r.Header.Values("Authorization")) == 0 && cameOverSocket(r.Context()) {
 		return call.Session{ID: config.LocalClient, Client: config.LocalClient, Via: call.ViaSocket}, true
 	}
 	if token := bearer(r); token != "" {

@@ -6,7 +6,6 @@ import (
 
 	"tabrelay/relay/agent/client"
 	"tabrelay/relay/browser/hub"
-	"tabrelay/relay/road/call"
 	"tabrelay/relay/road/dispatch"
 	"tabrelay/relay/road/fault"
 )
@@ -18,11 +17,11 @@ const SessionHeader = "Tabrelay-Session"
 func (a *API) inShell(next http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, req *http.Request) {
 		name := req.Header.Get(SessionHeader)
-		if name == "" || Sender(req.Context()).Via != call.ViaSocket {
+		if name == "" || !cameOverSocket(req.Context()) {
 			next(w, req)
 			return
 		}
-		session, leave, failure := a.Shells.Enter(name)
+		session, leave, failure := a.Shells.Enter(Sender(req.Context()), name)
 		if failure != nil {
 			Refuse(w, http.StatusBadRequest, failure)
 			return
@@ -45,11 +44,11 @@ func (a *API) showShells(http.ResponseWriter, *http.Request) (any, *Refusal) {
 // for it is over.
 func (a *API) closeShell(_ http.ResponseWriter, req *http.Request) (any, *Refusal) {
 	name := req.PathValue("name")
-	if !a.Shells.Close(name) {
+	id, ok := a.Shells.Close(name)
+	if !ok {
 		return nil, NewRefusal(http.StatusNotFound, fault.New(fault.NotFoundCode,
 			"There is no session "+fault.Excerpt(name), fault.WithHint("tabrelay sessions lists them")))
 	}
-	id := client.ShellID(name)
 	a.Calls.Interrupt(func(c dispatch.Running) bool { return hub.Within(c.Session.ID, id) },
 		"The person closed the session "+fault.Excerpt(name)+", so its calls were ended")
 	return map[string]string{"closed": name}, nil
