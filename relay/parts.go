@@ -66,8 +66,9 @@ func (r *Relay) makeParts(ctx context.Context) error {
 	r.hub = hub.New(hub.Config{
 		Secret: r.secrets.Pairing, Pairings: &r.pairings, ExtensionIDs: c.Extensions(extension.ID),
 		RelayVersion: Version, BundleHash: extension.FlavourOf(c.TrustedInput).Hash,
-		StoreHash: extension.StoreHash(extension.BundleHash()),
-		Known:     known, BrowserEnded: func(profile string) bool { return launch.Ended(r.Home.Browser(), profile) },
+		StoreHash:   extension.StoreHash(extension.BundleHash()),
+		InstallHint: r.installHint(),
+		Known:       known, BrowserEnded: func(profile string) bool { return launch.Ended(r.Home.Browser(), profile) },
 		ReconnectWait: c.ReconnectWait, PingEvery: c.PingEvery, StartTime: c.StartTimeout, FrameBytes: c.FrameBytes,
 		Handshakes: min(r.limiter.Most()/4, 64),
 		Log:        r.logFor("hub"), Journal: r.store, Meter: r.meter,
@@ -104,6 +105,16 @@ func (r *Relay) makeParts(ctx context.Context) error {
 	}
 	r.hub.ServePageTools(r.attached.pageTools())
 	return nil
+}
+
+// installHint is the next step where no browser has the extension. Agents read it out to a person who has what this
+// relay was started with.
+func (r *Relay) installHint() string {
+	hint := "Ask the person to install it, once: " + launch.LoadUnpacked(r.config.ExtensionShown(r.Home)) + "."
+	if r.Command != "" {
+		hint += " In a terminal, `" + r.Command + " up` shows each step."
+	}
+	return hint + " Then repeat the call."
 }
 
 // newCatalog makes the catalog of plugins.

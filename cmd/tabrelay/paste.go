@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/json"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -42,8 +43,35 @@ func ofNpx(exe string) bool {
 	return slices.Contains(strings.Split(filepath.ToSlash(exe), "/"), "_npx")
 }
 
-// command finds commands of this program in a sentence.
-var command = regexp.MustCompile(`(^|[\s(“:;,])tabrelay ([a-z][a-z-]*)`)
+// ofBundle reports whether a client has unpacked a program from a desktop bundle, whose manifest names it.
+func ofBundle(exe string) bool {
+	folder := filepath.Dir(filepath.Dir(exe))
+	text, err := os.ReadFile(filepath.Join(folder, "manifest.json"))
+	var manifest struct {
+		Server struct {
+			EntryPoint string `json:"entry_point"`
+		}
+	}
+	return err == nil && json.Unmarshal(text, &manifest) == nil && manifest.Server.EntryPoint != "" &&
+		diskfile.Same(filepath.Join(folder, filepath.FromSlash(manifest.Server.EntryPoint)), exe)
+}
+
+// personalName is how the person calls this program in a terminal, as far as agents may know, who learn no folders of
+// this machine; empty where they have it from a desktop bundle only.
+func personalName() string {
+	exe, err := join.Executable()
+	switch {
+	case err != nil || callName() == programName:
+	case ofNpx(exe):
+		return "npx " + programName
+	case ofBundle(exe):
+		return ""
+	}
+	return programName
+}
+
+// command finds commands of this program in a sentence, also those that a relay has written for npx.
+var command = regexp.MustCompile(`(^|[\s(“:;,]|npx )tabrelay ([a-z][a-z-]*)`)
 
 // pasteable makes the commands of this program in a text such that they can be pasted into this shell.
 func pasteable(text string) string {
@@ -56,7 +84,7 @@ func pasteable(text string) string {
 	}
 	return command.ReplaceAllStringFunc(text, func(found string) string {
 		parts := command.FindStringSubmatch(found)
-		if !isCommand[parts[2]] {
+		if parts[1] == "npx " || !isCommand[parts[2]] {
 			return found
 		}
 		return parts[1] + name + " " + parts[2]

@@ -129,7 +129,7 @@ func (a *app) openRelay(ctx context.Context, temporary string, copies ...io.Writ
 	}
 	defer debug.SetGCPercent(debug.SetGCPercent(startGC))
 	r, err := relay.New(ctx, cfg, relay.Options{Home: a.home, Log: log.Logger, Repair: a.repairApart(),
-		Temporary: temporary})
+		Command: personalName(), Temporary: temporary})
 	if err != nil {
 		return nil, nil, errors.Join(err, log.Close())
 	}

@@ -16,7 +16,8 @@ test('no browser ever: the extension is not installed, and how to install it', a
   const agent = await stdioAgent(await openRelay(closing), closing);
   const failure = expectReadable(await agent.call('demo__hello'), 'EXTENSION_NOT_INSTALLED');
   expect(failure).toMatchObject({ retryable: true, outcome: 'not_executed' });
-  expect(failure.hint).toContain('tabrelay up');
+  for (const step of ['chrome://extensions', 'Developer mode', 'Load unpacked', '`tabrelay up`'])
+    expect(failure.hint).toContain(step);
 });
 
 test('the browser has just gone: repeat, or open it; a profile that is not there: which there are', async ({

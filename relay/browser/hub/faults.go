@@ -54,7 +54,11 @@ func (h *Hub) absent() *fault.Error {
 		return fault.New(fault.ExtensionNotConnected, "No browser has connected since the relay started "+
 			ago(h.started)+" ago")
 	}
-	return fault.New(fault.ExtensionNotInstalled, "No browser with the tabrelay extension has ever connected")
+	failure := fault.New(fault.ExtensionNotInstalled, "No browser with the tabrelay extension has ever connected")
+	if h.cfg.InstallHint != "" {
+		fault.WithHint(h.cfg.InstallHint)(failure)
+	}
+	return failure
 }
 
 // ago is how long ago t was, as people say it.

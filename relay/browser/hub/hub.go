@@ -33,6 +33,7 @@ type Config struct {
 	RelayVersion  string
 	BundleHash    string                    // of the extension files this relay holds
 	StoreHash     string                    // of the store edition of the same sources
+	InstallHint   string                    // the next step where no browser has the extension; empty: that of its code
 	Known         []call.Profile            // the profiles that were connected to an earlier relay of this home
 	ReconnectWait time.Duration             // how long calls and commands wait for a browser that is on its way
 	BrowserEnded  func(profile string) bool // whether the browser of this id is known to have ended; nil: none is

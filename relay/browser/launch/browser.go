@@ -182,17 +182,27 @@ func Guide(extension, goos string) []Step {
 	}
 }
 
-// paste says how the folder is chosen, although its name may begin with a dot, which file dialogs hide.
-func paste(folder, goos string) string {
-	// No Enter: it opens the list of what is in the folder, and that takes the first click away from the button.
-	keys := "In the dialog, press Ctrl+L, paste this path, then press “Open” or “Select”:"
+// LoadUnpacked is that way in one sentence, for somebody who reads it from an agent or a list.
+func LoadUnpacked(extension string) string {
+	return "open chrome://extensions (in Edge edge://extensions), switch Developer mode on, press “Load unpacked”, " +
+		"and choose the folder " + extension + " (in the dialog, " + keys(runtime.GOOS) + ")"
+}
+
+// keys are what is pressed in the dialog that asks for a folder.
+func keys(goos string) string {
 	switch goos {
 	case "darwin":
-		keys = "In the dialog, press Cmd+Shift+G, paste this path, press Enter, then “Select”:"
+		return "press Cmd+Shift+G, paste this path, press Enter, then “Select”"
 	case "windows":
-		keys = "In the dialog, click the address line at the top, paste this path, press Enter, then “Select Folder”:"
+		return "click the address line at the top, paste this path, press Enter, then “Select Folder”"
 	}
-	text := keys + "\n\n    " + folder
+	// No Enter: it opens the list of what is in the folder, and that takes the first click away from the button.
+	return "press Ctrl+L, paste this path, then press “Open” or “Select”"
+}
+
+// paste says how the folder is chosen, although its name may begin with a dot, which file dialogs hide.
+func paste(folder, goos string) string {
+	text := "In the dialog, " + keys(goos) + ":\n\n    " + folder
 	if goos != "windows" && strings.Contains(folder, "/.") {
 		show := "Ctrl+H"
 		if goos == "darwin" {

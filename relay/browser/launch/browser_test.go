@@ -182,6 +182,19 @@ func TestTheGuideNamesFolderAndKeysOfEachSystem(t *testing.T) {
 	}
 }
 
+func TestTheWayInOneSentenceHasEachStep(t *testing.T) {
+	said := LoadUnpacked("~/.tabrelay/extension")
+	for _, want := range []string{"chrome://extensions", "Developer mode on", "“Load unpacked”",
+		"the folder ~/.tabrelay/extension (in the dialog, "} {
+		if !strings.Contains(said, want) {
+			t.Errorf("it does not say %q: %s", want, said)
+		}
+	}
+	if strings.Contains(said, "\n") {
+		t.Errorf("it has several lines: %s", said)
+	}
+}
+
 // The relay learns which profile the managed browser has, and when its process is gone.
 func TestABrowserHasEndedWithItsProcess(t *testing.T) {
 	folder := t.TempDir()

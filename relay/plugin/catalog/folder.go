@@ -38,10 +38,7 @@ type extensionFolder struct {
 }
 
 func newExtensionFolder(home config.Home, cfg config.Config, bundle fs.FS) *extensionFolder {
-	if cfg.ExtensionDir != "" {
-		return &extensionFolder{cfg.ExtensionDir, bundle}
-	}
-	return &extensionFolder{home.Extension(), bundle}
+	return &extensionFolder{cfg.ExtensionFolder(home), bundle}
 }
 
 // write brings the extension's own files up to date, and removes those of an earlier version.

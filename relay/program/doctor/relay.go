@@ -14,6 +14,7 @@ import (
 	"strings"
 	"time"
 
+	"tabrelay/relay/browser/launch"
 	"tabrelay/relay/program/nativehost"
 )
 
@@ -184,8 +185,12 @@ func (e *examination) browsers() {
 		e.disconnected()
 		if id, known := troubles[e.Relay.Trouble.Code]; known {
 			why, next := "", ""
-			if id == "pairing-refused" {
+			switch id {
+			case "pairing-refused":
 				why, next = e.otherPairing()
+			case "extension-absent":
+				next = "run: tabrelay up; it shows how to install it. Without a terminal: " +
+					launch.LoadUnpacked(e.config.ExtensionShown(e.Home))
 			}
 			e.note(id, e.Relay.Trouble.Message, why, next)
 			return

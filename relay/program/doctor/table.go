@@ -153,7 +153,9 @@ var table = []Row{
 	{"browser-ended", Problem, "The browser that tabrelay started has ended.",
 		"It was closed, crashed, or was killed. Its profile is kept.", "run: tabrelay up, which starts it again"},
 	{"extension-absent", Problem, "No browser with the extension has ever connected.",
-		"The extension is not installed.", "run: tabrelay up; it shows how to install it"},
+		"The extension is not installed.", "run: tabrelay up; it shows how to install it. Without a " +
+			"terminal: open chrome://extensions, switch Developer mode on, press “Load unpacked”, and choose the " +
+			"folder ~/.tabrelay/extension"},
 	{"browser-closed", Problem, "The browser that was connected is closed.",
 		"It was connected to this relay before, and is not now.", "start your browser"},
 	{"browser-absent", Problem, "No browser has connected since the relay started.",

@@ -218,7 +218,9 @@ var linkRows = []Row{
 	{Code: ExtensionNotInstalled, Category: Internal, Source: SourceTransport, Class: Transient, Type: TypeNetwork,
 		Retryable: true, Outcome: NotExecuted,
 		Situation: "No browser has ever connected: the extension is not installed.",
-		Hint:      "Ask the person to run `tabrelay up`; it shows how to install the extension."},
+		Hint: "Ask the person to install it, once: open chrome://extensions, switch Developer mode on, press “Load " +
+			"unpacked”, and choose the folder ~/.tabrelay/extension. In a terminal, `tabrelay up` shows each step. " +
+			"Then repeat the call."},
 	{Code: WorkerAsleep, Category: Internal, Source: SourceTransport, Class: Transient, Type: TypeNetwork,
 		Retryable: true,
 		Outcome:   NotExecuted,

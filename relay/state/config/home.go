@@ -2,6 +2,7 @@ package config
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -9,6 +10,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"time"
@@ -53,6 +55,28 @@ func (h Home) Secrets() string { return h.path("secrets.json") }
 
 // Extension is the unpacked extension, unless extensionDir says otherwise.
 func (h Home) Extension() string { return h.path("extension") }
+
+// ExtensionFolder is where the unpacked extension is, in a home folder with this configuration.
+func (c Config) ExtensionFolder(h Home) string { return cmp.Or(c.ExtensionDir, h.Extension()) }
+
+// ExtensionShown is that folder in a sentence for agents, who learn no folders of this machine, after “the folder”:
+// below the person's own folder as the dialogs of this system take it; else which setting of the person's names it.
+func (c Config) ExtensionShown(h Home) string {
+	folder := c.ExtensionFolder(h)
+	if person, err := os.UserHomeDir(); err == nil {
+		if rel, err := filepath.Rel(person, folder); err == nil && filepath.IsLocal(rel) && rel != "." {
+			own := "~"
+			if runtime.GOOS == "windows" {
+				own = "%USERPROFILE%"
+			}
+			return own + string(filepath.Separator) + rel
+		}
+	}
+	if c.ExtensionDir != "" {
+		return "that extensionDir names in config.json"
+	}
+	return "named extension in TABRELAY_HOME"
+}
 
 // Plugins is the folder of installed plugins.
 func (h Home) Plugins() string { return h.path("plugins") }
