@@ -1,4 +1,7 @@
 // A page with frames of sites about which a person has said different things, and frames in these.
+import type { BrowserContext } from '@playwright/test';
+import { z } from 'zod';
+import type { Agent } from '../stage/agent.ts';
 import type { Closing } from '../stage/closing.ts';
 import { openSite } from './own-pages.ts';
 
@@ -61,4 +64,44 @@ export async function openFramed(closing: Closing): Promise<Framed> {
   }
   pages.page = having('top', frames);
   return { top: `${origin}/page`, origin, site, inner, alone };
+}
+
+const Picture = z.object({
+  content: z.array(z.object({ data: z.string().optional(), mimeType: z.string().optional() })),
+});
+
+/** A screenshot, as a data: URL. */
+export async function picture(agent: Agent, args: Record<string, unknown>): Promise<string> {
+  const result = await agent.client.callTool({ name: 'browser__screenshot', arguments: args });
+  const image = Picture.parse(result).content.find(({ data }) => data !== undefined);
+  return `data:${image?.mimeType};base64,${image?.data}`;
+}
+
+/** Which of the frames' colours a picture has. */
+export async function coloursOf(browser: BrowserContext, url: string): Promise<Record<string, boolean>> {
+  const page = await browser.newPage();
+  const found = await page.evaluate(
+    async ([source, wanted]) => {
+      const image = new Image();
+      image.src = source;
+      await image.decode();
+      const canvas = new OffscreenCanvas(image.width, image.height);
+      const drawing = canvas.getContext('2d');
+      drawing?.drawImage(image, 0, 0);
+      const { data } = drawing?.getImageData(0, 0, image.width, image.height) ?? { data: [] };
+      const has = (colour: string) => {
+        const [r = 0, g = 0, b = 0] = [1, 3, 5].map((at) => Number.parseInt(colour.slice(at, at + 2), 16));
+        let n = 0;
+        for (let i = 0; i < data.length; i += 4) {
+          const off = [r - (data[i] ?? 0), g - (data[i + 1] ?? 0), b - (data[i + 2] ?? 0)];
+          if (off.every((one) => Math.abs(one) < 24)) n++;
+        }
+        return n > 20;
+      };
+      return Object.fromEntries(Object.entries(wanted).map(([state, colour]) => [state, has(colour)]));
+    },
+    [url, colours] as const,
+  );
+  await page.close();
+  return found;
 }

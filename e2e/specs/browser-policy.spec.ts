@@ -8,6 +8,7 @@ import { createServer } from 'node:http';
 import path from 'node:path';
 import { type BrowserContext, chromium } from '@playwright/test';
 import { z } from 'zod';
+import { colours, coloursOf, picture } from '../sites/framed.ts';
 import { openSite } from '../sites/own-pages.ts';
 import { type Agent, stdioAgent } from '../stage/agent.ts';
 import type { Closing } from '../stage/closing.ts';
@@ -181,7 +182,7 @@ test('a site that the policy closes to the extension is told as that, in each wa
   const tabId = await tabAt(agent, `${open}/`);
   const look = await agent.call('browser__snapshot', { tabId });
   expect(look.text).toContain('Open words');
-  expect(look.text).toContain('(could not be read)');
+  expect(look.text).toContain(`frame "Inner" ${payroll} not readable: closed to extensions by the policy`);
   expect(look.text).not.toContain('Words of the payroll');
   const ref = /link "To the payroll" \[(e\d+)\]/.exec(look.text)?.[1];
   const led = await agent.call('browser__click', { tabId, ref });
@@ -190,6 +191,66 @@ test('a site that the policy closes to the extension is told as that, in each wa
   expect((await agent.call('browser__navigate', { tabId, to: `${open}/` })).text).toContain('went to page');
   const redirected = await agent.call('browser__navigate', { tabId, to: `${open}/redirect`, look: true });
   expect(redirected.text).toContain('The page cannot be looked at: The policy of the organization');
+});
+
+test('frames of such sites say the policy, whatever the rules say, and are black in pictures', async ({
+  closing,
+}) => {
+  const { relay, browser, agent } = await openManaged(closing, {
+    runtime_blocked_hosts: ['*://*'],
+    runtime_allowed_hosts: ['*://127.0.0.1'],
+  });
+  const site = async (words: string, colour = '#fff') =>
+    openSite(closing, {
+      '': `<title>${words}</title><style>html { background: ${colour} }</style><p>Words ${words}`,
+    });
+  const local = (origin: string) => origin.replace('127.0.0.1', 'localhost');
+  const [policy, both] = [local(await site('policy', colours.off)), local(await site('both', colours.ask))];
+  const [ruled, open] = [await site('ruled', colours.excluded), await site('open', colours.auto)];
+  const frames = { Policy: policy, Open: open, Both: both, Ruled: ruled };
+  const inner = Object.entries(frames).map(
+    ([name, src]) => `<iframe title="${name}" src="${src}/"></iframe>`,
+  );
+  const around = await openSite(closing, { '': `<title>Around</title><p>Words around ${inner.join('')}` });
+  for (const off of [both, ruled]) await relay.tabrelay('permit', 'set', off, 'off');
+  const [page = await browser.newPage()] = browser.pages();
+  await page.goto(`${around}/`);
+  await page.bringToFront();
+  const tabId = await tabAt(agent, `${around}/`);
+
+  const looks: [string, object][] = [
+    ['browser__snapshot', { full: true }],
+    ['browser__find', { text: 'Words' }],
+    ['browser__read', { what: 'text' }],
+    ['browser__screenshot', {}],
+    ['browser__wait', { text: 'Words nowhere', timeoutMs: 300 }],
+  ];
+  for (const [tool, args] of looks) {
+    const said = (await agent.call(tool, { tabId, ...args })).texts.join('\n');
+    for (const one of [policy, both])
+      expect(said, tool).toContain(`${one} not readable: closed to extensions by the policy of this browser`);
+    expect(said, tool).toContain(`${ruled} not readable: off`);
+    expect(said, tool).not.toContain(`${open} not readable`);
+    for (const words of ['Words policy', 'Words both', 'Words ruled', 'could not be read'])
+      expect(said, tool).not.toContain(words);
+  }
+  const seen = (await agent.call('browser__snapshot', { tabId, full: true })).text;
+  expect(seen).toContain('Words open');
+  const refOf = (name: string) => new RegExp(`frame "${name}" .*\\[(e\\d+)\\]`).exec(seen)?.[1];
+  for (const name of ['Policy', 'Both'])
+    for (const [tool, args] of [
+      ['browser__snapshot', { ref: refOf(name) }],
+      ['browser__read', { what: 'text', ref: refOf(name) }],
+      ['browser__evaluate', { frame: refOf(name), code: '1' }],
+    ] as const) {
+      const answer = await agent.call(tool, { tabId, ...args });
+      expect(answer.text, tool).toContain('[ERROR code=BROWSER_POLICY category=auth retryable=false');
+      expect(answer.text, tool).toContain(`keeps extensions off ${name === 'Both' ? both : policy}`);
+      expect(answer.texts[1], tool).toContain('only an administrator can change it');
+      expect(answer.texts[1], tool).toContain('"outcome":"not_executed"');
+    }
+  const shown = await coloursOf(browser, await picture(agent, { tabId }));
+  expect(shown).toEqual({ off: false, ask: false, auto: true, excluded: false });
 });
 
 test('a permission that the policy blocks is told where the person allows it, and to the agent', async ({

@@ -3,7 +3,16 @@
 import { constants, inflateSync } from 'node:zlib';
 import type { Page } from '@playwright/test';
 import { z } from 'zod';
-import { colours, excludePatterns, type Framed, openFramed, type State, states } from '../sites/framed.ts';
+import {
+  colours,
+  coloursOf,
+  excludePatterns,
+  type Framed,
+  openFramed,
+  picture,
+  type State,
+  states,
+} from '../sites/framed.ts';
 import { openSite } from '../sites/own-pages.ts';
 import type { Agent } from '../stage/agent.ts';
 import { askedAgent, picks } from '../stage/asked-agent.ts';
@@ -433,10 +442,6 @@ const Row = z.object({
   detail: z.string().optional(),
 });
 
-const Picture = z.object({
-  content: z.array(z.object({ data: z.string().optional(), mimeType: z.string().optional() })),
-});
-
 /** Which of the frames' colours a PDF of the page fills something with. */
 async function coloursInPdf({ agent }: Stage): Promise<Record<string, boolean>> {
   const result = await agent.client.callTool({ name: 'browser__pdf', arguments: {} });
@@ -463,38 +468,9 @@ async function coloursInPdf({ agent }: Stage): Promise<Record<string, boolean>> 
   return Object.fromEntries(Object.entries(colours).map(([state, colour]) => [state, has(colour)]));
 }
 
-async function picture(agent: Agent, args: Args): Promise<string> {
-  const result = await agent.client.callTool({ name: 'browser__screenshot', arguments: args });
-  const image = Picture.parse(result).content.find(({ data }) => data !== undefined);
-  return `data:${image?.mimeType};base64,${image?.data}`;
-}
-
-/** Which of the frames' colours a picture has. */
+/** The same of a picture. */
 async function coloursIn(stage: Stage, url: string): Promise<Record<string, boolean>> {
-  const page = await stage.browser.newPage();
-  const found = await page.evaluate(
-    async ([source, wanted]) => {
-      const image = new Image();
-      image.src = source;
-      await image.decode();
-      const canvas = new OffscreenCanvas(image.width, image.height);
-      const drawing = canvas.getContext('2d');
-      drawing?.drawImage(image, 0, 0);
-      const { data } = drawing?.getImageData(0, 0, image.width, image.height) ?? { data: [] };
-      const has = (colour: string) => {
-        const [r = 0, g = 0, b = 0] = [1, 3, 5].map((at) => Number.parseInt(colour.slice(at, at + 2), 16));
-        let n = 0;
-        for (let i = 0; i < data.length; i += 4) {
-          const off = [r - (data[i] ?? 0), g - (data[i + 1] ?? 0), b - (data[i + 2] ?? 0)];
-          if (off.every((one) => Math.abs(one) < 24)) n++;
-        }
-        return n > 20;
-      };
-      return Object.fromEntries(Object.entries(wanted).map(([state, colour]) => [state, has(colour)]));
-    },
-    [url, colours] as const,
-  );
-  await page.close();
+  const found = await coloursOf(stage.browser, url);
   await stage.page.bringToFront();
   return found;
 }

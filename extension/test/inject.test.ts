@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, mock, test } from 'node:test';
 import { Bridges } from '../src/worker/documents/bridges.ts';
-import { Injector } from '../src/worker/documents/inject.ts';
+import { blockedByPolicy, Injector } from '../src/worker/documents/inject.ts';
 
 let injected: number;
 let injector: Injector;
@@ -56,4 +56,21 @@ test('a site that a policy keeps extensions off is told as that', async () => {
       },
     },
   });
+});
+
+test('nothing but what Chromium says then counts as the policy', () => {
+  const said = 'This page cannot be scripted due to an ExtensionsSettings policy.';
+  assert.equal(blockedByPolicy(new Error(said)), true);
+  assert.equal(blockedByPolicy(said), true);
+  for (const other of [
+    'Cannot access contents of the page. Extension manifest must request permission to access the respective host.',
+    'The extensions gallery cannot be scripted.',
+    'Cannot access a chrome:// URL',
+    'Frame with ID 3 is showing error page',
+    'Permissions are blocked by enterprise policy.',
+    "The page's settings blocked an inline script because of its Content Security Policy",
+    `Uncaught Error: ${said}`,
+    undefined,
+  ])
+    assert.equal(blockedByPolicy(other === undefined ? other : new Error(other)), false, other);
 });

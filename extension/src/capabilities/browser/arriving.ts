@@ -1,6 +1,6 @@
 // The first look at a page that a call led to, once it has what the caller waits for.
 import { Ended, type ToolRun } from '../../worker/calls/tool-runner.ts';
-import { KeptOut } from '../../worker/documents/inject.ts';
+import { BlockedByPolicy } from '../../worker/documents/inject.ts';
 import type { Judge } from '../../worker/tabs/leading.ts';
 
 const comesMs = 10_000; // for words that are to come of it
@@ -44,7 +44,8 @@ export async function firstLook(
 }
 
 function saidWhy(why: unknown): string {
-  if (why instanceof KeptOut) return `The page cannot be looked at: ${why.message}`; // a snapshot could not, either
+  // A snapshot could not, either.
+  if (why instanceof BlockedByPolicy) return `The page cannot be looked at: ${why.message}`;
   const known = why instanceof Ended && why.ending.status === 'threw' ? `: ${why.ending.error.message}` : '';
   return `The page could not be looked at${known}. Take a snapshot`;
 }

@@ -1,7 +1,7 @@
 // Moves tabs: to another page, back and forward, away. Nothing comes to the front by it.
 import { isText } from '../../shared/guards.ts';
 import { Ended, type ToolHandler, type ToolRun } from '../../worker/calls/tool-runner.ts';
-import { isKeptOut, KeptOut } from '../../worker/documents/inject.ts';
+import { BlockedByPolicy, blockedByPolicy } from '../../worker/documents/inject.ts';
 import { isBounded, keepOut, type Way } from '../../worker/tabs/border.ts';
 import { type Fate, follow, leftIn, statusOf } from '../../worker/tabs/following.ts';
 import { type Judge, judgeOf, type Told, toldAddress, toldPage } from '../../worker/tabs/leading.ts';
@@ -134,7 +134,7 @@ async function goInHistory(tabId: number, step: number): Promise<void> {
     const func = (by: number) => history.go(by);
     await chrome.scripting.executeScript({ target: { tabId }, func, args: [step], injectImmediately: true });
   } catch (why) {
-    if (isKeptOut(why)) throw new KeptOut(); // Chrome's own way back may close the tab
+    if (blockedByPolicy(why)) throw new BlockedByPolicy(); // Chrome's own way back may close the tab
     await (step < 0 ? chrome.tabs.goBack(tabId) : chrome.tabs.goForward(tabId)); // from an error of Chrome
   }
 }

@@ -1,10 +1,11 @@
 // Finds the documents of a tab for the browser's own tools: that of its page, and those of frames.
 import { isFlag, isNumber, shape } from '../../shared/guards.ts';
 import type { Bridge } from '../documents/bridges.ts';
-import type { Closed } from '../tabs/sites.ts';
+import { blockedByPolicy } from '../documents/inject.ts';
+import { type Closed, siteOf } from '../tabs/sites.ts';
 import { Ended, type Parts, type ToolRun } from './tool-runner.ts';
 
-const isSpot = shape({ index: isNumber, shown: isFlag });
+const isSpot = shape({ index: isNumber, shown: isFlag, frames: isNumber });
 
 /** A frame of a tab as Chrome knows it, with its index among the frames of its parent window. */
 export interface Spot {
@@ -67,7 +68,8 @@ export class Documents {
       if (frame === '') throw noFrame(name, 'is in no frame of this page');
       return around;
     } catch (why) {
-      if (!(why instanceof Ended) || why.ending.status !== 'threw') throw why;
+      if (!(why instanceof Ended) || why.ending.status !== 'threw' || why.code === 'BROWSER_POLICY')
+        throw why;
       const { error } = why.ending;
       const message = `${error.message}. ${await this.#named(run)}`;
       const hint = 'Pass one of these, or a reference in it; leave frame out to mean the page itself.';
@@ -105,16 +107,29 @@ export class Documents {
         func: () => {
           let index = -1;
           for (let i = 0; i < parent.length && index < 0; i++) if (parent[i] === window) index = i;
-          return { index, shown: innerWidth > 1 && innerHeight > 1 };
+          return { index, shown: innerWidth > 1 && innerHeight > 1, frames: window.length };
         },
       }),
     ]);
-    return all.flatMap(({ chain, ...frame }) => {
+    const said = new Map(places.map(({ documentId, result }): [string, unknown] => [documentId, result]));
+    const counts = new Map<number, number>(); // of the frames of each frame that says so
+    const spots = all.flatMap(({ chain, ...frame }) => {
+      const place = said.get(frame.documentId);
+      if (isSpot(place)) counts.set(frame.frameId, place.frames);
       if (frame.frameId === 0) return [];
-      const said: unknown = places.find((one) => one.documentId === frame.documentId)?.result;
-      const place = isSpot(said) ? said : { index: -2, shown: true };
-      return [{ ...frame, ...place, closed: run.border.closed(chain) }];
+      const { index, shown } = isSpot(place) ? place : { index: -2, shown: true };
+      return [{ ...frame, index, shown, closed: run.border.closed(chain), site: siteOf(chain) }];
     });
+    const silent = spots.filter(({ index }) => index === -2);
+    const blocked = await Promise.all(silent.map(({ documentId }) => isBlocked(run.tabId, documentId)));
+    const indices = silent.map((spot) => indexAmong(spots, counts, spot));
+    for (const [n, spot] of silent.entries()) {
+      if (blocked[n] !== true) continue;
+      // Whatever the person's rules say of the site: that they changed them would not open it.
+      spot.closed = { origin: spot.site, state: 'policy', excluded: false };
+      spot.index = indices[n] ?? -2;
+    }
+    return spots.map(({ site: _, ...spot }) => spot);
   }
 
   /** The document that an element of another one shows. */
@@ -160,6 +175,35 @@ export class Documents {
     if (spot.closed !== undefined) throw run.closedBy(spot.closed);
     return this.inFrame(run, spot);
   }
+}
+
+// Chrome tells only by refusing.
+async function isBlocked(tabId: number, documentId: string): Promise<boolean> {
+  const target = { tabId, documentIds: [documentId] };
+  const asked = chrome.scripting.executeScript({ target, injectImmediately: true, func: () => true });
+  return asked.then(() => false, blockedByPolicy);
+}
+
+type Numbered = Pick<Spot, 'frameId' | 'parentFrameId' | 'index'>;
+
+/**
+ * The index of a frame that cannot say it: what the others of its window have left. Chrome numbers frames as they come,
+ * and a window counts them in that order; those in a shadow root it does not count. -2: several places are possible.
+ */
+export function indexAmong(
+  spots: readonly Numbered[],
+  counts: ReadonlyMap<number, number>,
+  { frameId, parentFrameId }: Numbered,
+): number {
+  const inside = spots.filter((spot) => spot.parentFrameId === parentFrameId);
+  const taken = new Set(inside.map(({ index }) => index));
+  const count = counts.get(parentFrameId);
+  if (count === undefined) return -2;
+  const left = Array.from({ length: count }, (_, at) => at).filter((at) => !taken.has(at));
+  if (left.length === 0) return -1;
+  const silent = inside.filter(({ index }) => index === -2).map((spot) => spot.frameId);
+  silent.sort((a, b) => a - b);
+  return left.length === silent.length ? (left[silent.indexOf(frameId)] ?? -2) : -2;
 }
 
 const isSeen = ({ index, shown }: Spot): boolean => shown && index > -2;

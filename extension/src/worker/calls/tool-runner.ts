@@ -9,7 +9,7 @@ import type { Ending, Line, RefusalCode } from '../../shared/order.ts';
 import { urlAllowed } from '../../shared/patterns.ts';
 import type { Bridge, Bridges } from '../documents/bridges.ts';
 import { isOfOtherOrigin, orderOf } from '../documents/document.ts';
-import { type Injector, Refused } from '../documents/inject.ts';
+import { type Injector, policyHint, Refused } from '../documents/inject.ts';
 import type { References } from '../documents/references.ts';
 import { logFrame, progressFrame } from '../link/frames.ts';
 import { Border, type Closed, only, type Standing, sayClosed, standing } from '../tabs/sites.ts';
@@ -282,9 +282,16 @@ export class ToolRunner {
     const url = this.#parts.bridges.top(tabId)?.url ?? this.#parts.tabs.get(tabId)?.url ?? '';
     const within = URL.canParse(url) ? new URL(url).origin : '';
     const { origin, state, excluded } = closed;
+    const outcome = started && write ? 'unknown' : 'not_executed';
+    if (state === 'policy')
+      return Ended.as('BROWSER_POLICY', sayClosed(closed, within), {
+        category: 'auth',
+        hint: policyHint,
+        outcome,
+      });
     return Ended.as('SITE_CLOSED', sayClosed(closed, within), {
       category: 'auth',
-      outcome: started && write ? 'unknown' : 'not_executed',
+      outcome,
       data: JSON.stringify({ origin, state, within, ...(excluded && { excluded }) }),
     });
   }

@@ -22,19 +22,25 @@ export class Refused extends Error {
 }
 
 /** What a person and an agent are told of a site that a policy of the browser closes to the extension. */
-export const keptOut =
+export const policyBlocks =
   'The policy of the organization that manages this browser keeps extensions off the site';
 
-/** What Chrome says then. */
-export const isKeptOut = (why: unknown): boolean => /\bpolicy\b/i.test(String(why));
+/** The next step then, for an agent. */
+export const policyHint =
+  'Do not look for a way around it, and do not repeat the call: only an administrator can change it.';
+
+/** Whether Chrome refused an injection for that reason; it says so in these words and in no other way. */
+export const blockedByPolicy = (why: unknown): boolean =>
+  (why instanceof Error ? why.message : why) ===
+  'This page cannot be scripted due to an ExtensionsSettings policy.';
 
 /**
  * A policy of the browser closes the site to the extension (runtime_blocked_hosts). No call and no person at the
  * browser can change that, so it has a code and a next step of its own.
  */
-export class KeptOut extends Refused {
+export class BlockedByPolicy extends Refused {
   constructor() {
-    super('INJECTION_FAILED', keptOut);
+    super('INJECTION_FAILED', policyBlocks);
   }
 
   override get ending(): Ending {
@@ -42,7 +48,7 @@ export class KeptOut extends Refused {
       code: 'BROWSER_POLICY',
       category: 'auth',
       message: this.message,
-      hint: 'Do not look for a way around it, and do not repeat the call: only an administrator can change it.',
+      hint: policyHint,
       retryable: false,
       outcome: 'not_executed',
     };
@@ -61,7 +67,7 @@ export function refusalOf(why: unknown): Refused {
   if (/no tab with id|tab was closed/i.test(text)) return new Refused('TAB_CLOSED', 'The tab was closed');
   if (/error page/i.test(text))
     return new Refused('INJECTION_FAILED', 'The tab shows an error of Chrome in place of the page');
-  if (isKeptOut(text)) return new KeptOut();
+  if (blockedByPolicy(text)) return new BlockedByPolicy();
   if (/no document with id|frame with id|was removed|document.*not/i.test(text)) {
     return new Refused('TAB_CHANGED', 'The tab went to another page before the tool started');
   }

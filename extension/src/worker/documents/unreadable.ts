@@ -1,6 +1,6 @@
 // Errors of reading a tab.
 
-import { isKeptOut, keptOut } from './inject.ts';
+import { blockedByPolicy, policyBlocks } from './inject.ts';
 
 /** Why a tab cannot be read, with a code of the relay's fault table. */
 export class Unreadable extends Error {
@@ -24,7 +24,7 @@ export function toUnreadable(why: unknown): Unreadable {
     return new Unreadable('INJECTION_FAILED', 'The tab shows an error of Chrome in place of the page');
   if (/frame with id|document with id|was removed/i.test(text))
     return new Unreadable('TAB_CHANGED', 'The tab went to another page meanwhile');
-  if (isKeptOut(text)) return new Unreadable('INJECTION_FAILED', keptOut);
+  if (blockedByPolicy(text)) return new Unreadable('INJECTION_FAILED', policyBlocks);
   if (/cannot be scripted|extensions gallery/i.test(text))
     return new Unreadable('INJECTION_FAILED', 'Chrome lets no extension into this page');
   if (/cannot access/i.test(text))

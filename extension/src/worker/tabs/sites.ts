@@ -36,7 +36,7 @@ export interface Around {
 /** Why a document may not be touched. */
 export interface Closed {
   origin: string; // of the site that counts
-  state: Exclude<SiteState, 'open'>;
+  state: Exclude<SiteState, 'open'> | 'policy'; // policy: that of the browser closes it to every extension
   excluded: boolean; // the person's configuration leaves its address out
 }
 
@@ -100,17 +100,24 @@ export class Border {
   }
 }
 
+/** The site of a document in a sentence. The chain begins with it, as for {@link Border.closed}. */
+export const siteOf = (chain: readonly Around[]): string =>
+  chain.map(({ url, origin = '' }) => originOf(url) || origin).find(isWeb) ?? 'null';
+
 // The sites of a call frame without any: an older relay has decided about the origin of the call only.
 export const only = (origin: string): Sites => ({ rest: 'ask', origins: { [origin]: 'open' } });
 
 /** How a look tells of a document that it leaves out. */
-export const notReadable = ({ origin, state }: Closed): string => `${origin} not readable: ${state}`;
+export const notReadable = ({ origin, state }: Closed): string =>
+  `${origin} not readable: ${state === 'policy' ? 'closed to extensions by the policy of this browser' : state}`;
 
 /** How an agent gets at a frame that needs the person's word. */
 export const howToAsk = '(pass its ref, and the person is asked)';
 
 /** Why a call ends in which a closed document was to be touched. */
 export function sayClosed({ origin, state, excluded }: Closed, within: string): string {
+  if (state === 'policy')
+    return `The policy of the organization that manages this browser keeps extensions off ${origin}`;
   const why = excluded
     ? 'is excluded by the configuration'
     : state === 'off'
