@@ -28,7 +28,7 @@ var tables = &store.Tables{Capability: name, Prune: prune, Migrations: []string{
 		PRIMARY KEY (session, id)
 	);
 	CREATE INDEX scripts_by_time ON scripts (began);`,
-	keptTable, keptRan,
+	keptTable, keptRan, keptTools,
 }}
 
 const (

@@ -39,6 +39,8 @@ type Kept struct {
 	Uses   string          `json:"uses"`          // its tools and their sites, in words, as the person read them
 	Script string          `json:"script,omitempty"`
 	Args   json.RawMessage `json:"args,omitempty"`
+	// Changed is whether a tool that it names is another one since, or gone: the person is asked about it again.
+	Changed bool `json:"changed,omitempty"`
 }
 
 // KeptScripts is the answer of GET /api/v1/scripts, without the texts.
@@ -58,10 +60,14 @@ const keptTable = `CREATE TABLE kept_scripts (
 // keptRan adds when a script ran last, in microseconds since 1970; 0: never.
 const keptRan = `ALTER TABLE kept_scripts ADD COLUMN ran INTEGER NOT NULL DEFAULT 0;`
 
+// keptTools adds the names of its tools, as JSON; empty: a script that was kept before does not say.
+const keptTools = `ALTER TABLE kept_scripts ADD COLUMN tools TEXT NOT NULL DEFAULT '';`
+
 const (
-	addKept  = `INSERT INTO kept_scripts VALUES (?, ?, ?, ?, ?, ?, 0)`
+	addKept  = `INSERT INTO kept_scripts VALUES (?, ?, ?, ?, ?, ?, 0, ?)`
 	findKept = `SELECT kept, ran, uses, script, args FROM kept_scripts WHERE name = ?`
-	listKept = `SELECT json_group_array(json_object('name', name, 'kept', kept, 'ran', ran, 'uses', uses))
+	listKept = `SELECT json_group_array(json_object('name', name, 'kept', kept, 'ran', ran, 'uses', uses,
+		'binding', binding, 'script', script, 'args', args, 'tools', tools))
 		FROM (SELECT * FROM kept_scripts ORDER BY name)`
 	countKept  = `SELECT count(*) FROM kept_scripts`
 	findBound  = `SELECT name FROM kept_scripts WHERE binding = ? ORDER BY name LIMIT 1`
@@ -82,16 +88,20 @@ func (s *Scripts) list(_ http.ResponseWriter, req *http.Request) (any, *httpapi.
 	all, err := store.Read(req.Context(), s.core.Store, func(tx store.Tx) ([]Kept, error) {
 		var found string
 		var rows []struct {
-			Name, Uses string
-			Kept, Ran  int64
+			Name, Uses, Binding, Script, Args, Tools string
+			Kept, Ran                                int64
 		}
 		if err := tx.Row(listKept, nil, &found); err != nil {
 			return nil, err
 		}
 		err := json.Unmarshal([]byte(found), &rows)
 		list := make([]Kept, 0, len(rows))
+		r := run{Scripts: s, asked: call.Call{Session: call.Session{Client: config.LocalClient, Via: call.ViaSocket}}}
+		r.look()
 		for _, row := range rows {
-			list = append(list, Kept{Name: row.Name, Uses: row.Uses, Kept: at(row.Kept), Ran: ran(row.Ran)})
+			r.args = arguments{Script: row.Script, Args: json.RawMessage(row.Args)}
+			list = append(list, Kept{Name: row.Name, Uses: row.Uses, Kept: at(row.Kept), Ran: ran(row.Ran),
+				Changed: r.changedSince(row.Tools, row.Binding)})
 		}
 		return list, err
 	})
@@ -205,7 +215,8 @@ func (s *Scripts) keep(w http.ResponseWriter, req *http.Request) (any, *httpapi.
 		if refused, err := room(tx); refused != nil || err != nil {
 			return refused, err
 		}
-		return nil, tx.Exec(addKept, k.Name, r.binding(names), time.Now().UnixMicro(), k.Uses, k.Script, string(k.Args))
+		return nil, tx.Exec(addKept, k.Name, r.binding(names), time.Now().UnixMicro(), k.Uses, k.Script, string(k.Args),
+			string(rawjson.MustEncode(append([]string{}, names...))))
 	})
 	switch {
 	case err != nil:
@@ -333,6 +344,20 @@ func (r *run) binding(names []string) string {
 	}
 	sum := sha256.Sum256(rawjson.MustEncode([]any{r.args.Script, r.args.Args, of}))
 	return hex.EncodeToString(sum[:])
+}
+
+// changedSince reports whether a script is bound to something else by now than when it was kept with these tools.
+func (r *run) changedSince(tools, binding string) bool {
+	var names []string
+	if json.Unmarshal([]byte(tools), &names) != nil {
+		return false // it does not say which
+	}
+	for _, one := range names {
+		if r.tools[one] == nil {
+			return true
+		}
+	}
+	return r.binding(names) != binding
 }
 
 // keptAs returns the name under which the person keeps exactly this script, for the commands that they and their shells

@@ -39,7 +39,11 @@ var scriptsCommand = capability.Command{Heading: "Use tools", Make: func(t capab
 				if k.Ran != nil {
 					ran = k.Ran.Local().Format(time.DateTime)
 				}
-				rows = append(rows, []string{k.Name, k.Kept.Local().Format(time.DateOnly), ran, k.Uses})
+				uses := k.Uses
+				if k.Changed {
+					uses = changedWords + " " + uses
+				}
+				rows = append(rows, []string{k.Name, k.Kept.Local().Format(time.DateOnly), ran, uses})
 			}
 			return t.Table(rows...)
 		},
@@ -71,6 +75,9 @@ var scriptsCommand = capability.Command{Heading: "Use tools", Make: func(t capab
 	})
 	return cmd
 }}
+
+// changedWords stand before what a kept script uses where that has changed.
+const changedWords = "CHANGED since it was kept, so its next run asks again."
 
 func pathOf(name string) string { return scriptsPath + "/" + url.PathEscape(name) }
 

@@ -96,11 +96,28 @@ func TestKeptScriptsAreAskedAboutWhenTheyChange(t *testing.T) {
 	if !s.runsAs(config.LocalClient, call.ViaSocket, saves) {
 		t.Error("a changed plugin is not asked about")
 	}
-	if *edit = was; s.runsAs(config.LocalClient, call.ViaSocket, saves) {
+	changed := func() (names []string) {
+		for _, k := range s.listed() {
+			if k.Changed {
+				names = append(names, k.Name)
+			}
+		}
+		return names
+	}
+	if got := changed(); !slices.Equal(got, []string{"reaches", "saves"}) {
+		t.Errorf("changed are %q", got)
+	}
+	if *edit = was; len(changed()) > 0 {
+		t.Error("the plugin of before is told as changed")
+	}
+	if s.runsAs(config.LocalClient, call.ViaSocket, saves) {
 		t.Error("the plugin of before is asked about")
 	}
 	// Its tool is gone: the script fails as any other, and its kept text gives nothing.
 	s.tools = s.tools[:0]
+	if got := changed(); len(got) != 2 {
+		t.Errorf("without their tool, changed are %q", got)
+	}
 	if _, f := s.run(saves); f == nil || f.Code != scriptFailed {
 		t.Errorf("without its tool it came to %v", f)
 	}

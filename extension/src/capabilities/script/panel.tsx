@@ -47,6 +47,12 @@ function Row({ of, now }: { of: KeptScript; now: number }) {
         />
       </div>
       <p class="quiet">{times.join(' · ')}</p>
+      {of.changed && (
+        <p class="note">
+          A plugin that it uses has changed since it was kept: its next run is asked about. To keep it again,
+          forget it first.
+        </p>
+      )}
       <p>
         <Sentence text={visibleLine(of.uses)} />
       </p>
