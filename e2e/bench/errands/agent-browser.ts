@@ -4,7 +4,7 @@
 
 import { z } from 'zod';
 import { type Caller, quoted } from './caller.ts';
-import { type Answer, Driver, type Fill, joined } from './driver.ts';
+import { type Answer, Driver, type Fill, joined, type Several, type Step } from './driver.ts';
 import type { Reader, Thing } from './view.ts';
 
 // Where only words name a thing, what is drawn over them may be the thing itself: the answer says what it is.
@@ -93,6 +93,27 @@ export class AgentBrowserDriver extends Driver {
     for (const one of lists) answers.push(await this.#choose(one));
     for (const { thing, value } of sliders) answers.push(await this.#approach(thing, Number(value)));
     return joined(answers);
+  }
+
+  /** Commands are chained; what takes a look in between, or is asked for by the page, is done by itself. */
+  override several(steps: readonly Step[]): Promise<Several> | undefined {
+    const single = (step: Step): boolean =>
+      ('click' in step && step.yes) ||
+      ('fill' in step &&
+        step.fill.some(
+          ({ thing }) =>
+            thing.role === 'slider' || (thing.role === 'combobox' && !this.#options.has(thing.ref)),
+        ));
+    const first = steps.findIndex(single);
+    const chained = first < 0 ? steps : steps.slice(0, first);
+    if (chained.length < 2) return undefined;
+    const commands = chained.flatMap((step): Command[] => {
+      if ('click' in step) return [['click', step.click.ref]];
+      if ('upload' in step) return [['upload', step.upload.ref, step.file]];
+      return step.fill.flatMap((one) => this.#commands(one));
+    });
+    // A reference that is dead ends the chain; what was done before it can be done again.
+    return this.#run(...commands).then((answer) => ({ ...answer, done: answer.failed ? 0 : chained.length }));
   }
 
   press(keys: string): Promise<Answer> {

@@ -2,8 +2,17 @@
 // does not know yet, and looks again when a reference turns out to be dead.
 
 import { tokens } from '../../stage/tokens.ts';
-import type { Answer, Driver, Fill } from './driver.ts';
+import type { Answer, Driver, Fill, Step } from './driver.ts';
 import type { Thing, Wanted } from './view.ts';
+
+type Fields = readonly [Wanted, string | number | boolean][];
+
+/** One of several things that are done one after the other; leads: what is known then is known no more. */
+export type Deed =
+  | { click: Wanted; yes?: boolean; leads?: boolean }
+  | { fill: Fields }
+  | { slide: Wanted; from: number; to: number }
+  | { upload: Wanted; file: string };
 
 /** Above so many tokens a look is dear: then a search is tried first, where the server has one. */
 const dearLook = 1500;
@@ -21,6 +30,13 @@ const say = ({ role, name, near }: Wanted): string =>
 const wordsOf = ({ name, near }: Wanted): string | undefined =>
   near ?? (typeof name === 'string' ? name : name?.source.match(/[A-Za-z][A-Za-z ]+/)?.[0]);
 
+function targetOf(deed: Deed): Wanted {
+  if ('click' in deed) return deed.click;
+  if ('slide' in deed) return deed.slide;
+  if ('upload' in deed) return deed.upload;
+  return deed.fill[0]?.[0] ?? {};
+}
+
 export class Agent {
   readonly #driver: Driver;
   #lookTokens = 0;
@@ -31,9 +47,62 @@ export class Agent {
     this.#driver = driver;
   }
 
-  async go(url: string): Promise<void> {
-    await this.#must(await this.#driver.go(url));
+  /** Goes to a page; until: what it is to say. */
+  async go(url: string, until?: string): Promise<void> {
+    await this.#must(await (until === undefined ? this.#driver.go(url) : this.#driver.goUntil(url, until)));
     this.#elsewhere = true;
+    if (until !== undefined) await this.expect(until);
+  }
+
+  /**
+   * Does one thing after the other; until: what the page is to say then. A server with a tool for several things gets
+   * those in one call whose targets are known before; what such a call leaves, and what others do, is done one by one.
+   */
+  async all(deeds: readonly Deed[], until?: string): Promise<void> {
+    const done = deeds.length > 1 || until !== undefined ? await this.#together(deeds, until) : 0;
+    for (const deed of deeds.slice(done)) {
+      if ('click' in deed) await this.click(deed.click, deed);
+      else if ('fill' in deed) await this.fill(deed.fill);
+      else if ('slide' in deed) await this.slide(deed.slide, deed.from, deed.to);
+      else await this.upload(deed.upload, deed.file);
+    }
+    if (until !== undefined) await this.expect(until);
+  }
+
+  // How many of them were done in one call.
+  async #together(deeds: readonly Deed[], until: string | undefined): Promise<number> {
+    const [first] = deeds;
+    if (first === undefined) return 0;
+    await this.the(targetOf(first));
+    const steps: Step[] = [];
+    for (const deed of deeds) {
+      const step = this.#known(deed);
+      if (step === undefined) break;
+      steps.push(step);
+    }
+    if (steps.length < 2 && (until === undefined || steps.length < deeds.length)) return 0;
+    const asked = this.#driver.several(steps, steps.length === deeds.length ? until : undefined);
+    if (asked === undefined) return 0;
+    const answer = await asked;
+    if (!answer.stale) await this.#must(answer);
+    const last = deeds[answer.done - 1];
+    this.#elsewhere = answer.stale || (last !== undefined && 'click' in last && last.leads === true);
+    return answer.done;
+  }
+
+  #known(deed: Deed): Step | undefined {
+    const { view } = this.#driver;
+    if ('fill' in deed || 'slide' in deed) {
+      const fields: Fields = 'fill' in deed ? deed.fill : [[deed.slide, deed.to]];
+      const fill = fields.flatMap(([wanted, value]) => {
+        const thing = view.find(wanted);
+        return thing === undefined ? [] : [{ thing, value }];
+      });
+      return fill.length === fields.length ? { fill } : undefined;
+    }
+    const thing = view.find(targetOf(deed));
+    if (thing === undefined) return undefined;
+    return 'click' in deed ? { click: thing, yes: deed.yes === true } : { upload: thing, file: deed.file };
   }
 
   /** The thing that is wanted, looked for as long as a patient agent looks. */
@@ -77,7 +146,7 @@ export class Agent {
   }
 
   /** Fills fields in as few calls as the server needs. */
-  async fill(fields: readonly [Wanted, string | number | boolean][], submit = false): Promise<void> {
+  async fill(fields: Fields, submit = false): Promise<void> {
     const found: Fill[] = [];
     for (const [wanted, value] of fields) found.push({ thing: await this.the(wanted), value });
     const answer = await this.#driver.fill(found, submit);

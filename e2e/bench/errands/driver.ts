@@ -16,6 +16,17 @@ export interface Fill {
   value: string | number | boolean;
 }
 
+/** One of several things to do in one call. */
+export type Step =
+  | { click: Thing; yes: boolean }
+  | { fill: readonly Fill[] }
+  | { upload: Thing; file: string };
+
+/** Of several things, how many were done. */
+export interface Several extends Answer {
+  done: number;
+}
+
 export abstract class Driver {
   view: View;
   /** Whether the view is how the page was after the last act. */
@@ -53,6 +64,19 @@ export abstract class Driver {
   /** A look at all words, where the usual one leaves out what one cannot act on. */
   words(): Promise<Answer> | undefined {
     return undefined;
+  }
+
+  /**
+   * Does several things in one call, where the server has a tool for that; until: words to wait for after the last,
+   * where it can.
+   */
+  several(_steps: readonly Step[], _until?: string): Promise<Several> | undefined {
+    return undefined;
+  }
+
+  /** Goes to a page and waits for words of it, where that is one call; otherwise one looks for them later. */
+  goUntil(url: string, _until: string): Promise<Answer> {
+    return this.go(url);
   }
 
   /** Runs code that does several things. */

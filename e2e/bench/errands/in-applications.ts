@@ -6,6 +6,7 @@ import { editor, openNodeRed } from '../../sites/node-red.ts';
 import { openPocketBase, superuser } from '../../sites/pocketbase.ts';
 import { mailPassword, openMail } from '../../sites/roundcube.ts';
 import { openBlog, signInToBlog } from '../../sites/wordpress.ts';
+import type { Deed } from './agent.ts';
 import type { Errand } from './errand.ts';
 import * as scripts from './scripts.ts';
 
@@ -32,11 +33,13 @@ const wiki: Errand = {
         await agent.click({ role: 'link', name: /^Red fox$/i }, { leads: true });
         await agent.click({ role: 'link', name: 'Edit' }, { leads: true });
         const text = "The '''red fox''' is a fox.\n\n* Mice\n* Berries\n* Apples";
-        await agent.fill([
-          [{ role: 'textbox', name: /^(Wikitext source editor|Editing Red fox)/ }, text],
-          [{ role: 'textbox', name: /^Summary/ }, 'It eats apples, too'],
-        ]);
-        await agent.click({ role: 'button', name: 'Save changes' }, { leads: true });
+        const fields: Deed = {
+          fill: [
+            [{ role: 'textbox', name: /^(Wikitext source editor|Editing Red fox)/ }, text],
+            [{ role: 'textbox', name: /^Summary/ }, 'It eats apples, too'],
+          ],
+        };
+        await agent.all([fields, { click: { role: 'button', name: 'Save changes' }, leads: true }]);
         await agent.expect('Apples');
         await agent.click({ role: 'link', name: 'View history' }, { leads: true });
         await agent.expect('It eats apples, too');
@@ -58,15 +61,13 @@ const blog: Errand = {
     return {
       signIn: (page) => signInToBlog(page, site, 'Alice'),
       async work(agent) {
-        await agent.go(`${site.url}/wp-admin/post-new.php`);
-        await agent.expect('Welcome to the block editor');
+        await agent.go(`${site.url}/wp-admin/post-new.php`, 'Welcome to the block editor');
         await agent.click({ role: 'button', name: /^Close/ });
-        await agent.fill([[{ role: 'textbox', name: 'Add title' }, 'The owl']]);
-        await agent.click({ role: 'button', name: /^Add default block/ });
-        await agent.fill([
-          [{ name: /^(Empty block|Paragraph block|Block: Paragraph)/ }, 'Owls fly at night.'],
-        ]);
-        await agent.click({ role: /tab|button/, name: /^Post$/ });
+        const title: Deed = { fill: [[{ role: 'textbox', name: 'Add title' }, 'The owl']] };
+        await agent.all([title, { click: { role: 'button', name: /^Add default block/ } }]);
+        const block = { name: /^(Empty block|Paragraph block|Block: Paragraph)/ };
+        const text: Deed = { fill: [[block, 'Owls fly at night.']] };
+        await agent.all([text, { click: { role: /tab|button/, name: /^Post$/ } }]);
         await agent.click({ role: 'button', name: 'Categories' });
         await agent.click({ role: 'button', name: 'Add New Category' });
         await agent.fill([[{ role: 'textbox', name: /^New Category Name$/i }, 'Birds']], true);
@@ -117,9 +118,12 @@ const mail: Errand = {
         await agent.click({ name: /Lunch on Friday/ }, { leads: true });
         await agent.expect('Shall we meet at noon?');
         await agent.click({ role: /link|button/, name: 'Reply' }, { leads: true });
-        await agent.fill([[{ role: 'textbox', name: /^(?!Subject)/, near: 'Subject' }, 'Yes, at noon.']]);
-        await agent.click({ role: /link|button/, name: 'Send' }, { leads: true });
-        await agent.expect('Messages 1 to'); // a page that still sends does not let itself be left
+        const answer: Deed = {
+          fill: [[{ role: 'textbox', name: /^(?!Subject)/, near: 'Subject' }, 'Yes, at noon.']],
+        };
+        // A page that still sends does not let itself be left.
+        const send: Deed = { click: { role: /link|button/, name: 'Send' }, leads: true };
+        await agent.all([answer, send], 'Messages 1 to');
         await agent.go(`${site.url}/?_task=mail&_mbox=INBOX`);
         await agent.click({ name: /Lunch on Friday/ }, { leads: true });
         await agent.expect('Shall we meet at noon?');
@@ -155,13 +159,13 @@ const flows: Errand = {
         await page.locator('#red-ui-workspace-tabs').getByText('Greetings').waitFor();
       },
       async work(agent) {
+        const named = (name: string): Deed => ({ fill: [[{ role: 'textbox', name: /Name/ }, name]] });
+        const done: Deed = { click: { role: 'button', name: 'Done' }, leads: true };
         await agent.go(site.url);
         await agent.click({ name: /^Greet$/ }, { double: true, leads: true });
-        await agent.fill([[{ role: 'textbox', name: /Name/ }, 'Welcome']]);
-        await agent.click({ role: 'button', name: 'Done' }, { leads: true });
+        await agent.all([named('Welcome'), done]);
         await agent.click({ name: /^Press$/ }, { double: true, leads: true });
-        await agent.fill([[{ role: 'textbox', name: /Name/ }, 'Start']]);
-        await agent.click({ role: 'button', name: 'Done' }, { leads: true });
+        await agent.all([named('Start'), done]);
         await agent.click({ name: /^Deploy/ });
         await agent.expect('Successfully deployed');
       },
@@ -196,18 +200,20 @@ const records: Errand = {
       async work(agent) {
         await agent.go(`${site.dashboard}#/collections?collection=books`);
         await agent.click({ role: 'button', name: 'New record' }, { leads: true });
-        await agent.fill([
-          [{ role: 'textbox', name: /^title/ }, 'The heron'],
-          [{ role: 'spinbutton', name: /^pages/ }, 64],
-        ]);
-        await agent.click({ role: 'button', name: 'Create' }, { leads: true });
+        const heron: Deed = {
+          fill: [
+            [{ role: 'textbox', name: /^title/ }, 'The heron'],
+            [{ role: 'spinbutton', name: /^pages/ }, 64],
+          ],
+        };
+        await agent.all([heron, { click: { role: 'button', name: 'Create' }, leads: true }]);
         await agent.expect('The heron');
         const nameless = { role: 'textbox', name: '', near: 'New record' };
         const filter = { role: 'textbox', name: /^Search term or filter/, or: nameless };
         await agent.fill([[filter, 'pages < 50']], true);
         await agent.click({ role: /^(row|cell|gridcell|)$/, name: /The hare/ }, { leads: true });
-        await agent.fill([[{ role: 'spinbutton', name: /^pages/ }, 41]]);
-        await agent.click({ role: 'button', name: 'Save changes' }, { leads: true });
+        const pages: Deed = { fill: [[{ role: 'spinbutton', name: /^pages/ }, 41]] };
+        await agent.all([pages, { click: { role: 'button', name: 'Save changes' }, leads: true }]);
         await agent.expect('Successfully updated record');
       },
       scripts: () => scripts.records(`${site.dashboard}#/collections?collection=books`),

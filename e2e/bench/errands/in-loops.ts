@@ -3,7 +3,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { openSite } from '../../sites/own-pages.ts';
 import { openPocketBase, superuser } from '../../sites/pocketbase.ts';
-import type { Agent } from './agent.ts';
+import type { Agent, Deed } from './agent.ts';
 import type { Errand } from './errand.ts';
 import { openPages } from './site.ts';
 
@@ -105,12 +105,14 @@ const enter: Errand = {
         const read = Array.from(agent.driver.view.text.matchAll(row), ([, ...cells]) => cells);
         await agent.go(`${form.url}/person`);
         for (const [i, [name = '', email = '', team = '']] of read.entries()) {
-          await agent.fill([
-            [{ role: 'textbox', name: 'Name' }, name],
-            [{ role: 'textbox', name: 'Email' }, email],
-            [{ role: 'combobox', name: 'Team' }, team],
-          ]);
-          await agent.click({ role: 'button', name: 'Save' });
+          const person: Deed = {
+            fill: [
+              [{ role: 'textbox', name: 'Name' }, name],
+              [{ role: 'textbox', name: 'Email' }, email],
+              [{ role: 'combobox', name: 'Team' }, team],
+            ],
+          };
+          await agent.all([person, { click: { role: 'button', name: 'Save' } }]);
           await agent.expect(`${i + 1} saved`);
         }
         return '';
@@ -132,7 +134,8 @@ rows.length`,
       code: () => [
         `async (page) => {
   await page.goto('${list}/people')
-  const rows = await page.locator('tr').evaluateAll((all) => all.slice(1).map((row) => [...row.cells].map((one) => one.innerText)))
+  const rows = await page.locator('tr').evaluateAll((all) =>
+    all.slice(1).map((row) => [...row.cells].map((one) => one.innerText)))
   await page.goto('${form.url}/person')
   for (const [i, [name, email, team]] of rows.entries()) {
     await page.getByLabel('Name').fill(name)

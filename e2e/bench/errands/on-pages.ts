@@ -5,7 +5,7 @@ import path from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import type { Closing } from '../../stage/closing.ts';
 import { temporaryFolder } from '../../stage/paths.ts';
-import type { Agent } from './agent.ts';
+import type { Agent, Deed } from './agent.ts';
 import type { Errand, Site } from './errand.ts';
 import * as scripts from './scripts.ts';
 import { openPages, type PageSite } from './site.ts';
@@ -38,15 +38,17 @@ const order = onPage(
   },
   async (agent, { url }) => {
     await agent.go(`${url}/order`);
-    await agent.fill([
-      [{ role: 'textbox', name: 'Customer' }, 'Ada Lovelace'],
-      [{ role: 'textbox', name: 'Email' }, 'ada@leaf.example'],
-      [{ role: 'combobox', name: 'City' }, 'Ghent'],
-      [{ role: 'combobox', name: 'Size' }, 'Large'],
-      [{ role: 'checkbox', name: 'Wrap as a gift' }, true],
-      [{ role: 'radio', name: 'By courier' }, true],
-    ]);
-    await agent.click({ role: 'button', name: 'Place order' }, { yes: true });
+    const fields: Deed = {
+      fill: [
+        [{ role: 'textbox', name: 'Customer' }, 'Ada Lovelace'],
+        [{ role: 'textbox', name: 'Email' }, 'ada@leaf.example'],
+        [{ role: 'combobox', name: 'City' }, 'Ghent'],
+        [{ role: 'combobox', name: 'Size' }, 'Large'],
+        [{ role: 'checkbox', name: 'Wrap as a gift' }, true],
+        [{ role: 'radio', name: 'By courier' }, true],
+      ],
+    };
+    await agent.all([fields, { click: { role: 'button', name: 'Place order' }, yes: true }]);
     await agent.expect('Order 4711 is placed.');
   },
   scripts.order,
@@ -93,13 +95,15 @@ const editor = onPage(
   { headline: 'The owl', comments: 'on', text: 'Owls fly at night.' },
   async (agent, { url }, closing) => {
     await agent.go(await editorPage(url, closing));
-    await agent.fill([
-      [{ role: 'textbox', name: 'Headline' }, 'The owl'],
-      [{ role: 'checkbox', name: 'Allow comments' }, true],
-    ]);
     const text = { role: 'textbox', name: 'Text of the article', or: { role: 'Iframe', name: 'Text' } };
     await agent.fill([[text, 'Owls fly at night.']]);
-    await agent.click({ role: 'button', name: 'Publish' });
+    const fields: Deed = {
+      fill: [
+        [{ role: 'textbox', name: 'Headline' }, 'The owl'],
+        [{ role: 'checkbox', name: 'Allow comments' }, true],
+      ],
+    };
+    await agent.all([fields, { click: { role: 'button', name: 'Publish' } }]);
     await agent.expect('The article is published.');
   },
   async (url, closing) => scripts.editor(await editorPage(url, closing)),
@@ -116,15 +120,20 @@ const booking = onPage(
     const file = path.join(agent.driver.files ?? (await temporaryFolder('upload', closing)), 'passport.txt');
     await writeFile(file, 'A passport');
     await agent.go(`${url}/booking`);
-    await agent.fill([
-      [{ name: 'Arrival', or: { role: 'spinbutton', name: /^Month/ } }, '2027-03-10'],
-      [{ role: 'slider', name: 'Budget' }, 250],
+    const arrival = { name: 'Arrival', or: { role: 'spinbutton', name: /^Month/ } };
+    await agent.all([
+      {
+        fill: [
+          [arrival, '2027-03-10'],
+          [{ role: 'slider', name: 'Budget' }, 250],
+        ],
+      },
+      { click: { role: 'button', name: '10 March 2027' } },
+      { click: { role: 'button', name: '14 March 2027' } },
+      { slide: { role: 'slider', name: 'Guests' }, from: 1, to: 4 },
+      { upload: { name: /^Passport copy/ }, file },
+      { click: { role: 'button', name: 'Book' } },
     ]);
-    await agent.click({ role: 'button', name: '10 March 2027' });
-    await agent.click({ role: 'button', name: '14 March 2027' });
-    await agent.slide({ role: 'slider', name: 'Guests' }, 1, 4);
-    await agent.upload({ name: /^Passport copy/ }, file);
-    await agent.click({ role: 'button', name: 'Book' });
     await agent.expect('The room is booked.');
   },
   scripts.booking,
@@ -139,22 +148,27 @@ const wizard = onPage(
   },
   async (agent, { url }) => {
     await agent.go(`${url}/wizard`);
-    await agent.fill([
-      [{ role: 'textbox', name: 'Full name' }, 'Ada Lovelace'],
-      [{ role: 'textbox', name: 'Street' }, 'Dover Street 12'],
-      [{ role: 'textbox', name: 'Town' }, 'London'],
-    ]);
-    await agent.click({ role: 'button', name: 'Next' }, { leads: true });
-    await agent.fill([[{ role: 'radio', name: 'Green power' }, true]]);
-    await agent.click({ role: 'button', name: 'Next', near: 'Green power' }, { leads: true });
+    const next = (near?: string): Deed => ({
+      click: { role: 'button', name: 'Next', ...(near !== undefined && { near }) },
+      leads: true,
+    });
+    const person: Deed = {
+      fill: [
+        [{ role: 'textbox', name: 'Full name' }, 'Ada Lovelace'],
+        [{ role: 'textbox', name: 'Street' }, 'Dover Street 12'],
+        [{ role: 'textbox', name: 'Town' }, 'London'],
+      ],
+    };
+    await agent.all([person, next()]);
+    await agent.all([{ fill: [[{ role: 'radio', name: 'Green power' }, true]] }, next('Green power')]);
     await agent.click({ role: 'button', name: 'Confirm with the bank' });
     await agent.other();
-    await agent.fill([[{ role: 'combobox', name: 'Account' }, 'Current 22']]);
-    await agent.click({ role: 'button', name: 'Confirm' });
+    const account: Deed = { fill: [[{ role: 'combobox', name: 'Account' }, 'Current 22']] };
+    await agent.all([account, { click: { role: 'button', name: 'Confirm' } }]);
     await agent.first();
-    await agent.click({ role: 'button', name: 'Next', near: 'Confirm with the bank' }, { leads: true });
-    await agent.fill([[{ role: 'checkbox', name: 'I accept the terms' }, true]]);
-    await agent.click({ role: 'button', name: 'Send' });
+    await agent.all([next('Confirm with the bank')]);
+    const terms: Deed = { fill: [[{ role: 'checkbox', name: 'I accept the terms' }, true]] };
+    await agent.all([terms, { click: { role: 'button', name: 'Send' } }]);
     await agent.expect('The contract is sent.');
   },
   scripts.wizard,
@@ -168,8 +182,8 @@ const list = onPage(
     await agent.go(`${url}/list`);
     await agent.scrollTo({ role: 'list', name: 'Articles' }, /^Edit article (\d+)$/, 1234);
     await agent.click({ role: 'button', name: 'Edit article 1234' }, { leads: true });
-    await agent.fill([[{ name: 'Amount of article 1234' }, '77']]);
-    await agent.click({ role: 'button', name: 'Save' });
+    const amount: Deed = { fill: [[{ name: 'Amount of article 1234' }, '77']] };
+    await agent.all([amount, { click: { role: 'button', name: 'Save' } }]);
     await agent.expect('Article 1234 is saved.');
   },
   scripts.list,

@@ -4,7 +4,7 @@ import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { inFull } from '../../stage/columns.ts';
 import type { Caller } from './caller.ts';
-import { type Answer, Driver, type Fill } from './driver.ts';
+import { type Answer, Driver, type Fill, type Several, type Step } from './driver.ts';
 import { type Reader, type Thing, View } from './view.ts';
 
 const stale = /\bcode(?:":"|=)(REF_GONE|DOCUMENT_CHANGED|FRAME_GONE)\b/;
@@ -41,8 +41,16 @@ export class TabrelayDriver extends Driver {
     super(caller, read);
   }
 
-  async go(to: string): Promise<Answer> {
-    const answer = await this.#call('navigate', { to, look: true });
+  go(to: string): Promise<Answer> {
+    return this.#arrive({ to, look: true });
+  }
+
+  override goUntil(to: string, until: string): Promise<Answer> {
+    return this.#arrive({ to, until });
+  }
+
+  async #arrive(args: object): Promise<Answer> {
+    const answer = await this.#call('navigate', { ...args });
     this.#first = tabIn(/ in tab (\d+)$/m, answer.text);
     this.view.forget();
     this.view.add(lookIn(answer.text));
@@ -76,8 +84,32 @@ export class TabrelayDriver extends Driver {
   }
 
   fill(fields: readonly Fill[], submit: boolean): Promise<Answer> {
-    const sent = fields.map(({ thing, value }) => ({ ref: thing.ref, value }));
-    return this.#act('fill', { fields: sent, ...(submit && { submit }) });
+    return this.#act('fill', { fields: sent(fields), ...(submit && { submit }) });
+  }
+
+  override several(steps: readonly Step[], until?: string): Promise<Several> | undefined {
+    const frames = new Set(steps.flatMap(refsIn).map((ref) => /^(?:f\d+)?/.exec(ref)?.[0]));
+    return frames.size > 1 ? undefined : this.#several(steps, until); // each is of one frame
+  }
+
+  async #several(steps: readonly Step[], until: string | undefined): Promise<Several> {
+    const asked: Record<string, unknown>[] = [];
+    for (const step of steps) {
+      if ('click' in step) asked.push({ tool: 'click', ref: step.click.ref });
+      else if ('upload' in step)
+        asked.push({ tool: 'upload', ref: step.upload.ref, files: [await given(step.file)] });
+      else asked.push({ tool: 'fill', fields: sent(step.fill) });
+    }
+    Object.assign(asked.at(-1) ?? {}, until === undefined ? {} : { until });
+    const answer = await this.#act('act', { steps: asked });
+    const failed = Number(/Step (\d+) of \d+ /.exec(answer.text)?.[1] ?? 1);
+    if (answer.failed) return { ...answer, done: failed - 1 };
+    const done = steps.length - Number(/^notDone: (\d+)$/m.exec(answer.text)?.[1] ?? 0);
+    const last = steps[done - 1];
+    // A question of the page is answered with no: who knows the answer gives it with the same click again.
+    const asks = last !== undefined && 'click' in last && last.yes && /^dialogs: /m.test(answer.text);
+    if (!asks) return { ...answer, done };
+    return { ...(await this.#act('click', { ref: last.click.ref, dialogs: 'accept' })), done };
   }
 
   press(keys: string): Promise<Answer> {
@@ -93,8 +125,7 @@ export class TabrelayDriver extends Driver {
   }
 
   async upload({ ref }: Thing, file: string): Promise<Answer> {
-    const files = [{ name: path.basename(file), text: await readFile(file, 'utf8') }];
-    return this.#act('upload', { ref, files });
+    return this.#act('upload', { ref, files: [await given(file)] });
   }
 
   scroll({ ref }: Thing, y: number): Promise<Answer> {
@@ -135,9 +166,10 @@ export class TabrelayDriver extends Driver {
   }
 
   override inWords(thing: Thing, near: string | undefined, { text }: Answer): Thing | undefined {
-    const [, said] = /Pass as ref .*: (.*) in \\?"…\\?"/.exec(text) ?? [];
-    if (said === undefined || near === undefined) return undefined;
-    return { ...thing, ref: `${said.replaceAll('\\"', '"')} in ${JSON.stringify(near)}` };
+    const [, said = '', beside = '…'] = /Pass as ref [^:]*: (.*) in \\?"(.*?)\\?"/.exec(text) ?? [];
+    const words = beside === '…' ? near : beside;
+    if (said === '' || words === undefined) return undefined;
+    return { ...thing, ref: `${said.replaceAll('\\"', '"')} in ${JSON.stringify(words)}` };
   }
 
   #call(tool: string, args: Record<string, unknown>): Promise<Answer> {
@@ -175,10 +207,25 @@ export class TabrelayDriver extends Driver {
     this.view.add(added.join('\n'));
     for (const line of lines) {
       const rest = line.slice(2);
-      if (line.startsWith('~ ')) this.view.change(rest);
+      if (line.startsWith('~ drawn anew')) this.#renamed(line);
+      else if (line.startsWith('~ ')) this.view.change(rest);
       else if (line.startsWith('- ')) this.#remove(rest);
       else if (done.test(line) && /\] (?:→|= )/.test(line)) this.view.change(line.replace(done, ''));
     }
+  }
+
+  // What was drawn anew is as it was, but for its references and the words that are said to be others.
+  #renamed(line: string): void {
+    const words = Array.from(line.matchAll(/("(?:[^"\\]|\\.)*") → ("(?:[^"\\]|\\.)*")/g));
+    const names = new Map<string, string>();
+    for (const [, was = '', is = ''] of line.matchAll(/(f?\d*e\d[^ ,]*) → (f?\d*e\d[^ ,]*)/g)) {
+      const now = rangesOf(is);
+      for (const [n, ref] of rangesOf(was).entries()) names.set(ref, now[n] ?? ref);
+    }
+    this.view.rename(
+      names,
+      words.map(([, was = '', is = '']) => [was, is] as const),
+    );
   }
 
   // Of many lines only the references are told: those of one by one, or from the first to the last.
@@ -208,3 +255,16 @@ const rangesOf = (refs: string): string[] =>
     const count = Number(last) - Number(first) + 1;
     return Array.from({ length: count }, (_, n) => `${frame}e${Number(first) + n}`);
   });
+
+const sent = (fields: readonly Fill[]): object[] =>
+  fields.map(({ thing, value }) => ({ ref: thing.ref, value }));
+
+const refsIn = (step: Step): string[] => {
+  if ('fill' in step) return step.fill.map(({ thing }) => thing.ref);
+  return ['click' in step ? step.click.ref : step.upload.ref];
+};
+
+const given = async (file: string): Promise<object> => ({
+  name: path.basename(file),
+  text: await readFile(file, 'utf8'),
+});

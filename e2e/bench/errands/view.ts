@@ -33,6 +33,16 @@ const spoken = (name: string): string => name.replaceAll(/[\uE000-\uF8FF]/g, '')
 const fits = (what: string, wanted: string | RegExp | undefined): boolean =>
   wanted === undefined || (typeof wanted === 'string' ? what === wanted : wanted.test(what));
 
+// The cells of a row that are told by … are as they were.
+function filledIn(before: string, now: string): string {
+  const old = before.split(' | ');
+  const isSame = (cell: string): boolean => cell === '…' || cell.endsWith(': …');
+  return now
+    .split(' | ')
+    .map((cell, at) => (isSame(cell) ? (old[at] ?? cell) : cell))
+    .join(' | ');
+}
+
 export class View {
   readonly #reader: Reader;
   #lines: string[] = [];
@@ -68,9 +78,10 @@ export class View {
       this.add(line);
       return;
     }
-    const found = this.#reader(line).map((one) => ({ ...one, line, at, told: this.#told }));
+    const whole = filledIn(this.#lines[at] ?? '', line);
+    const found = this.#reader(whole).map((one) => ({ ...one, line: whole, at, told: this.#told }));
     const again = new Set(found.map(({ ref }) => ref));
-    this.#lines[at] = line;
+    this.#lines[at] = whole;
     this.#things = [...this.#things.filter(({ ref }) => !again.has(ref)), ...found];
   }
 
@@ -85,6 +96,21 @@ export class View {
     });
     this.#things = this.#things.filter(({ at }) => !gone.has(at));
     for (const at of gone) this.#lines[at] = '';
+  }
+
+  /** Things have other references now, and words of their lines are others. */
+  rename(refs: ReadonlyMap<string, string>, words: readonly (readonly [string, string])[]): void {
+    this.#lines.forEach((line, at) => {
+      const named = line.replaceAll(/\[((?:f\d+)?e\d+)\]/g, (all, ref) =>
+        refs.has(ref) ? `[${refs.get(ref)}]` : all,
+      );
+      if (named === line) return;
+      this.#lines[at] = words.reduce((said, [was, is]) => said.replaceAll(was, is), named);
+    });
+    this.#things = this.#things.map((one) => {
+      const line = this.#lines[one.at] ?? one.line;
+      return { ...one, ref: refs.get(one.ref) ?? one.ref, line };
+    });
   }
 
   forgetThing(ref: string): void {
