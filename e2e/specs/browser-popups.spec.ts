@@ -115,6 +115,27 @@ test('a window of another site signs in, tells the page that opened it, and clos
   await expect.poll(() => stage.page.textContent('#said')).toBe('signed in by Ada');
 });
 
+test('the last step of several closes the window, and those before it are known to be done', async ({
+  agent,
+}) => {
+  const { stage } = agent;
+  const { opened } = await agent.click('button "Sign in"');
+  const tabId = opened?.[0]?.tabId ?? 0;
+  const ref = 'button "I am Ada"';
+  const steps = [
+    { tool: 'pointer', action: 'hover', ref },
+    { tool: 'click', ref },
+    { tool: 'press', keys: 'Enter' },
+  ];
+  const done = await stage.agent.call('browser__act', { tabId, steps });
+  expect(done.value).toMatchObject({
+    notDone: 1,
+    note: 'What came of the steps before it went with the page',
+    steps: [{ outcome: 'executed' }, { closed: true, on: expect.stringContaining(ref) }],
+  });
+  await expect.poll(() => stage.page.textContent('#said')).toBe('signed in by Ada');
+});
+
 test('an act whose page takes its frame away is done', async ({ agent }) => {
   expect(await agent.click('button "Agree"')).toMatchObject({
     note: 'It was done. Its frame went away, or to another page',

@@ -41,6 +41,7 @@ export class Acts {
   readonly #bridges: Bridges;
   readonly #acts = new Set<Act>();
   readonly #touched = new WeakMap<Bridge, string>();
+  readonly #begun = new WeakMap<Bridge, number>(); // steps
   readonly #judges = new WeakMap<Bridge, Judge>();
 
   constructor(bridges: Bridges) {
@@ -50,12 +51,14 @@ export class Acts {
   /** A document is about to be asked for an act. */
   expect(bridge: Bridge, judge: Judge): void {
     this.#touched.delete(bridge);
+    this.#begun.set(bridge, 0);
     this.#judges.set(bridge, judge);
   }
 
   /** A document says that an act begins in it. */
   begin(bridge: Bridge, number: number, answer: DialogAnswer): void {
     this.#touched.delete(bridge);
+    this.#begun.set(bridge, (this.#begun.get(bridge) ?? 0) + 1);
     if (this.#acts.size === 0) this.#listen(true);
     const judge = this.#judges.get(bridge) ?? ownOnly(bridge);
     this.#acts.add({
@@ -80,9 +83,13 @@ export class Acts {
     this.#touched.set(bridge, on);
   }
 
-  /** What the act that a document was asked for last acts on; undefined: it has sent it no event yet. */
-  actedOn(bridge: Bridge): string | undefined {
-    return this.#touched.get(bridge);
+  /**
+   * What the act that a document was asked for last acts on, and in which step, counted from 1; undefined: that step
+   * has sent no event yet.
+   */
+  actedOn(bridge: Bridge): { on: string; step: number } | undefined {
+    const on = this.#touched.get(bridge);
+    return on === undefined ? undefined : { on, step: this.#begun.get(bridge) ?? 1 };
   }
 
   /** The document of an act asks which requests are under way. */
@@ -147,7 +154,8 @@ export class Acts {
     if (this.#acts.size === 0) this.#listen(false);
   }
 
-  // A click in one document can open the dialog of another one of its tab. Where nothing may be done, the person answers.
+  // A click in one document can open the dialog of another one of its tab. Where nothing may be done, the person
+  // answers.
   #lend(from: Bridge, answer: DialogAnswer | undefined, judge?: Judge): void {
     for (const bridge of this.#bridges.of(from.tabId))
       if (bridge !== from && (judge === undefined || stateOf(judge, bridge) === 'open'))
@@ -247,8 +255,8 @@ const isFetched = (url: string): boolean => /^(?:https?|blob|data|file|filesyste
 
 const shortened = (url: string): string => url.slice(0, 300);
 
-// A request in words. Its query can hold a token: that there is one is told, and not what it says. Of a site that is off
-// only the origin is told, and of what a document asks for that may not be read: nothing.
+// A request in words. Its query can hold a token: that there is one is told, and not what it says. Of a site that is
+// off only the origin is told, and of what a document asks for that may not be read: nothing.
 function wordsOf(
   judge: Judge,
   { method, url, initiator }: { method: string; url: string; initiator?: string | undefined },

@@ -16,9 +16,28 @@ const goneMs = 300; // for a page to have begun, where the document of an act is
 // What is done at one go: once begun, all of it is done.
 const atOnce = ['click', 'pointer', 'upload'];
 
-function isAtOnce({ frame, args }: ToolRun): boolean {
-  const oneKey = frame.tool === 'press' && isText(args.keys) && !/\S\s+\S/.test(args.keys);
-  return oneKey || atOnce.includes(frame.tool);
+function isAtOnce(tool: unknown, { keys }: Record<string, unknown>): boolean {
+  const oneKey = tool === 'press' && isText(keys) && !/\S\s+\S/.test(keys);
+  return oneKey || (isText(tool) && atOnce.includes(tool));
+}
+
+/** The steps of an act that has several, and none of any other. */
+const stepsOf = ({ args }: ToolRun): readonly unknown[] => (Array.isArray(args.steps) ? args.steps : []);
+
+// What went with its document is not known of the steps that were done before the last.
+const untold = 'What came of the steps before it went with the page';
+
+/** What is said of an act whose document went while one of its steps was done. */
+function withSteps(run: ToolRun, step: number, said: Record<string, unknown>): Record<string, unknown> {
+  const asked = stepsOf(run).length;
+  if (asked === 0) return said;
+  const before = Array.from({ length: step - 1 }, () => ({ outcome: 'executed' }));
+  const notDone = asked - step;
+  return {
+    ...(notDone > 0 && { notDone }),
+    ...(step > 1 && { note: untold }),
+    steps: [...before, said],
+  };
 }
 
 const closed = { closed: true, note: 'It was done, and the tab is closed' };
@@ -187,10 +206,13 @@ export function performing(
     const judge = judgeOf(run.border);
     acts.expect(bridge, judge); // what an earlier act did there says nothing of this one
     try {
-      const effect = await run.part(bridge, run.frame.tool, args).catch((why: unknown) => {
-        const on = acts.actedOn(bridge);
-        if (!isGoneMeanwhile(why) || !isAtOnce(run) || on === undefined) throw why;
-        return withoutDocument(run, on);
+      const effect = await run.part(bridge, run.frame.tool, args).catch(async (why: unknown) => {
+        const known = acts.actedOn(bridge);
+        if (!isGoneMeanwhile(why) || known === undefined) throw why;
+        const own = stepsOf(run)[known.step - 1];
+        const isDone = isRecord(own) ? isAtOnce(own.tool, own) : isAtOnce(run.frame.tool, args);
+        if (!isDone) throw why;
+        return withSteps(run, known.step, await withoutDocument(run, known.on));
       });
       if (!isRecord(effect)) return effect;
       const last = Array.isArray(effect.steps) ? effect.steps.at(-1) : effect;
