@@ -126,9 +126,22 @@ func (w *writer) act(verb verb, members []rawjson.Member) {
 	w.lines = append(w.lines, news.lines...)
 	page, _ := rawjson.Text(rawjson.Get(members, "page"))
 	said = append(said, headSays(page, members)...)
-	w.focus(members, &news, &said)
+	w.focus(members, &news, actedOn(on, filled), &said)
+	if verb == verbs["scroll"] && rawjson.Get(members, "position") != nil {
+		said = append(said, "scrolled") // where it is now says so
+	}
 	w.facts(members, said...)
 	w.look(page)
+}
+
+// actedOn returns a function that reports whether a reference is of what was acted on: of several fields, of the last.
+func actedOn(on string, filled []json.RawMessage) func(ref string) bool {
+	if len(filled) > 0 {
+		var last field
+		_ = json.Unmarshal(filled[len(filled)-1], &last) // one that is not as it should be is none
+		return func(ref string) bool { return ref == last.Ref }
+	}
+	return func(ref string) bool { return slices.Contains(referencesIn(on), ref) }
 }
 
 // look is a look at a page that came: everything to the end.
@@ -141,17 +154,36 @@ func (w *writer) look(page string) {
 	}
 }
 
-// focus is where the focus has gone: its reference is enough where a line has the rest.
-func (w *writer) focus(members []rawjson.Member, news *news, said *[]string) {
+// focus is where the focus has gone: its reference is enough where a line has the rest. That it is in what was acted on
+// is said where nothing else came of the act: a person would expect it there.
+func (w *writer) focus(members []rawjson.Member, news *news, acted func(ref string) bool, said *[]string) {
 	focused, ok := rawjson.Text(rawjson.Get(members, "focused"))
 	if !ok {
 		return
 	}
-	if head, ref := headOf(focused); ref != "" && news.tells(head) {
+	*said = append(*said, "focused")
+	head, ref := headOf(focused)
+	if bareReference.MatchString(focused) {
+		ref = focused
+	}
+	switch {
+	case ref != "" && acted(ref), ref == "":
+		if w.tellsMore(members) {
+			return
+		}
+	case news.tells(ref), strings.HasPrefix(head, "text "):
 		focused = ref
 	}
 	w.say("focused: " + tidy(focused))
-	*said = append(*said, "focused")
+}
+
+var bareReference = regexp.MustCompile(`^(?:f\d+)?e\d+$`)
+
+// tellsMore reports whether anything but the focus came of an act.
+func (w *writer) tellsMore(members []rawjson.Member) bool {
+	return slices.ContainsFunc(members, func(one rawjson.Member) bool {
+		return one.Name != "outcome" && one.Name != "on" && one.Name != "focused" && string(one.Value) != "null"
+	})
 }
 
 var pageHead = regexp.MustCompile(`^page (?:("(?:[^"\\]|\\.)*") )?(\S+)`)

@@ -47,15 +47,15 @@ func (n *news) take(head string) (state string, ok bool) {
 	return "", false
 }
 
-// tells reports whether a line is about a thing.
-func (n *news) tells(head string) bool {
+// tells reports whether a line that is new or different has a thing.
+func (n *news) tells(ref string) bool {
 	return slices.ContainsFunc(n.lines, func(line string) bool {
-		return strings.HasPrefix(line, "+ "+head) || strings.HasPrefix(line, "~ "+head)
+		return !strings.HasPrefix(line, "- ") && slices.Contains(referencesIn(line), ref)
 	})
 }
 
-// filled is a field that was filled, and what it holds since.
-type filled struct {
+// field is one that was filled, and what it holds since.
+type field struct {
 	Ref      string          `json:"ref"`
 	On       string          `json:"on"`
 	Value    json.RawMessage `json:"value"`
@@ -69,7 +69,7 @@ const maxOfValue = 400
 
 // fieldIn says what a field holds: in the words of its own line, where that changed and says it.
 func fieldIn(raw json.RawMessage, n *news) string {
-	var f filled
+	var f field
 	if json.Unmarshal(raw, &f) != nil {
 		return quoted(raw)
 	}
@@ -106,7 +106,7 @@ func fieldIn(raw json.RawMessage, n *news) string {
 }
 
 // held is the value that was read back; of one that nobody may read, dots.
-func (f *filled) held() string {
+func (f *field) held() string {
 	if f.Value == nil {
 		return "•••"
 	}

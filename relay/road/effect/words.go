@@ -2,6 +2,7 @@ package effect
 
 import (
 	"encoding/json"
+	"iter"
 	"regexp"
 	"strings"
 	"unicode"
@@ -98,18 +99,35 @@ var reference = regexp.MustCompile(`^\[((?:f\d+)?e\d+)\]`)
 
 // headOf is how the line of a thing begins, up to its reference: what stands behind changes with its state.
 func headOf(line string) (head, ref string) {
-	inQuotes := false
-	for i := 0; i < len(line); i++ {
-		switch {
-		case inQuotes && line[i] == '\\':
-			i++
-		case line[i] == '"':
-			inQuotes = !inQuotes
-		case !inQuotes && line[i] == '[':
-			if found := reference.FindStringSubmatch(line[i:]); found != nil {
-				return line[:i+len(found[0])], found[1]
+	for at, ref := range references(line) {
+		return line[:at+len(ref)+2], ref
+	}
+	return "", ""
+}
+
+// referencesIn are the references that a line has.
+func referencesIn(line string) (refs []string) {
+	for _, ref := range references(line) {
+		refs = append(refs, ref)
+	}
+	return refs
+}
+
+// references yields the references of a line, and where each begins: what stands in quotes is the page's.
+func references(line string) iter.Seq2[int, string] {
+	return func(yield func(int, string) bool) {
+		inQuotes := false
+		for i := 0; i < len(line); i++ {
+			switch {
+			case inQuotes && line[i] == '\\':
+				i++
+			case line[i] == '"':
+				inQuotes = !inQuotes
+			case !inQuotes && line[i] == '[':
+				if found := reference.FindStringSubmatch(line[i:]); found != nil && !yield(i, found[1]) {
+					return
+				}
 			}
 		}
 	}
-	return "", ""
 }
