@@ -295,6 +295,15 @@ test('an element that goes as the pointer comes over it is not said to have been
   expect((await agent.click('button "One"')).note).toContain('as the pointer came over it: it got no click');
 });
 
+test('what a page does as it is pressed is not said to have got no click', async ({ open }) => {
+  const agent = await open(
+    `<div id="list"><button onfocus="list.innerHTML = '<p>Begun</p>'">Begin</button></div>`,
+  );
+  const begun = await agent.click('button "Begin"');
+  expect(begun.changes).toContain('"Begun"');
+  expect(begun.note).toBe('The page did it as it was pressed, and took the element away');
+});
+
 test('an option in a dialog is chosen, and no item of a tree that leads elsewhere', async ({ open }) => {
   const agent = await open(`<ul role="tree"><li role="treeitem"><a href="#guides">Guides</a></ul>
     <input role="combobox" aria-expanded="true" aria-label="Search">

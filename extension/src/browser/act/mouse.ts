@@ -218,6 +218,7 @@ export interface Clicked {
   sent: number; // clicks that the element got
   replaced: boolean; // the page took the element away while it was pressed, or as the pointer came over it
   unpressed?: true; // that was before it was pressed
+  atOnce?: true; // that was what it did when it was pressed
   opened?: true; // the menu under it opened as soon as the pointer was over it: a click would close that again
 }
 
@@ -262,6 +263,8 @@ export async function pressAndRelease(
     // A page that keeps the focus where it is says so by preventing mousedown.
     if (mayFocus && isConnected(hit)) focusFrom(hit, spot);
     if (button === 'right' && isConnected(hit)) sendMouse('contextmenu', hit, spot, more);
+    await Promise.resolve(); // what belongs to these events
+    const atOnce = !isConnected(hit);
     await turn();
     const still = isConnected(hit);
     const end = still ? hit : documentFor(target).documentElement;
@@ -269,7 +272,7 @@ export async function pressAndRelease(
     if (compatible) sendMouse('mouseup', end, spot, more);
     await Promise.resolve(); // the click is of the same task
     if (still) closeLight(hit);
-    if (!isConnected(hit)) return { sent, replaced: true };
+    if (!isConnected(hit)) return { sent, replaced: true, ...(atOnce && { atOnce }) };
     sendMouse(button === 'left' ? 'click' : 'auxclick', hit, spot, more);
     sent++;
     if (n === 2 && button === 'left' && isConnected(hit)) sendMouse('dblclick', hit, spot, more);

@@ -8,6 +8,7 @@ import { sensitivity } from '../secrets.ts';
 import { sayTarget, targetOf } from '../targets.ts';
 import { told } from '../told.ts';
 import { tellTargets, viewerCalls } from '../toldtargets.ts';
+import { cut, letters, quote } from '../words.ts';
 import { agreedOn, mayGoOn, stillAgreed } from './agreed.ts';
 import * as read from './arguments.ts';
 import { caretIn, caretSince, sayCopied } from './caret.ts';
@@ -60,9 +61,12 @@ async function click(given: read.Given): Promise<{ note?: string }> {
   refuseUsedAgain(spot.target); // by being scrolled to
   stillAgreed(spot.target);
   if (Reflect.get(given, 'trusted') === true) return clickTrusted(page, spot, pressing, say);
-  const { replaced, sent, opened, unpressed } = await pressAndRelease(spot, pressing);
+  const { replaced, sent, opened, unpressed, atOnce } = await pressAndRelease(spot, pressing);
   if (opened) return { note: 'Its menu opened under the pointer: a click would have closed that again' };
   if (!replaced) return {};
+  // Pressing it once more would do it twice.
+  if (sent === 0 && atOnce === true)
+    return { note: 'The page did it as it was pressed, and took the element away' };
   const note = `The page took the element away ${unpressed ? 'as the pointer came over it' : 'while it was pressed'}`;
   return { note: sent === 0 ? `${note}: it got no click` : note };
 }
@@ -206,7 +210,9 @@ function takesKeysOf(field: Element | null, focus: Element | null): boolean {
 
 const elsewhereWith = (notDone: number, focus: Element | null) => ({
   notDone,
-  note: `The focus moved to ${focus === null ? 'the page' : page.describe(focus)}: keys for that take a call of their own`,
+  note:
+    `The focus moved to ${focus === null ? 'the page' : page.describe(focus)}: ` +
+    'keys for that take a call of their own',
 });
 
 async function focusFor(ref: string): Promise<void> {
@@ -362,6 +368,7 @@ async function named(given: read.Given, deed: Deed): Promise<Said> {
 }
 
 const mostNamed = 300; // characters
+const mostOfRow = 60;
 
 // As many as there is room for, each whole: what stands in quotes has an end.
 function few(names: readonly string[]): string {
@@ -379,7 +386,13 @@ function few(names: readonly string[]): string {
 // Also what is seen of it, where its name says something else.
 function asSeen(element: Element): string {
   const target = targetOf(element);
-  return target.shows === undefined ? page.describe(element) : sayTarget(target, page.reference(element));
+  const { name, shows } = target;
+  if (shows === undefined) return page.describe(element);
+  // Of a row what is seen is enough: its name is that and what its pictures are called.
+  const isSaid = target.role === 'row' && letters(name).includes(letters(shows.replace(/…$/, '')));
+  return isSaid
+    ? `row [${page.reference(element)}] that shows ${quote(cut(shows, mostOfRow))}`
+    : sayTarget(target, page.reference(element));
 }
 
 // References in words are looked up once, when the deed begins; so is the part of an element that words of it name.
