@@ -301,7 +301,9 @@ test('what a page does as it is pressed is not said to have got no click', async
   );
   const begun = await agent.click('button "Begin"');
   expect(begun.changes).toContain('"Begun"');
-  expect(begun.note).toBe('The page did it as it was pressed, and took the element away');
+  expect(begun.note).toBe(
+    'The page answered the press by taking the element away, before a click: see what came of it',
+  );
 });
 
 test('an option in a dialog is chosen, and no item of a tree that leads elsewhere', async ({ open }) => {

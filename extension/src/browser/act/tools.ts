@@ -64,9 +64,11 @@ async function click(given: read.Given): Promise<{ note?: string }> {
   const { replaced, sent, opened, unpressed, atOnce } = await pressAndRelease(spot, pressing);
   if (opened) return { note: 'Its menu opened under the pointer: a click would have closed that again' };
   if (!replaced) return {};
-  // Pressing it once more would do it twice.
+  // It may have done all there is to do, as a menu does that answers a press; then another one would do it twice.
   if (sent === 0 && atOnce === true)
-    return { note: 'The page did it as it was pressed, and took the element away' };
+    return {
+      note: 'The page answered the press by taking the element away, before a click: see what came of it',
+    };
   const note = `The page took the element away ${unpressed ? 'as the pointer came over it' : 'while it was pressed'}`;
   return { note: sent === 0 ? `${note}: it got no click` : note };
 }
