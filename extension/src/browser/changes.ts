@@ -65,8 +65,8 @@ function movedIn<After extends { text: string }>(
   return kept.filter((_, at) => !still.has(at)).map(({ line, behind }) => ({ line, behind }));
 }
 
-/** The places of a longest part of a list of numbers in which each is higher than the one before. */
-export function longestRising(numbers: readonly number[]): Set<number> {
+// The places of a longest part of a list of numbers in which each is higher than the one before.
+function longestRising(numbers: readonly number[]): Set<number> {
   const ends: number[] = []; // of the rising parts of each length, the place of the lowest end
   const before: (number | undefined)[] = [];
   numbers.forEach((number, at) => {

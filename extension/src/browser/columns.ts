@@ -6,8 +6,7 @@ import type { Line } from './lines.ts';
 const fewest = 10; // rows of a table that is told so
 
 const tables = 'table, [role=table], [role=grid], [role=treegrid]';
-/** How the line of a row begins, before its cells. */
-export const rowHead = /^row(?: "(?:[^"\\]|\\.)*")?(?: \[(?:f\d+)?e\d+\])?(?: [a-z]+)*: /;
+const head = /^row(?: "(?:[^"\\]|\\.)*")?(?: \[(?:f\d+)?e\d+\])?(?: [a-z]+)*: /;
 const parts = /"(?:[^"\\]|\\.)*"| \| |[^" ]+| |"/g;
 const things = /(?<=^| )([a-z][a-z0-9]*(?: "(?:[^"\\]|\\.)*")?) (?=\[(?:f\d+)?e\d+\])/g;
 
@@ -29,7 +28,7 @@ export class Columns {
   }
 
   tell(at: number, line: Line): Line {
-    const [first = ''] = rowHead.exec(line.text) ?? [];
+    const [first = ''] = head.exec(line.text) ?? [];
     if (!this.#long.has(at)) return line;
     const cells = cellsOf(line.text.slice(first.length));
     const names = cells.map((cell) => Array.from(cell.matchAll(things), ([, name = '']) => name));
@@ -58,7 +57,7 @@ const tableOf = ({ element }: Line): Element | null => closest(element, tables);
 function rowsOfLongTables(lines: readonly Line[]): Set<number> {
   const counts = new Map<Element | null, number[]>();
   lines.forEach((line, at) => {
-    if (!rowHead.test(line.text)) return;
+    if (!head.test(line.text)) return;
     const table = tableOf(line);
     const rows = counts.get(table);
     if (rows === undefined) counts.set(table, [at]);
@@ -67,8 +66,7 @@ function rowsOfLongTables(lines: readonly Line[]): Set<number> {
   return new Set(Array.from(counts.values()).flatMap((rows) => (rows.length < fewest ? [] : rows)));
 }
 
-/** The cells of a row, of its line without the head. */
-export function cellsOf(text: string): string[] {
+function cellsOf(text: string): string[] {
   const cells = [''];
   for (const [part] of text.matchAll(parts))
     if (part === ' | ') cells.push('');

@@ -129,26 +129,16 @@ export const difference = (
   since: object,
   before: readonly Line[],
   now: readonly Line[],
-): string[] => {
-  const key = wayOf(viewer);
-  const seen = knownAt.get(since) ?? globalThis.tabrelayLooks?.get(key) ?? [];
-  return changesFor(key, since, seenOf(before), now, seen);
-};
+): string[] => changesFor(wayOf(viewer), since, seenOf(before), now);
 
 // What lies behind a modal dialog, as each viewer was told of it; and how that was at a moment.
 const behind = new Map<string, readonly Seen[]>();
 const behindAt = new WeakMap<object, readonly Seen[]>();
 
-function changesFor(
-  way: string,
-  since: object,
-  before: readonly Seen[],
-  now: readonly Line[],
-  seen: readonly Seen[] = before,
-): string[] {
+function changesFor(way: string, since: object, before: readonly Seen[], now: readonly Line[]): string[] {
   const hidden = behindAt.get(since) ?? behind.get(way) ?? [];
   behindAt.set(since, hidden);
-  const { said, covered } = newsOf(hidden, before, now, seen);
+  const { said, covered } = newsOf(hidden, before, now);
   behind.delete(way);
   if (covered.length > 0) behind.set(way, covered);
   for (const oldest of behind.keys()) {

@@ -6,8 +6,6 @@ import { visible } from './drawn.ts';
 import { toldOf } from './items.ts';
 import type { Line } from './lines.ts';
 import { placesOf, sayGone } from './newsplaces.ts';
-import { otherCells, redrawnIn, sayRedrawn } from './redrawn.ts';
-import { withoutReferences } from './words.ts';
 
 /** A line that somebody was told, without holding on to its element. */
 export interface Seen {
@@ -41,16 +39,8 @@ export interface News {
   covered: Seen[];
 }
 
-/**
- * New lines begin with +, those that say something else with ~, and those that are gone with -. Of what the viewer
- * knows only that is left out which is as they were told it last: seen.
- */
-export function newsOf(
-  hidden: readonly Seen[],
-  before: readonly Seen[],
-  now: readonly Line[],
-  seen: readonly { text: string }[] = before,
-): News {
+/** New lines begin with +, those that say something else with ~, and those that are gone with -. */
+export function newsOf(hidden: readonly Seen[], before: readonly Seen[], now: readonly Line[]): News {
   const { added, gone, moved } = changes([...hidden, ...before], now);
   const goneOf = new Map<Element, number>();
   gone.forEach(({ element }, at) => {
@@ -59,26 +49,13 @@ export function newsOf(
   });
   toldOf(added.map(({ element }) => element));
   const replaced = new Set<number>();
-  const same = new Map<Line, Seen>(); // lines of the same element as before
-  for (const one of added) {
+  const places = placesOf(added, now);
+  const said = added.map((one) => {
     const at = goneOf.get(one.element);
-    const was = at === undefined || replaced.has(at) ? undefined : gone[at];
-    if (at === undefined || was === undefined) continue;
+    if (at === undefined || replaced.has(at)) return `+ ${one.text}${places.get(one) ?? ''}`;
     replaced.add(at);
-    same.set(one, was);
-  }
-  const anew = drawnAnew(hidden, before, now, seen, { same, gone, added, replaced });
-  const { said: anewSaid, together } = sayRedrawn(anew.known);
-  const told = added.filter((one) => !together.has(one));
-  for (const at of anew.pairs.values()) replaced.add(at);
-  const places = placesOf(told, now);
-  const texts = new Set(seen.map(({ text }) => text));
-  const said = told.map((one) => {
-    const was = same.get(one) ?? anew.known.get(one);
-    if (was === undefined) return `+ ${one.text}${places.get(one) ?? ''}`;
-    return `~ ${texts.has(was.text) ? otherCells(was.text, one.text) : one.text}`;
+    return `~ ${one.text}`;
   });
-  said.push(...anewSaid);
   const lost = gone.filter((_, at) => !replaced.has(at));
   const dialog = now.some(({ modal }) => modal === true);
   // A menu, too, can let nobody use what is around it; a part of a page that is only put aside is told.
@@ -103,44 +80,6 @@ export function newsOf(
   said.push(...sayGone([...really, ...ended], [...hidden, ...before], now));
   if (hidden.length === 0) said.push(...ofOrder(moved));
   return { said, covered };
-}
-
-interface Different {
-  same: ReadonlyMap<Line, Seen>;
-  gone: readonly Seen[];
-  added: readonly Line[];
-  replaced: ReadonlySet<number>;
-}
-
-// Lines that were drawn anew, with the places of what they were among those that are gone, and with what the viewer was
-// told of them, where that is known.
-function drawnAnew(
-  hidden: readonly Seen[],
-  before: readonly Seen[],
-  now: readonly Line[],
-  seen: readonly { text: string }[],
-  { same, gone, added, replaced }: Different,
-): { pairs: Map<Line, number>; known: Map<Line, { text: string }> } {
-  const known = new Map<Line, { text: string }>();
-  const pairs = new Map<Line, number>();
-  const texts = new Set(seen.map(({ text }) => text));
-  for (const [one, was] of same)
-    if (withoutReferences(one.text) === withoutReferences(was.text) && texts.has(was.text))
-      known.set(one, was);
-  // What lies behind a dialog is told when that is closed.
-  if (hidden.length > 0 || now.some(({ modal }) => modal === true)) return { pairs, known };
-  const fresh = new Set(added.filter((one) => !same.has(one)));
-  const lost = new Map(gone.flatMap((one, at) => (replaced.has(at) ? [] : [[one, at] as const])));
-  const there = new Set(now.map(({ text }) => text));
-  const told = redrawnIn(seen, now, new Set(seen.filter(({ text }) => !there.has(text))), fresh);
-  for (const [one, was] of redrawnIn(before, now, new Set(lost.keys()), fresh)) {
-    const at = lost.get(was);
-    const last = told.get(one);
-    if (at === undefined || last === undefined) continue;
-    pairs.set(one, at);
-    known.set(one, last);
-  }
-  return { pairs, known };
 }
 
 function ofOrder(moved: readonly Moved<Line>[]): string[] {

@@ -8,7 +8,6 @@ export interface Gone {
   message: string;
   said?: string; // how it was described
   successor?: string; // the reference of what has most likely taken its place
-  words?: string; // what names, as a reference in words, the one thing that is called so where it was
 }
 
 /** What an element is called: its role, and its name or a hint at what it is. */
@@ -118,10 +117,9 @@ export function resolve(ref: string): Element | Gone {
 }
 
 /** What to do about a reference that leads nowhere. */
-export function hintFor({ said, successor, words }: Gone): string {
+export function hintFor({ said, successor }: Gone): string {
   if (successor !== undefined)
     return `Most likely it is now ${successor}: check whether it means the same before using it.`;
-  if (words !== undefined) return `It was drawn anew. Pass as ref what names it now: ${words}`;
   const anew = 'Take a new snapshot, and use a reference of it.';
   if (said === undefined || !often()) return anew;
   return `This page keeps drawing itself anew. Pass as ref what the thing is and a text beside it: ${said} in "…"`;

@@ -1,7 +1,6 @@
 // What each viewer was told of the things it may act on: what an act finds is compared with that.
 
 import { atOnce } from './moment.ts';
-import { drawnAnew } from './redrawn.ts';
 import { calledLast } from './references.ts';
 import { aside, type Target } from './targets.ts';
 import { referencesIn } from './words.ts';
@@ -35,8 +34,8 @@ function knowledgeOf(viewer: string): Knowledge {
 export function tellTargets(viewer: string, lines: readonly string[]): void {
   const { calls, told } = knowledgeOf(viewer);
   atOnce(() => {
-    for (const text of lines.flatMap((one) => one.split('\n')))
-      for (const ref of [...referencesIn(text), ...drawnAnew(text)]) {
+    for (const text of lines)
+      for (const ref of referencesIn(text)) {
         const named = calledLast(ref);
         if (named === undefined) continue;
         const before = toldTarget(viewer, named.element);

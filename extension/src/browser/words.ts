@@ -44,12 +44,6 @@ const mostOfValue = 400;
 export const exactly = (value: string, most = mostOfValue): string => quote(cut(legible(value), most));
 
 const quotes = /"(?:[^"\\]|\\.)*"/g;
-/** The texts of the page in a line, between their quotation marks. */
-export const quotedIn = (said: string): string[] => Array.from(said.matchAll(quotes), ([part]) => part);
-
-/** What a line is, without the texts of the page in it and without references. */
-export const formOf = (said: string): string => withoutReferences(said.replaceAll(quotes, '""'));
-
 const valueBefore = / = $/;
 const nextOfValues = /^(?: or |, )$/;
 

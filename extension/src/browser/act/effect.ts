@@ -4,7 +4,7 @@
 import type { Mark } from '../changes.ts';
 import { redact } from '../dev/redact.ts';
 import { displayed } from '../waiting.ts';
-import { named, referencesIn } from '../words.ts';
+import { named } from '../words.ts';
 import { type Departure, watchDeparture } from './departure.ts';
 import { documentFor, eventsSent, heedEvents, isSelect } from './dom.ts';
 import { NotDone } from './failure.ts';
@@ -232,12 +232,8 @@ async function settled(scene: Scene): Promise<void> {
 function isDifferent(scene: Scene): boolean {
   const changes = changesOf(scene);
   if (location.href !== scene.signs.url) return changes.some((line) => !line.startsWith('-'));
-  return changes.some((line) => !isWordsGone(line)) || document.title !== scene.signs.title;
+  return changes.length > 0 || document.title !== scene.signs.title;
 }
-
-// Where all there is to see is that words are gone, such as those of the step before, what comes in their place may be
-// on its way. A dialog that closes takes things with it that can be acted on.
-const isWordsGone = (line: string): boolean => line.startsWith('- "') && referencesIn(line).length === 0;
 
 function changesOf(scene: Scene): string[] {
   const at = scene.signs.answeredAt();
