@@ -36,8 +36,6 @@ func (a *app) asClient(cmd *cobra.Command) error {
 	clients := !top.HasParent() || slices.Contains(clientCommands, top.Name())
 	empty := strings.TrimSpace(token) == ""
 	switch {
-	case !clients && empty:
-		return nil
 	case !clients:
 		return failed("%s is set, so this command would be a client's, and tabrelay %s is for the person",
 			tokenVariable, top.Name()).hinting("ask the person to run it in a terminal of their own")

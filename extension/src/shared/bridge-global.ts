@@ -5,7 +5,7 @@ import type { DialogAnswer, News } from './bridge-messages.ts';
 export interface Watched {
   busy(): boolean; // requests that began since are under way, or were since the last look
   known(): Promise<void>; // until the worker has told of the requests that began before
-  touched(on: string): void; // the page gets its first event, and on what
+  touched(on: string): void; // the page gets an event by which the act is done, and on what
   end(): Promise<News>;
 }
 

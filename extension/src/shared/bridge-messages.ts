@@ -28,7 +28,7 @@
 //                                        <--  acting  the worker watches, and how many requests are under way
 //                                        <--  lend    dialogs of the tab's other documents are answered, too
 //     answered {dialog}                  -->          in one of these
-//     touched {number, on}               -->          it has sent the page an event: from here on something is done
+//     touched {number, on}               -->          it sends the page an event by which the act is done
 //     acted {number}                     -->          it is over
 //                                        <--  news    what the worker saw meanwhile
 //     pause {number, ms}                 -->          the page is hidden, and its timers are slow

@@ -162,7 +162,7 @@ func (w *writer) focus(members []rawjson.Member, news *news, acted func(ref stri
 		return
 	}
 	*said = append(*said, "focused")
-	head, ref := headOf(focused)
+	_, ref := headOf(focused)
 	if bareReference.MatchString(focused) {
 		ref = focused
 	}
@@ -171,7 +171,7 @@ func (w *writer) focus(members []rawjson.Member, news *news, acted func(ref stri
 		if w.tellsMore(members) {
 			return
 		}
-	case news.tells(ref), strings.HasPrefix(head, "text "):
+	case news.tells(ref):
 		focused = ref
 	}
 	w.say("focused: " + tidy(focused))

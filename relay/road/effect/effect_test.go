@@ -33,7 +33,7 @@ func TestLinesSayEverythingOfAnActOnce(t *testing.T) {
 			"clicked button \"More\" [e4]\n+ menuitem \"Rename\" [e9]\nfocused: e9"},
 		{"the focus is in what nobody was told of", "click", `{"ref":"e4"}`,
 			`{"changes":"+ h4 \"New\"","on":"button \"Add\" [e4]","focused":"text [e50]: \"New and all\""}`,
-			"clicked button \"Add\" [e4]\n+ h4 \"New\"\nfocused: e50"},
+			"clicked button \"Add\" [e4]\n+ h4 \"New\"\nfocused: text [e50]: \"New and all\""},
 		{"the focus has not gone on", "fill", `{"fields":[]}`,
 			`{"on":"textbox \"A\" [e1], textbox \"B\" [e2]","focused":"e1","filled":[` +
 				`{"ref":"e1","on":"textbox \"A\" [e1]","value":"a","verified":true},` +

@@ -89,7 +89,7 @@ export function everywhere(root: Document | ShadowRoot, selector: string): Eleme
 }
 
 let sent = 0;
-let heed: ((target: EventTarget) => void) | undefined;
+let heed: ((target: EventTarget, type: string) => void) | undefined;
 
 /** Has somebody told of each event before it is sent; undefined: nobody. */
 export function heedEvents(by: typeof heed): void {
@@ -102,7 +102,7 @@ export const eventsSent = (): number => sent;
 /** Sends an event; false when the page prevented what follows it. */
 export function send(target: EventTarget, event: Event): boolean {
   sent++;
-  heed?.(target);
+  heed?.(target, event.type);
   return EventTarget.prototype.dispatchEvent.call(target, event);
 }
 

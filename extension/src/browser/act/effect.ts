@@ -96,6 +96,18 @@ export interface Watched {
   until?: string | undefined; // words that are to come of it
 }
 
+// The events by which an act is done. A page that goes before it got one of them may not have been acted on.
+const deciding = new Set([
+  'click',
+  'auxclick',
+  'contextmenu',
+  'pointerup',
+  'mouseup',
+  'drop',
+  'keydown',
+  'change',
+]);
+
 /** Runs an act and tells what came of it. */
 export async function effectOf<More extends Said>(
   page: Page,
@@ -114,8 +126,10 @@ export async function effectOf<More extends Said>(
   leaves = () => scene.departure.to() !== undefined;
   seenAt = () => Math.max(scene.signs.lastAt(), scene.signs.fetchedAt(), scene.busyAt ?? 0);
   const sent = eventsSent();
-  heedEvents((target) => {
-    if (eventsSent() === sent + 1) watch.touched(actedOn);
+  let isDecided = false;
+  heedEvents((target, type) => {
+    if (!isDecided && deciding.has(type)) watch.touched(actedOn);
+    isDecided ||= deciding.has(type);
     scene.signs.near(target);
   });
   try {

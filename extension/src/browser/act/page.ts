@@ -9,7 +9,7 @@ export type { Dialog, DialogAnswer, News };
 export interface Watch {
   busy(): boolean; // requests that began since are under way
   known(): Promise<void>; // until all that began before are known
-  touched(on: string): void; // the page gets its first event, and on what
+  touched(on: string): void; // the page gets an event by which the act is done, and on what
   end(): Promise<News>;
 }
 
