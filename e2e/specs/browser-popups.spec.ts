@@ -36,7 +36,9 @@ const pages = {
   framed: `<button onclick="parent.postMessage('please', '*')">Ask outside</button>
     <button onclick="w = window.open('/next?inner'); out.textContent = w === null ? 'no window' : 'inner window'">
       Inside</button><p id="out"></p><script>let w</script>`,
-  consent: `<button onclick="parent.postMessage('agreed', '*')">Agree</button>`,
+  consent: `<button onclick="parent.postMessage('agreed', '*')">Agree</button>
+    <button>Calm</button><button onpointerover="parent.document.querySelector('[title=Consent]').remove()"
+      onclick="parent.postMessage('bought', '*')">Buy</button>`,
   // What a click began keeps the page from everything else, for as long as it is there.
   hangs: `<!doctype html><title>Hangs</title><button>Buy</button><button onclick="out.textContent = 'soon';
     setTimeout(() => { console.log('hangs'); for (;;); }, 1500)">Hang</button>
@@ -141,6 +143,21 @@ test('an act whose page takes its frame away is done', async ({ agent }) => {
     note: 'It was done. Its frame went away, or to another page',
   });
   expect(await agent.look()).not.toContain('Agree');
+});
+
+test('an act whose frame goes before the click is not said to be done, alone or as a step', async ({
+  agent,
+}) => {
+  expect((await agent.failure('click', { ref: 'button "Buy"' })).outcome).toBe('unknown');
+  await visit(agent.stage, `${agent.site}/main`);
+  const calm = await agent.ref('button "Calm"');
+  const buy = await agent.ref('button "Buy"');
+  const steps = [
+    { tool: 'click', ref: calm },
+    { tool: 'click', ref: buy },
+  ];
+  expect((await agent.failure('act', { steps })).outcome).toBe('unknown');
+  expect(await agent.stage.page.textContent('#said')).toBe('');
 });
 
 test('an act is not done because one before it was', async ({ agent }) => {
