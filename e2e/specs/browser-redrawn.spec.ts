@@ -23,7 +23,8 @@ const mail = `<ul><li><a href="#a">Mail A</a></li><li><a href="#b">Mail B</a></l
 const things = `<main><button onclick="later()">New record</button><section id="panel"></section>
   <label>Amount * <input></label><textarea placeholder="Search term or filter like created"></textarea>
   <a href="#x">Approve this order</a><p tabindex="0" onclick="said.textContent = 'greeted'">Greet</p><p>Just words</p>
-  <div role="list" aria-label="Articles" style="height: 60px; overflow: auto">${'<p role="listitem">One</p>'.repeat(9)}</div>
+  <div role="list" aria-label="Articles" style="height: 60px; overflow: auto">
+    ${'<p role="listitem">One</p>'.repeat(9)}</div>
   <button>Twice</button><button>Twice</button><p role="status" id="said"></p></main><script>
   const later = () => setTimeout(() => { panel.innerHTML = '<label>Title <input></label>' }, 900);
 </script>`;
@@ -31,7 +32,8 @@ const things = `<main><button onclick="later()">New record</button><section id="
 const framed = (other: string) => `<h1>Around</h1><button>Save</button><iframe src="/inner"></iframe>
   <iframe src="${other}/inner"></iframe>`;
 const inner = `<label>Text of <b id="where"></b> <input></label><button>Save</button><script>
-  where.textContent = location.hostname; document.querySelector('button').onclick = () => { where.textContent = 'saved' };
+  where.textContent = location.hostname;
+  document.querySelector('button').onclick = () => { where.textContent = 'saved' };
 </script>`;
 
 const test = base.extend<{ at: (page: string) => Promise<Acting & { draw: () => Promise<unknown> }> }>({
