@@ -105,7 +105,14 @@ export class Home {
     );
     const running = start(program, args, { DISPLAY: this.#display });
     await expect.poll(() => running.output()).toContain('DevTools listening');
-    const browser: Browser = await chromium.connectOverCDP('http://127.0.0.1:9222');
+    // A new profile whose first tab is still to come leaves whoever connects without an answer.
+    let connected: Browser | undefined;
+    const connect = async () => {
+      connected = await chromium.connectOverCDP('http://127.0.0.1:9222', { timeout: 5000 });
+    };
+    await expect(connect).toPass({ timeout: 30_000 });
+    if (connected === undefined) throw new Error('the browser is not connected');
+    const browser: Browser = connected;
     this.#closing.defer(() => browser.close());
     const [context] = browser.contexts();
     if (context === undefined) throw new Error('the browser has no profile');
