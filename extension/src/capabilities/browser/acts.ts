@@ -85,7 +85,7 @@ export class Acts {
 
   /**
    * What the act that a document was asked for last acts on, and in which step, counted from 1; undefined: that step
-   * has sent no event yet.
+   * has sent no event yet by which it is done.
    */
   actedOn(bridge: Bridge): { on: string; step: number } | undefined {
     const on = this.#touched.get(bridge);
