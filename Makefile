@@ -118,7 +118,7 @@ e2e: build node_modules/.package-lock.json e2e/conformance/node_modules/.package
 	cd e2e && npx playwright test
 
 clients: build node_modules/.package-lock.json e2e/conformance/node_modules/.package-lock.json e2e/outside/clients/node_modules/.package-lock.json ## Claude Code, Codex, Gemini CLI and opencode themselves (1.6 GB, so not part of make test)
-	cd e2e && npx playwright test outside-clients outside-workers
+	cd e2e && npx playwright test outside-clients outside-skills outside-workers
 	go test -count=1 -run TestOpencodeAsWorker ./relay # as an agent that acts for a client
 
 go-check: generate

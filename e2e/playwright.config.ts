@@ -1,6 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { defineConfig } from '@playwright/test';
+import { browser } from './stage/paths.ts';
 
 // `make test` installs Debian's web applications on Debian. Elsewhere their tests are left out, and it says so.
 const ofDebian = /sites\/(?:mediawiki|wordpress|roundcube|tt-rss|dokuwiki|prometheus)|bench\/errands\//;
@@ -24,5 +25,6 @@ export default defineConfig({
   expect: { timeout: 60_000 },
   forbidOnly: process.env.CI !== undefined,
   reporter: [['list'], ['./report/playwright.ts']],
-  use: { trace: 'off' },
+  // Of Playwright's own fixtures `browser` and `page`: a Chromium without the extension, one for each worker.
+  use: { trace: 'off', launchOptions: { executablePath: browser, args: ['--no-sandbox'] } },
 });

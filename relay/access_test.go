@@ -237,6 +237,8 @@ func TestAPI(t *testing.T) {
 		{"bridge_health", `{"arguments":{"x":1}}`, 200, `VALIDATION_ERROR`},
 		{"shop__read", `{"arguments":{}}`, 200, `"text":["[ERROR code=`},
 		{"shop__read", `[]`, 400, `INVALID_REQUEST`},
+		{"bridge_health", `null`, 400, `The body is not a JSON object`},
+		{"bridge_health", `{"timeoutMs":9223372036855}`, 200, `"output":{`},
 		{"shop__read", `{"what":"x"}`, 400, `unknown field \"what\"`},
 		{"shop__read", `{"timeoutMs":-1}`, 400, `timeoutMs is not a whole number`},
 		{"shop__read", `{"timeoutMs":"1s"}`, 400, `timeoutMs is not a whole number`},

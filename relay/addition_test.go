@@ -9,6 +9,9 @@ import (
 	"strings"
 	"testing"
 
+	"tabrelay/relay/plugin/build"
+	"tabrelay/relay/plugin/catalog"
+	"tabrelay/relay/plugin/install"
 	"tabrelay/relay/plugin/review"
 	"tabrelay/relay/program/httpapi"
 	"tabrelay/relay/road/call"
@@ -117,6 +120,45 @@ func TestPluginsAreAddedInThePanel(t *testing.T) {
 		if status, answer := v.panelOf("DELETE", "plugins/"+name, nil); status != want {
 			t.Errorf("%s: %d %s", name, status, answer)
 		}
+	}
+}
+
+// A folder with the name of a plugin of tabrelay is refused in the panel, which has no way to say that name; once the
+// person said it in a terminal, the panel builds it again.
+func TestThePanelReplacesNoShippedPlugin(t *testing.T) {
+	w := newWorld(t)
+	v := w.reviewer(t)
+	dir := pluginSources(t, teaSource)
+	file := filepath.Join(dir, "package.json")
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text = []byte(strings.Replace(string(text), "plugin-tea", "plugin-wordpress", 1))
+	if err := os.WriteFile(file, text, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	add := func() *catalog.Addition {
+		t.Helper()
+		if status, answer := v.panelOf("POST", "addition", map[string]string{"from": dir}); status != http.StatusOK {
+			t.Fatalf("%d %s", status, answer)
+		}
+		return v.over().Addition
+	}
+	if a := add(); !strings.Contains(a.Problem, "is called wordpress, as one that comes with tabrelay") ||
+		!strings.Contains(a.Hint, "tabrelay plugin add --replace wordpress "+dir) || a.Plugin != "" {
+		t.Errorf("the addition is %+v", a)
+	}
+	if list, err := build.List(w.home.Plugins()); err != nil || len(list) != 0 {
+		t.Errorf("added are %+v, %v", list, err)
+	}
+	source := install.Source{From: dir, Shipped: []string{"wordpress"}, Replace: "wordpress"}
+	silent := func(string) func() { return func() {} }
+	if _, _, err := install.Add(t.Context(), w.home.Plugins(), source, silent); err != nil {
+		t.Fatal(err)
+	}
+	if a := add(); a.Plugin != "wordpress" || a.Problem != "" {
+		t.Errorf("once it was added: %+v", a)
 	}
 }
 

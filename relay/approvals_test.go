@@ -13,6 +13,7 @@ import (
 	"tabrelay/relay/browser/hub/hubtest"
 	"tabrelay/relay/browser/wire"
 	"tabrelay/relay/program/httpapi/apitest"
+	"tabrelay/relay/road/call"
 	"tabrelay/relay/road/fault"
 	"tabrelay/relay/road/fault/faulttest"
 )
@@ -196,6 +197,33 @@ func TestAReplayIsAskedOnce(t *testing.T) {
 	if status, said := w.person(t, http.MethodPost, "/api/v1/dead-letters/"+failure.CorrelationID+"/replay",
 		`{"confirmed":true}`); status != http.StatusOK || strings.Contains(said, `"error"`) {
 		t.Errorf("%d %s", status, said)
+	}
+}
+
+// Allowing the tool that replays names no call: the one that it repeats is asked about as well.
+func TestAllowingToReplayAllowsNoCall(t *testing.T) {
+	w := newWorld(t)
+	r := w.guarded(map[string]string{"shop": "ask", "relay__dead_letters": "ask"})
+	w.browser(losing(new(atomic.Bool)))
+	asked := questions(t, r)
+	end := begin(t, r, ann, "shop__pay", `{"sum":7}`, nil)
+	w.answers(t, asked().ID, `{"answer":"allow"}`, http.StatusOK)
+	lost := <-end
+	end = begin(t, r, ann, "relay__dead_letters", `{"action":"replay","id":"`+lost.CorrelationID+`"}`, nil)
+	w.answers(t, asked().ID, `{"answer":"allow"}`, http.StatusOK)
+	second := make(chan call.Approval, 1)
+	go func() { second <- asked() }()
+	select {
+	case q := <-second:
+		if q.Tool != "shop__pay" {
+			t.Errorf("asked about %+v", q)
+		}
+		w.answers(t, q.ID, `{"answer":"deny"}`, http.StatusOK)
+	case failure := <-end:
+		t.Fatalf("it was repeated without a question of its own: %v", failure)
+	}
+	if failure := <-end; failure == nil || failure.Code != fault.ApprovalDenied {
+		t.Error(failure)
 	}
 }
 

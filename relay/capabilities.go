@@ -14,6 +14,7 @@ import (
 	"tabrelay/relay/capability/auditexport"
 	"tabrelay/relay/capability/delegation"
 	"tabrelay/relay/capability/devtools"
+	"tabrelay/relay/capability/fleet"
 	"tabrelay/relay/capability/handover"
 	"tabrelay/relay/capability/recording"
 	"tabrelay/relay/capability/resources"
@@ -43,6 +44,7 @@ var capabilities = []capability.Capability{
 	webmcp.Capability,
 	script.Capability,
 	auditexport.Capability,
+	fleet.Capability,
 }
 
 func init() {
@@ -56,6 +58,9 @@ func init() {
 		}
 		situation.Attach(one.Situations)
 		doctor.Attach(one.Findings)
+		if one.Tables != nil {
+			doctor.AttachTables(one.Tables)
+		}
 	}
 }
 
@@ -92,6 +97,12 @@ func tables() (list []*store.Tables) {
 		}
 	}
 	return list
+}
+
+// CheckStore is the error for the database of a home folder that this program is too old for; nil: it is not, or what
+// is wrong with it shows when it is opened.
+func CheckStore(ctx context.Context, home config.Home) error {
+	return store.CheckVersion(ctx, home, tables()...)
 }
 
 // attachments are the capabilities of one relay that are switched on.

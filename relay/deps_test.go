@@ -25,8 +25,8 @@ type room struct {
 }
 
 var rooms = []room{
-	{name: "relay/lib", packages: []string{"lock", "async", "access", "clip", "match", "random", "diskfile",
-		"procgroup", "rawjson", "sandbox", "suggest"}, why: "small helpers know nothing of ours"},
+	{name: "relay/lib", packages: []string{"lock", "async", "access", "called", "clip", "match", "random",
+		"diskfile", "procgroup", "rawjson", "sandbox", "suggest"}, why: "small helpers know nothing of ours"},
 	{name: "relay/road", packages: []string{"call", "fault", "schema", "plugin", "registry", "untrusted", "deed",
 		"effect", "event", "breaker", "schedule", "result", "policy", "dispatch"}, imports: []string{"relay/lib"},
 		why: "a call's life knows nothing of MCP, WebSockets, frames or files"},
@@ -53,6 +53,8 @@ var rooms = []room{
 		packages: []string{"codes", "picture", "provider", "worker", "agentconfig", ""},
 		imports:  ports, why: "a capability may be taken out"},
 	{name: "relay/capability/devtools", packages: []string{""}, imports: ports, why: "a capability may be taken out"},
+	{name: "relay/capability/fleet", packages: []string{"wire", "local", "node", "gateway", "signin", ""},
+		imports: ports, why: "a capability may be taken out"},
 	{name: "relay/capability/handover", packages: []string{""}, imports: ports, why: "a capability may be taken out"},
 	{name: "relay/capability/recording", packages: []string{"draft", ""}, imports: ports,
 		why: "a capability may be taken out"},
@@ -87,8 +89,8 @@ var only = map[string][]string{
 	"encoding/json/jsontext":      {}, // a plain go build has no GOEXPERIMENT: the module does the same
 	"encoding/json/v2":            {},
 	"github.com/go-json-experiment/json": {"relay/lib/rawjson", "relay/road/policy", "relay/state/audit",
-		"relay/road/plugin", "relay/program/httpapi"},
-	"golang.org/x/net/idna":          {"relay/road/policy/targets.go"},
+		"relay/road/plugin", "relay/program/httpapi", "relay/capability/fleet/wire"},
+	"golang.org/x/net/idna":          {"relay/road/policy/targets.go", "relay/lib/match/origin.go"},
 	"golang.org/x/text":              {"relay/state/config/lookalike.go"},
 	"github.com/agext/levenshtein":   {"relay/lib/suggest"},
 	"modernc.org/sqlite":             {"relay/state/store"},
@@ -103,13 +105,19 @@ var only = map[string][]string{
 		"relay/state/metrics", "relay/capability", "relay/capability/delegation/meters.go",
 		"relay/capability/auditexport",
 	},
+	"github.com/nats-io/nats.go": {
+		"relay/capability/fleet/wire", "relay/capability/fleet/node", "relay/capability/fleet/gateway",
+	},
+	"github.com/coreos/go-oidc":      {"relay/capability/fleet/signin"},
+	"github.com/nats-io/nats-server": {"relay/capability/fleet/local"},
+	"github.com/nats-io/nkeys":       {"relay/capability/fleet/wire", "relay/capability/fleet/local"},
 	"github.com/leodido/go-syslog":   {"relay/capability/auditexport"},
 	"go.opentelemetry.io/proto/otlp": {"relay/capability/auditexport"},
 	"google.golang.org/protobuf":     {"relay/capability/auditexport"},
 	"github.com/cenkalti/backoff":    {"relay/capability/auditexport"},
 	"github.com/spf13/cobra": {
-		"cmd/tabrelay", "relay/capability", "relay/capability/delegation", "relay/capability/recording",
-		"relay/capability/script",
+		"cmd/tabrelay", "relay/capability", "relay/capability/delegation", "relay/capability/fleet",
+		"relay/capability/recording", "relay/capability/script",
 	},
 	"go.yaml.in/yaml":         {"relay/plugin/build/promptfile.go"},
 	"github.com/itchyny/gojq": {"relay/road/result"},

@@ -2,6 +2,7 @@ package relay
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"tabrelay/relay/browser/hub"
@@ -21,15 +22,11 @@ func (r *Relay) linkChanged(e hub.Event) {
 	who := map[string]any{"profile": e.Profile, "profileId": e.ProfileID}
 	switch e.Kind {
 	case hub.Connected:
+		if err := r.claimManaged(e.ProfileID, e.Profile); err != nil {
+			r.Log.Warn().Err(err).Msg("cannot note which profile a managed browser has; its end will be noticed late")
+		}
 		if err := r.store.ProfileSeen(r.base, e.ProfileID, e.Profile); err != nil {
 			r.Log.Warn().Err(err).Msg("cannot note that a profile connected")
-		}
-		// `tabrelay up` starts a browser only when none is connected, so the first one to connect is that one.
-		if e.Alone {
-			if err := launch.Claim(r.Home.Browser(), e.ProfileID); err != nil {
-				r.Log.Warn().Err(err).Msg("cannot note which profile the managed browser has; its end will be " +
-					"noticed late")
-			}
 		}
 		r.panels.Changed(event.TopicProfiles)
 		r.events.Publish(event.OfPerson(), event.Connected, fmt.Sprintf("The browser profile %q connected", e.Profile),
@@ -66,6 +63,61 @@ func (r *Relay) linkChanged(e hub.Event) {
 	default:
 		r.note(e)
 	}
+}
+
+// claimManaged notes which managed browser it is that a profile connected from, if it is one. One with a name has it
+// for the label of a profile that is new. `tabrelay up` starts the one without a name only where no browser is
+// connected, or only those with names, so the first other one to connect is that one.
+func (r *Relay) claimManaged(id, label string) error {
+	known, err := r.store.Profiles(r.base)
+	if err != nil {
+		return err
+	}
+	isNew := !slices.ContainsFunc(known, func(p call.Profile) bool { return p.ID == id })
+	var nameless *launch.Managed
+	claimed := []string{id}
+	for _, name := range r.Home.Browsers() {
+		m, runs := launch.Running(r.Home.Browser(name))
+		switch {
+		case !runs:
+		case m.Profile == id:
+			return nil
+		case name != "" && name == label && (isNew || m.Profile == ""):
+			return m.Claim(id)
+		case name == "" && m.Profile == "":
+			nameless = m
+		default:
+			claimed = append(claimed, m.Profile)
+		}
+	}
+	others := slices.ContainsFunc(r.hub.Browsers(), func(b hub.Browser) bool {
+		return b.Connected && !slices.Contains(claimed, b.ProfileID)
+	})
+	if nameless == nil || others {
+		return nil
+	}
+	return nameless.Claim(id)
+}
+
+// managedEnded reports whether a profile is that of a managed browser whose process is gone.
+func (r *Relay) managedEnded(profile string) bool {
+	return slices.ContainsFunc(r.Home.Browsers(), func(name string) bool {
+		return launch.Ended(r.Home.Browser(name), profile)
+	})
+}
+
+// startCommand is what starts the managed browser of a profile; empty: it is that of none.
+func (r *Relay) startCommand(profile string) string {
+	for _, name := range r.Home.Browsers() {
+		switch {
+		case profile == "" || launch.ProfileOf(r.Home.Browser(name)) != profile:
+		case name == "":
+			return "tabrelay up"
+		default:
+			return "tabrelay up --profile " + name
+		}
+	}
+	return ""
 }
 
 // note adds an event to the notices of the status.

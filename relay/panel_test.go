@@ -14,6 +14,7 @@ import (
 	"tabrelay/relay/browser/hub"
 	"tabrelay/relay/browser/hub/hubtest"
 	"tabrelay/relay/browser/wire"
+	"tabrelay/relay/lib/called"
 	"tabrelay/relay/road/event"
 	"tabrelay/relay/road/fault"
 )
@@ -133,6 +134,12 @@ func TestRemediesOfThePanel(t *testing.T) {
 	if found := string(ask("GET", "/api/v1/doctor").Body); !strings.Contains(found, "home-open") ||
 		strings.Contains(found, `"fix"`) {
 		t.Errorf("nothing can be repaired, and %s", found)
+	}
+	called.Set(called.Program, "/opt/tabrelay", map[string]bool{"up": true, "down": true})
+	defer called.Set(called.Program, called.Program, nil)
+	if found := string(ask("GET", "/api/v1/doctor").Body); !strings.Contains(found,
+		"then run: /opt/tabrelay down, then /opt/tabrelay up") { // review-off
+		t.Errorf("commands that cannot be pasted: %s", found)
 	}
 	var repaired []string
 	r.api.Repair = func(finding string) error {

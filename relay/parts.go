@@ -10,6 +10,7 @@ import (
 	"tabrelay/relay/agent/prompt"
 	"tabrelay/relay/browser/hub"
 	"tabrelay/relay/browser/launch"
+	"tabrelay/relay/lib/called"
 	"tabrelay/relay/plugin/catalog"
 	"tabrelay/relay/program/builtin"
 	"tabrelay/relay/program/doctor"
@@ -68,7 +69,7 @@ func (r *Relay) makeParts(ctx context.Context) error {
 		RelayVersion: Version, BundleHash: extension.FlavourOf(c.TrustedInput).Hash,
 		StoreHash:   extension.StoreHash(extension.BundleHash()),
 		InstallHint: r.installHint(),
-		Known:       known, BrowserEnded: func(profile string) bool { return launch.Ended(r.Home.Browser(), profile) },
+		Known:       known, BrowserEnded: r.managedEnded, StartCommand: r.startCommand,
 		ReconnectWait: c.ReconnectWait, PingEvery: c.PingEvery, StartTime: c.StartTimeout, FrameBytes: c.FrameBytes,
 		Handshakes: min(r.limiter.Most()/4, 64),
 		Log:        r.logFor("hub"), Journal: r.store, Meter: r.meter,
@@ -111,8 +112,8 @@ func (r *Relay) makeParts(ctx context.Context) error {
 // relay was started with.
 func (r *Relay) installHint() string {
 	hint := "Ask the person to install it, once: " + launch.LoadUnpacked(r.config.ExtensionShown(r.Home)) + "."
-	if r.Command != "" {
-		hint += " In a terminal, `" + r.Command + " up` shows each step."
+	if called.Somehow() {
+		hint += " In a terminal, `tabrelay up` shows each step."
 	}
 	return hint + " Then repeat the call."
 }

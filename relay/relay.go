@@ -62,9 +62,6 @@ type Options struct {
 	Ready   func(join.State) // called once it answers; may be nil
 	// Repair fixes one of the doctor's findings; nil: side panels offer no fixes.
 	Repair func(finding string) error
-	// Command is how the person calls this program in a terminal, in what agents read out to them; empty: they have no
-	// command, because a client has unpacked the program for itself.
-	Command string
 	// Temporary is set for a relay that was started for a command, and ends soon after the last one: its
 	// [join.Circumstances].
 	Temporary string

@@ -18,6 +18,7 @@ import (
 	"tabrelay/relay/plugin/review"
 	"tabrelay/relay/program/httpapi"
 	"tabrelay/relay/road/call"
+	"tabrelay/relay/road/plugin"
 	"tabrelay/relay/road/policy"
 )
 
@@ -337,6 +338,25 @@ func TestReplayIsConfirmed(t *testing.T) {
 	w.refusedUnconfirmed(t, http.MethodPost, "/api/v1/dead-letters/"+f.CorrelationID+"/replay", `{"confirmed":true}`)
 }
 
+// That a script asks about what it changes is a rule like others: who switches it off is a person.
+func TestLettingScriptsChangeThingsIsConfirmed(t *testing.T) {
+	w := newWorld(t)
+	r := w.guarded(nil)
+	for _, target := range []string{"relay__run", "script"} {
+		w.refusedUnconfirmed(t, http.MethodPut, "/api/v1/permissions", `{"target":"`+target+`","mode":"auto"}`)
+	}
+	text := `{"permissions":{"relay__run":"auto"}}`
+	if err := os.WriteFile(w.home.Config(), []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, failure := r.catalog.Reload(); failure != nil {
+		t.Fatal(failure)
+	}
+	if s := r.api.Status(t.Context()); s.Unapplied != "permissions.relay__run: no rule → auto" {
+		t.Errorf("the status says %q", s.Unapplied)
+	}
+}
+
 // What is written into config.json while the relay runs: less is in effect at once, more when a person has said so.
 func TestConfigurationWaitsForThePerson(t *testing.T) {
 	t.Setenv("TABRELAY_REVIEW_REQUIRED", "false")
@@ -403,6 +423,76 @@ func TestConfigurationWaitsForThePerson(t *testing.T) {
 	if s := r.api.Status(t.Context()); s.Unapplied != "" || len(changes(t, b).Changes) != 0 {
 		t.Errorf("what was taken out again still waits: %q", s.Unapplied)
 	}
+}
+
+// A site that a plugin's setting names in config.json is one where agents may use the plugin: another one waits for the
+// person, fewer are in effect at once, and what a person sets in the panel is confirmed there.
+func TestSitesOfSettingsWaitForThePerson(t *testing.T) {
+	w := newWorld(t)
+	p := w.put("tea", "1", func(m *plugin.Manifest) { m.ConfigSchema = json.RawMessage(teaSettings) })
+	const north, south, bank = "*://n.example/*", "*://s.example/*", "*://bank.example/*"
+	v := w.reviewer(t)
+	v.decide("tea", p.Hash, "accept", http.StatusOK)
+	own := v.reaches("tea")
+	write := func(settings string) {
+		t.Helper()
+		text := `{"plugins":{"tea":{"settings":` + settings + `}}}`
+		if err := os.WriteFile(w.home.Config(), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if _, failure := v.catalog.Reload(); failure != nil {
+			t.Fatal(failure)
+		}
+	}
+	is := func(waits string, sites ...string) {
+		t.Helper()
+		if got := v.reaches("tea"); !slices.Equal(got, append(slices.Clone(own), sites...)) {
+			t.Errorf("the plugin works on %v, want %v", got, sites)
+		}
+		if s := v.api.Status(t.Context()); s.Unapplied != waits {
+			t.Errorf("the status says %q, want %q", s.Unapplied, waits)
+		}
+	}
+	apply := func() {
+		t.Helper()
+		if status, said := w.person(t, http.MethodPost, "/api/v1/approvals/config",
+			`{"answer":"allow"}`); status != http.StatusOK {
+			t.Fatalf("apply: %d %s", status, said)
+		}
+	}
+	write(`{"token":"x","site":"https://n.example/"}`)
+	is("plugins.tea.settings.site: none → " + north)
+	apply()
+	is("", north)
+	write(`{"token":"x","site":"https://n.example/other/path"}`)
+	is("", north)
+	write(`{"token":"x","site":"https://bank.example/"}`)
+	is("plugins.tea.settings.site: none → " + bank)
+	write(`{"token":"x","site":{"a":"https://n.example/","b":"https://bank.example/"}}`)
+	is("plugins.tea.settings.site: none → " + north + ", " + bank)
+	apply()
+	is("", north, bank)
+	write(`{"token":"x","site":{"a":"https://n.example/"}}`)
+	is("", north)
+
+	// While one waits, others that the panel sets are in effect, before and after the next change of config.json.
+	write(`{"token":"x","site":{"a":"https://n.example/","b":"https://bank.example/"}}`)
+	is("plugins.tea.settings.site: "+north+" → "+north+", "+bank, north)
+	set := map[string]any{"settings": values{"site": "https://s.example/"}}
+	status, answer := v.panelOf("PUT", "plugins/tea/settings", set)
+	var asked httpapi.Unconfirmed
+	if err := json.Unmarshal(answer, &asked); err != nil || status != http.StatusPreconditionRequired {
+		t.Fatalf("the panel: %d %s", status, answer)
+	}
+	set["digest"] = asked.Digest
+	if status, answer := v.panelOf("PUT", "plugins/tea/settings", set); status != http.StatusOK {
+		t.Fatalf("the panel: %d %s", status, answer)
+	}
+	is("", south)
+	write(`{"token":"y","site":"https://s.example/"}`)
+	is("", south)
+	write(`{"token":"https://bank.example/","site":"https://s.example/"}`)
+	is("plugins.tea.settings.token: none → "+bank, south)
 }
 
 // With a panel open, what a terminal wants to apply is a question there, and its answer puts it into effect.

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/http/httptrace"
 	"net/url"
 	"os"
 	"slices"
@@ -189,8 +190,10 @@ func (a *app) printShown(text string, pictures []picture, next string) error {
 
 // noteRun says how a call ran, where there is something to say.
 func (a *app) noteRun(answer httpapi.Answer) {
+	before := 0.0
 	for _, step := range answer.Trace {
-		a.notef("%8.1f ms  %s\n", step.Ms, step.Step)
+		a.notef("%9.2f ms %+9.2f  %s\n", step.Ms, step.Ms-before, step.Step)
+		before = step.Ms
 	}
 	for _, warning := range answer.Warnings {
 		a.notef("warning: %s\n", warning)
@@ -251,6 +254,8 @@ func (a *app) savePicture(answer *httpapi.Answer, file string) error {
 // the rules say so. Elsewhere stderr says that they are asked, and where: the call waits for that.
 func (a *app) runCall(ctx context.Context, path string, body any) (answer httpapi.Answer, err error) {
 	viewed := a.hasViewer()
+	var asked time.Time
+	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GetConn: func(string) { asked = time.Now() }})
 	header, err := sessionHeader("application/x-ndjson")
 	if err != nil {
 		return answer, err
@@ -275,7 +280,10 @@ func (a *app) runCall(ctx context.Context, path string, body any) (answer httpap
 			case line.err != nil:
 				return answer, cmp.Or(stoppedRequest(ctx, http.MethodPost, path), line.err)
 			case line.Answer != nil:
+				line.Answer.Trace = a.commandSteps(line.Answer.Trace, asked, time.Now())
 				return *line.Answer, nil
+			case line.Asked != "":
+				a.noteAsked(visible(line.Asked), "tabrelay permit pending")
 			case line.Question != nil:
 				approval.show(*line.Question)
 			case line.Ended != nil:
@@ -285,6 +293,22 @@ func (a *app) runCall(ctx context.Context, path string, body any) (answer httpap
 			}
 		}
 	}
+}
+
+// commandSteps puts the steps of the relay between those of this command, whose clock begins with the command. How long
+// request and answer took each way is not known: what the relay did not use is halved.
+func (a *app) commandSteps(steps []httpapi.TraceStep, asked, answered time.Time) []httpapi.TraceStep {
+	if len(steps) == 0 {
+		return nil
+	}
+	since := func(t time.Time) float64 { return float64(t.Sub(a.began).Microseconds()) / 1000 }
+	from, to := since(asked), since(answered)
+	came := from + max(0, to-from-steps[len(steps)-1].Ms)/2
+	all := []httpapi.TraceStep{{Step: "the command begins"}, {Ms: from, Step: "the command asks the relay"}}
+	for _, s := range steps {
+		all = append(all, httpapi.TraceStep{Ms: came + s.Ms, Step: s.Step})
+	}
+	return append(all, httpapi.TraceStep{Ms: to, Step: "the command has the answer"})
 }
 
 // streamLine is a line of a streamed reply, or why there is none.

@@ -39,7 +39,8 @@ type attached struct {
 // forCapabilities is what commands of capabilities may ask.
 func (a *app) forCapabilities() capability.Terminal {
 	return capability.Terminal{
-		Home: func() config.Home { return a.home }, Printf: a.printf, Notef: a.notef, Table: a.table,
+		Version: relay.Version,
+		Home:    func() config.Home { return a.home }, Printf: a.printf, Notef: a.notef, Table: a.table,
 		PrintJSON: a.printJSON, WithJSON: a.withJSON, JSON: func() bool { return a.json },
 		IsClient: func() bool { return a.isClient },
 		Get:      a.get, Request: a.request, NoteEffect: a.noteEffect, ShellWord: shellWord,

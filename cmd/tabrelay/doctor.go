@@ -16,6 +16,7 @@ import (
 
 	"tabrelay/relay"
 	"tabrelay/relay/agent/join"
+	"tabrelay/relay/browser/launch"
 	"tabrelay/relay/lib/diskfile"
 	"tabrelay/relay/program/connect"
 	"tabrelay/relay/program/doctor"
@@ -182,6 +183,9 @@ func (a *app) startInBackgroundNow(ctx context.Context) error {
 
 // restart stops the relay, which fails while it runs calls, and starts another one.
 func (a *app) restart(ctx context.Context) error {
+	if err := a.checkStore(ctx); err != nil {
+		return err
+	}
 	if err := a.stopForSuccessor(ctx); err != nil {
 		return err
 	}
@@ -197,7 +201,14 @@ func (a *app) bringManaged(ctx context.Context) (err error) {
 	if err := u.refresh(ctx); err != nil {
 		return err
 	}
-	return u.startManaged(ctx)
+	for _, u.profile = range u.home.Browsers() {
+		if _, died := launch.Died(u.home.Browser(u.profile)); died {
+			if err := u.startManaged(ctx); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // reconnectClients rewrites the entries of clients whose program or home folder is gone. It rewrites only those whose

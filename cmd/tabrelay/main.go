@@ -12,6 +12,7 @@ import (
 	"os/signal"
 	"strings"
 	"syscall"
+	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -33,7 +34,7 @@ func run(args []string, in io.Reader, out, errOut io.Writer) int {
 	}
 	ctx, stop := endedBy(context.Background(), ends...)
 	defer stop()
-	a := &app{terminal: terminal{in: in, out: out, err: errOut}}
+	a := &app{terminal: terminal{in: in, out: out, err: errOut}, began: time.Now()}
 	if origin, ok := nativehost.Asked(args); ok {
 		return a.report(a.serveNative(ctx, origin, in, out))
 	}
@@ -53,6 +54,7 @@ func run(args []string, in io.Reader, out, errOut io.Writer) int {
 type app struct {
 	terminal
 	home     config.Home
+	began    time.Time // when the program started
 	attached []attached
 
 	startsRelay bool         // the command starts a relay where none runs

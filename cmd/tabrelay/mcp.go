@@ -47,6 +47,7 @@ func (a *app) mcp() *cobra.Command {
 			if err != nil {
 				return err
 			}
+			setCalled()
 			quiet := diode.NewWriter(a.err, maxLogLines, 0, func(int) {})
 			log := zerolog.New(quiet).Level(zerolog.WarnLevel).With().Timestamp().Logger()
 			proxy := join.Proxy{

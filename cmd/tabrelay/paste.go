@@ -5,30 +5,27 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"sync"
 
 	"tabrelay/relay/agent/join"
+	"tabrelay/relay/lib/called"
 	"tabrelay/relay/lib/diskfile"
 )
-
-// programName is the name of this program in hints, until it is known how it can be called here.
-const programName = "tabrelay"
 
 // callName is how this program is called in this folder: by its name where PATH leads to it, else by npx where
 // that has got it, else by its path.
 var callName = sync.OnceValue(func() string {
 	exe, err := join.Executable()
 	if err != nil {
-		return programName
+		return called.Program
 	}
-	if found, err := exec.LookPath(programName); err == nil && diskfile.Same(found, exe) {
-		return programName
+	if found, err := exec.LookPath(called.Program); err == nil && diskfile.Same(found, exe) {
+		return called.Program
 	}
 	if ofNpx(exe) {
-		return "npx " + programName
+		return called.Npx
 	}
 	if dir, err := os.Getwd(); err == nil {
 		if rel, err := filepath.Rel(dir, exe); err == nil && filepath.IsLocal(rel) {
@@ -56,39 +53,29 @@ func ofBundle(exe string) bool {
 		diskfile.Same(filepath.Join(folder, filepath.FromSlash(manifest.Server.EntryPoint)), exe)
 }
 
-// personalName is how the person calls this program in a terminal, as far as agents may know, who learn no folders of
-// this machine; empty where they have it from a desktop bundle only.
-func personalName() string {
+// setCalled says how the person calls this program in a terminal, in any folder: by its name, by npx, by its path, of
+// which agents learn nothing, or not at all, where they have it from a desktop bundle only.
+func setCalled() {
+	name, line := called.Program, called.Program
 	exe, err := join.Executable()
 	switch {
-	case err != nil || callName() == programName:
+	case err != nil || callName() == called.Program:
 	case ofNpx(exe):
-		return "npx " + programName
+		name, line = called.Npx, called.Npx
 	case ofBundle(exe):
-		return ""
+		name, line = "", ""
+	default:
+		line = shellWord(exe)
 	}
-	return programName
+	called.Set(name, line, isCommand)
 }
-
-// command finds commands of this program in a sentence, also those that a relay has written for npx.
-var command = regexp.MustCompile(`(^|[\s(“:;,]|npx )tabrelay ([a-z][a-z-]*)`)
 
 // pasteable makes the commands of this program in a text such that they can be pasted into this shell.
 func pasteable(text string) string {
-	if !strings.Contains(text, programName+" ") {
+	if !strings.Contains(text, called.Program+" ") {
 		return text
 	}
-	name := callName()
-	if name == programName {
-		return text
-	}
-	return command.ReplaceAllStringFunc(text, func(found string) string {
-		parts := command.FindStringSubmatch(found)
-		if parts[1] == "npx " || !isCommand[parts[2]] {
-			return found
-		}
-		return parts[1] + name + " " + parts[2]
-	})
+	return called.Rename(text, callName(), isCommand)
 }
 
 // isCommand has the names of the commands; made with them.
@@ -96,7 +83,7 @@ var isCommand = map[string]bool{}
 
 // pathHint says how this program can be called by its name; empty when it can.
 func pathHint() string {
-	if callName() == programName {
+	if callName() == called.Program {
 		return ""
 	}
 	exe, err := join.Executable()
@@ -104,7 +91,7 @@ func pathHint() string {
 		return ""
 	}
 	if ofNpx(exe) {
-		return "npm install --global " + programName
+		return "npm install --global " + called.Program
 	}
 	source := filepath.Dir(filepath.Dir(exe))
 	if text, err := os.ReadFile(filepath.Join(source, "Makefile")); err == nil &&

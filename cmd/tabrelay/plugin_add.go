@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/url"
 	"os"
@@ -19,9 +20,12 @@ import (
 	"tabrelay/relay/plugin/build"
 	"tabrelay/relay/plugin/catalog"
 	"tabrelay/relay/plugin/install"
+	"tabrelay/relay/road/call"
 	"tabrelay/relay/road/plugin"
 	"tabrelay/relay/state/config"
 )
+
+const replaceUsage = "name of a plugin of tabrelay whose place it takes"
 
 func (a *app) pluginAdd() *cobra.Command {
 	var registry, replace string
@@ -47,7 +51,7 @@ func (a *app) pluginAdd() *cobra.Command {
 			return a.addAll(cmd.Context(), args, registry, replace)
 		},
 	})
-	cmd.Flags().StringVar(&replace, "replace", "", "name of a plugin of tabrelay whose place it takes")
+	cmd.Flags().StringVar(&replace, "replace", "", replaceUsage)
 	cmd.Flags().StringVar(&registry, "registry", "", "address of the package registry (default: npm's configuration)")
 	return cmd
 }
@@ -108,8 +112,7 @@ func (a *app) addOne(ctx context.Context, from, registry, replace string) (m plu
 	if err != nil {
 		return m, nil, err
 	}
-	source.Replace = replace
-	if source.Shipped, err = catalog.ShippedNames(); err != nil {
+	if err := replacing(&source, "add", replace); err != nil {
 		return m, nil, err
 	}
 	if source.IsFolder() {
@@ -122,6 +125,16 @@ func (a *app) addOne(ctx context.Context, from, registry, replace string) (m plu
 		return m, found, misspelt(err)
 	}
 	return p.Manifest, found, nil
+}
+
+// replacing lets the source of a command take the place of one plugin of the program, and of no other; empty: of none.
+func replacing(source *install.Source, command, replace string) (err error) {
+	source.Replace = replace
+	source.Retry = func(name string) string {
+		return "tabrelay plugin " + command + " --replace " + name + " " + shellWord(source.From)
+	}
+	source.Shipped, err = catalog.ShippedNames()
+	return err
 }
 
 func sourceOf(from, registry string) install.Source {
@@ -297,7 +310,28 @@ func (a *app) goneWith(entry *build.Entry) string {
 		stay = entry.Dir + " and " + stay
 	}
 	last := len(gone) - 1
-	return strings.Join(gone[:last], ", ") + " and " + gone[last] + "; " + stay
+	said := strings.Join(gone[:last], ", ") + " and " + gone[last] + "; " + stay
+	if allowed := a.allowedByFile(entry.Name); len(allowed) > 0 {
+		said += ". config.json still allows without asking, also for another plugin of that name: " +
+			strings.Join(allowed, ", ")
+	}
+	return said
+}
+
+// allowedByFile lists the rules of config.json that allow a plugin's tools without a question.
+func (a *app) allowedByFile(plugin string) (keys []string) {
+	c, err := config.Load(a.home)
+	if err != nil {
+		return nil
+	}
+	for target, rules := range c.Permissions {
+		isOf := target == plugin || strings.HasPrefix(target, plugin+"__")
+		if isOf && slices.Contains(slices.Collect(maps.Values(rules)), string(call.Auto)) {
+			keys = append(keys, "permissions."+target)
+		}
+	}
+	slices.Sort(keys)
+	return keys
 }
 
 func (a *app) pluginUse() *cobra.Command {

@@ -20,8 +20,10 @@ import (
 	"tabrelay/relay/agent/join"
 	"tabrelay/relay/lib/async"
 	"tabrelay/relay/plugin/build"
+	"tabrelay/relay/plugin/install"
 	"tabrelay/relay/plugin/review"
 	"tabrelay/relay/program/httpapi"
+	"tabrelay/relay/road/fault"
 	"tabrelay/relay/road/plugin"
 )
 
@@ -29,7 +31,8 @@ import (
 const reconnectInterval = time.Second
 
 func (a *app) pluginDev() *cobra.Command {
-	return &cobra.Command{
+	var replace string
+	cmd := &cobra.Command{
 		Use:  "dev [FOLDER]",
 		Args: cobra.MaximumNArgs(1), Short: "Work on a plugin: each save is live in the open tabs, and its calls are " +
 			"shown",
@@ -48,17 +51,25 @@ func (a *app) pluginDev() *cobra.Command {
 			if _, ok := join.Running(ctx, a.home); !ok {
 				return errNotRunning()
 			}
+			source := sourceOf(dir, "")
+			if err := replacing(&source, "dev", replace); err != nil {
+				return err
+			}
 			tuneGC(true)
-			d := &devSession{app: a, dir: dir, shown: make(chan *plugin.Plugin, 1), endApproval: func() {}}
+			d := &devSession{app: a, dir: dir, source: source, shown: make(chan *plugin.Plugin, 1),
+				endApproval: func() {}}
 			return d.run(ctx)
 		},
 	}
+	cmd.Flags().StringVar(&replace, "replace", "", replaceUsage)
+	return cmd
 }
 
 // devSession is one run of `plugin dev`.
 type devSession struct {
 	*app
 	dir     string
+	source  install.Source      // says which plugin of the program it may replace
 	current *plugin.Plugin      // what is offered; nil before the first good build
 	added   bool                // the folder was added by this session
 	shown   chan *plugin.Plugin // the last good build, for followCalls
@@ -103,7 +114,11 @@ func (d *devSession) removeAdded(ctx context.Context) error {
 	if err := build.Remove(d.home.Plugins(), name); err != nil {
 		return err
 	}
-	d.notef("%s is not offered any more. To keep it: tabrelay plugin add %s\n", name, d.dir)
+	keep := shellWord(d.dir)
+	if d.source.Replace != "" {
+		keep = "--replace " + name + " " + keep
+	}
+	d.notef("%s is not offered any more. To keep it: tabrelay plugin add %s\n", name, keep)
 	return d.reloadPlugins(ctx, name)
 }
 
@@ -111,6 +126,13 @@ func (d *devSession) removeAdded(ctx context.Context) error {
 func (d *devSession) publish(ctx context.Context, b build.Result) {
 	if d.current != nil && d.current.Hash == b.Plugin.Hash {
 		d.notef("Nothing changed for the page.\n")
+		return
+	}
+	if err := d.source.PermitFolder(d.home.Plugins(), b.Plugin); err != nil {
+		d.notef("error: %v\n", err)
+		if hint := fault.HintOf(err); hint != "" {
+			d.notef("Next: %s\n", hint)
+		}
 		return
 	}
 	began := time.Now()

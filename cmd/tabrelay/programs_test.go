@@ -32,7 +32,8 @@ import (
 // The programs that a session needs besides tabrelay.
 
 // chrome is a browser with the extension and a tab on the demo site. It reads pairing.json as the extension does, says
-// so in the file of its first argument once the relay knows its tab, and reconnects until it is ended. Its tools give
+// so in the file of its first argument once the relay knows its tab, and reconnects until it is ended. Its profile is
+// called CHROME_LABEL, or Chrome 1. Its tools give
 // their arguments and their number back: what was done twice shows. Two are special: get_page returns 210 000
 // characters, and raising the counter "stuck" returns only when its first call has been given up. A call whose
 // arguments say "held" says so in the file with .held at the end of its name, and is answered once there is one with
@@ -135,7 +136,7 @@ func connectBrowser(ctx context.Context, home config.Home, profile string,
 	}
 	return hubtest.Connect(ctx, hubtest.Options{
 		Address: pairing.Address, Secret: pairing.Secret, ExtensionID: extension.ID, Bundle: extension.BundleHash(),
-		Label: "Chrome 1", ProfileID: profile,
+		Label: cmp.Or(os.Getenv("CHROME_LABEL"), "Chrome 1"), ProfileID: profile,
 		Tabs: []wire.Tab{{ID: 1, WindowID: 1, URL: status.Demo, Title: "demo", Active: true, Focused: true,
 			Status: "complete"}}, Answer: answer,
 		Command: func(c *wire.Command) *wire.Reply { // a tab that is opened is the one there is

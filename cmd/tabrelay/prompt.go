@@ -49,8 +49,7 @@ func (p *prompt) show(asked call.Approval) {
 			p.terminal, _ = openControlling()
 		}
 		if p.terminal == nil {
-			p.app.notef("Waiting for your answer: %s\nAnswer in %s, or run: tabrelay permit allow %s\n", asked.Sentence,
-				sidePanel, asked.ID)
+			p.app.noteAsked(asked.Sentence, "tabrelay permit allow "+asked.ID)
 			return
 		}
 	}
@@ -71,6 +70,12 @@ func (p *prompt) show(asked call.Approval) {
 			}
 		}()
 	}
+}
+
+// noteAsked says what a call waits for, where nobody can be asked: whoever runs it is an agent, or does not look.
+func (a *app) noteAsked(sentence, command string) {
+	a.notef("The person is asked: %s They answer in %s, or in a terminal of theirs with: %s\n", sentence, sidePanel,
+		command)
 }
 
 func (p *prompt) print() {

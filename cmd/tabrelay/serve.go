@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/signal"
 	"runtime/debug"
+	"slices"
 	"syscall"
 	"time"
 
@@ -109,6 +110,7 @@ func (a *app) serveDetached(ctx context.Context, temporary bool) error {
 // the place of a temporary one; see [relay.Options].
 func (a *app) openRelay(ctx context.Context, temporary string, copies ...io.Writer) (*relay.Relay, *logfile.Log,
 	error) {
+	setCalled()
 	if err := a.home.Create(); err != nil {
 		return nil, nil, err
 	}
@@ -129,7 +131,7 @@ func (a *app) openRelay(ctx context.Context, temporary string, copies ...io.Writ
 	}
 	defer debug.SetGCPercent(debug.SetGCPercent(startGC))
 	r, err := relay.New(ctx, cfg, relay.Options{Home: a.home, Log: log.Logger, Repair: a.repairApart(),
-		Command: personalName(), Temporary: temporary})
+		Temporary: temporary})
 	if err != nil {
 		return nil, nil, errors.Join(err, log.Close())
 	}
@@ -152,29 +154,68 @@ const startGC = 400
 
 func (a *app) down() *cobra.Command {
 	var force bool
+	var profile string
 	cmd := &cobra.Command{
-		Use: "down", Short: "Stop the relay, and the browser that tabrelay started",
-		Long: "Stop the relay, and the browser that tabrelay started. The calls in flight are finished first.\n\n" +
+		Use: "down", Short: "Stop the relay, and the browsers that tabrelay started",
+		Long: "Stop the relay, and the browsers that tabrelay started. The calls in flight are finished first.\n\n" +
+			"--profile closes only the browser that `tabrelay up --profile` started with that name.\n\n" +
 			"--force kills a relay that does not answer. The next relay asks the browsers for what this one could " +
 			"not write down.",
-		RunE: func(cmd *cobra.Command, _ []string) error { return a.stopEverything(cmd.Context(), force) },
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			switch named := cmd.Flags().Changed("profile"); {
+			case named && force:
+				return usage("--force is about the relay, and --profile about a browser").hinting("pass one of them")
+			case named:
+				return a.stopNamed(cmd.Context(), profile)
+			}
+			return a.stopEverything(cmd.Context(), force)
+		},
 	}
+	a.profileFlag(cmd, &profile, "close only the browser of this name")
 	cmd.Flags().BoolVar(&force, "force", false, "end a relay that does not answer")
 	return cmd
 }
 
-// stopAll ends the relay and the managed browser. That one of them does not run is no failure.
+// stopNamed closes the managed browser of a name. That it does not run is no failure.
+func (a *app) stopNamed(ctx context.Context, name string) error {
+	if !config.IsBrowserName(name) {
+		return noBrowserName(name)
+	}
+	names := a.home.Browsers()[1:]
+	if !slices.Contains(names, name) {
+		return failed("tabrelay up has started no browser with a profile %q%s", name, suggestion(name, names))
+	}
+	ctx, cancel := context.WithTimeout(ctx, stopTimeout)
+	defer cancel()
+	return a.stopBrowser(ctx, name)
+}
+
+// stopBrowser closes the managed browser of a name, and what is left of one that died.
+func (a *app) stopBrowser(ctx context.Context, name string) error {
+	folder := a.home.Browser(name)
+	if m, ok := launch.Running(folder); ok {
+		err := m.Stop(ctx)
+		if name != "" {
+			name = " of the profile " + name
+		}
+		a.notef("The browser%s is closed.\n", name)
+		return err
+	}
+	if m, ok := launch.Died(folder); ok {
+		return m.Stop(ctx)
+	}
+	return nil
+}
+
+// stopAll ends the relay and the managed browsers. That one of them does not run is no failure.
 func (a *app) stopAll(ctx context.Context) error { return a.stopEverything(ctx, false) }
 
 func (a *app) stopEverything(ctx context.Context, force bool) error {
 	ctx, cancel := context.WithTimeout(ctx, stopTimeout)
 	defer cancel()
 	var browserErr error
-	if m, ok := launch.Running(a.home.Browser()); ok {
-		browserErr = m.Stop(ctx)
-		a.notef("The browser is closed.\n")
-	} else if m, ok := launch.Died(a.home.Browser()); ok {
-		browserErr = m.Stop(ctx) // what is left of it
+	for _, name := range a.home.Browsers() {
+		browserErr = errors.Join(browserErr, a.stopBrowser(ctx, name))
 	}
 	join.EndTemporary(ctx, a.home)
 	state, ok := join.Answering(ctx, a.home)

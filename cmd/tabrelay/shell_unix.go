@@ -8,6 +8,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"tabrelay/relay/lib/called"
 )
 
 // plainWord is a word that a shell needs no quotes for.
@@ -27,7 +29,7 @@ func intoPath(exe, home string) string {
 	own := filepath.Join(home, ".local", "bin")
 	info, err := os.Stat(own)
 	if err == nil && info.IsDir() && slices.Contains(filepath.SplitList(os.Getenv("PATH")), own) {
-		return "ln -sf " + shellWord(exe) + " " + shellWord(filepath.Join(own, programName))
+		return "ln -sf " + shellWord(exe) + " " + shellWord(filepath.Join(own, called.Program))
 	}
-	return "sudo ln -sf " + shellWord(exe) + " /usr/local/bin/" + programName
+	return "sudo ln -sf " + shellWord(exe) + " /usr/local/bin/" + called.Program
 }

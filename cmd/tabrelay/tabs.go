@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -13,6 +14,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"tabrelay/relay/browser/launch"
 	"tabrelay/relay/lib/clip"
 	"tabrelay/relay/program/httpapi"
 	"tabrelay/relay/road/fault"
@@ -194,10 +196,12 @@ func (a *app) profilesNow(ctx context.Context) ([]profileEntry, error) {
 }
 
 func (a *app) forgetProfile() *cobra.Command {
-	return &cobra.Command{
+	var yes bool
+	cmd := &cobra.Command{
 		Use: "forget NAME", Short: "Forget a browser profile that is not used any more", Args: cobra.ExactArgs(1),
 		Long: "Forget a browser profile that is not used any more, by name or id. Nothing waits for it, and it is " +
-			"not listed, until it connects again.",
+			"not listed, until it connects again.\nOf one that `tabrelay up --profile` made, the folder with what " +
+			"it is signed in to is removed; you are asked first.",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			list, err := a.profilesNow(cmd.Context())
 			if err != nil {
@@ -207,14 +211,32 @@ func (a *app) forgetProfile() *cobra.Command {
 			if err != nil {
 				return err
 			}
+			made := slices.IndexFunc(a.home.Browsers(), func(name string) bool {
+				return name != "" && launch.ProfileOf(a.home.Browser(name)) == p.ID
+			})
+			if made >= 0 && !yes &&
+				!a.askYesNo(cmd.Context(), "Remove its folder, with what it is signed in to?") {
+				return failed("nothing was forgotten").hinting("--yes removes it without asking")
+			}
 			path := "/api/v1/profiles/" + url.PathEscape(p.ID)
 			if _, err := a.exchange(cmd.Context(), http.MethodDelete, path, nil); err != nil {
 				return err
+			}
+			if made >= 0 {
+				name := a.home.Browsers()[made]
+				if err := a.stopBrowser(cmd.Context(), name); err != nil {
+					return err
+				}
+				if err := os.RemoveAll(a.home.Browser(name)); err != nil {
+					return failed("cannot remove its folder: %w", err)
+				}
 			}
 			a.notef("The profile %s is forgotten.\n", fault.Sanitize(p.Label))
 			return nil
 		},
 	}
+	cmd.Flags().BoolVar(&yes, "yes", false, "remove the folder of one that tabrelay up made without asking")
+	return cmd
 }
 
 // oneProfile is the profile of that id or name.

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -93,15 +94,19 @@ func (r *removal) addService() {
 func (r *removal) addProcesses(ctx context.Context) {
 	join.EndTemporary(ctx, r.home)
 	state, runs := join.Answering(ctx, r.home)
-	_, managed := launch.Running(r.home.Browser())
+	managed := slices.ContainsFunc(r.home.Browsers(), func(name string) bool {
+		_, runs := launch.Running(r.home.Browser(name))
+		return runs
+	})
 	what := ""
 	switch {
 	case runs && managed:
-		what = fmt.Sprintf("the relay (process %d) and the browser that tabrelay started, which are stopped", state.PID)
+		what = fmt.Sprintf("the relay (process %d) and the browsers that tabrelay started, which are stopped",
+			state.PID)
 	case runs:
 		what = fmt.Sprintf("the relay (process %d), which is stopped", state.PID)
 	case managed:
-		what = "the browser that tabrelay started, which is stopped"
+		what = "the browsers that tabrelay started, which are stopped"
 	default:
 		return
 	}

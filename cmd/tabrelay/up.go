@@ -4,9 +4,11 @@ import (
 	"bufio"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -15,10 +17,12 @@ import (
 	"tabrelay/extension"
 	"tabrelay/relay"
 	"tabrelay/relay/agent/join"
+	"tabrelay/relay/browser/hub"
 	"tabrelay/relay/browser/launch"
 	"tabrelay/relay/program/builtin"
 	"tabrelay/relay/program/httpapi"
 	"tabrelay/relay/road/call"
+	"tabrelay/relay/road/fault"
 	"tabrelay/relay/road/policy"
 	"tabrelay/relay/state/config"
 	"tabrelay/relay/state/store"
@@ -34,7 +38,7 @@ const (
 )
 
 func (a *app) up() *cobra.Command {
-	var mode string
+	var mode, profile string
 	var trusted bool
 	cmd := &cobra.Command{
 		Use: "up", Short: "Start everything, and make a first call",
@@ -42,10 +46,21 @@ func (a *app) up() *cobra.Command {
 			"--browser auto: the browser that was used before; otherwise, with a display, your own Chrome, with a " +
 			"guide;\notherwise a Chromium without a window.\n" +
 			"--browser managed: a Chromium with a profile of its own.\n--browser none: only the relay.\n\n" +
+			"--profile NAME: a Chromium with one more profile, with its own cookies, which agents name as profile. " +
+			"up without it\nbrings back all of them; `tabrelay down --profile NAME` closes one.\n\n" +
 			"--trusted-input: let the extension use Chrome's debugger, for pages that accept clicks only from a " +
 			"person.\nRun up without it to take that back.",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			u := &upCommand{app: a, trusted: trusted}
+			u := &upCommand{app: a, trusted: trusted, profile: profile}
+			if cmd.Flags().Changed("profile") {
+				if !config.IsBrowserName(profile) {
+					return noBrowserName(profile)
+				}
+				if mode == "none" {
+					return usage("--profile starts a browser, and --browser none starts none").
+						hinting("pass one of them")
+				}
+			}
 			switch mode {
 			case "auto", "managed", "none":
 				return u.run(cmd.Context(), mode)
@@ -54,14 +69,30 @@ func (a *app) up() *cobra.Command {
 		},
 	}
 	cmd.Flags().StringVar(&mode, "browser", "auto", "which browser: auto, managed, none")
+	a.profileFlag(cmd, &profile, "a managed Chromium with a profile of this name, of its own")
 	cmd.Flags().BoolVar(&trusted, "trusted-input", false, "let the extension use Chrome's debugger")
 	return cmd
+}
+
+// profileFlag adds the flag that names a managed browser.
+func (a *app) profileFlag(cmd *cobra.Command, profile *string, use string) {
+	cmd.Flags().StringVar(profile, "profile", "", use)
+	_ = cmd.RegisterFlagCompletionFunc("profile", a.completing(func(context.Context) []string { // the flag is there
+		return a.home.Browsers()[1:]
+	}))
+}
+
+func noBrowserName(name string) error {
+	return usage("--profile is %q, which cannot be the name of a profile", name).
+		hinting("use 1 to 32 lower-case letters, digits and hyphens, beginning with a letter or digit, such as " +
+			"shopping")
 }
 
 // upCommand is one run of `tabrelay up`.
 type upCommand struct {
 	*app
-	trusted bool // it is to have Chrome's debugger
+	trusted bool   // it is to have Chrome's debugger
+	profile string // the managed browser that it is about; empty: the one without a name, or the person's own
 	config  config.Config
 	status  httpapi.Status
 }
@@ -75,6 +106,9 @@ func (u *upCommand) run(ctx context.Context, mode string) (err error) {
 		return err
 	}
 	if u.config, err = config.Load(u.home); err != nil {
+		return err
+	}
+	if err := u.checkStore(ctx); err != nil {
 		return err
 	}
 	join.EndTemporary(ctx, u.home)
@@ -102,10 +136,63 @@ func (u *upCommand) run(ctx context.Context, mode string) (err error) {
 		u.offerPath()
 		return nil
 	}
-	if err := u.connectBrowser(ctx, mode); err != nil {
+	if u.profile != "" {
+		err = u.startNamed(ctx)
+	} else {
+		err = u.bringBack(ctx, mode)
+	}
+	if err != nil {
 		return err
 	}
 	return u.firstCall(ctx)
+}
+
+// bringBack connects the browser that has no name, or the person's own, and those with names that were connected once.
+func (u *upCommand) bringBack(ctx context.Context, mode string) error {
+	var failed []error
+	for _, name := range u.home.Browsers()[1:] {
+		if launch.ProfileOf(u.home.Browser(name)) == "" {
+			continue // it never connected
+		}
+		named := *u
+		named.profile = name
+		if err := named.startNamed(ctx); err != nil {
+			failed = append(failed, fmt.Errorf("the browser %s: %w", name, err))
+		}
+	}
+	err := u.connectBrowser(ctx, mode)
+	if len(failed) == 0 {
+		return err
+	}
+	return errors.Join(append(failed, err)...)
+}
+
+// startNamed starts the managed browser of a name, unless it is connected. Agents tell profiles by their labels, so a
+// new one does not get the label of another.
+func (u *upCommand) startNamed(ctx context.Context) error {
+	known, err := u.knownProfiles(ctx)
+	if err != nil {
+		return err
+	}
+	for _, p := range known {
+		if p.Label == u.profile && launch.ProfileOf(u.home.Browser(u.profile)) == "" {
+			return failed("there is a browser profile %q already (%s), which tabrelay did not start", p.Label, p.ID).
+				hinting("choose another name, or name that profile otherwise in its side panel; if it is not used " +
+					"any more: tabrelay profiles forget " + p.ID)
+		}
+	}
+	if u.connected() {
+		return nil
+	}
+	return u.startManaged(ctx)
+}
+
+func (u *upCommand) knownProfiles(ctx context.Context) ([]call.Profile, error) {
+	known, err := store.KnownProfiles(ctx, u.home)
+	if err != nil {
+		return nil, fmt.Errorf("cannot read which browsers were paired: %w", err)
+	}
+	return known, nil
 }
 
 // printRightsChanges prints what an update or the last start changed in what agents may do, until the person confirms
@@ -170,15 +257,23 @@ func (u *upCommand) setTrustedInput(ctx context.Context) error {
 	return nil
 }
 
+// checkStore refuses to go on with a database that this program is too old for, before the relay that uses it is
+// stopped for one that could not start.
+func (a *app) checkStore(ctx context.Context) error {
+	err := relay.CheckStore(ctx, a.home)
+	if state, ok := join.Answering(ctx, a.home); ok && err != nil {
+		return failed("the relay of version %s is not replaced by version %s: %w", state.Version, relay.Version,
+			err).hinting(fault.HintOf(err))
+	}
+	return err
+}
+
 // replaceOtherVersion stops a relay of another version or build, so that one of this program can take its place. It
 // fails while that relay runs calls.
 func (u *upCommand) replaceOtherVersion(ctx context.Context) error {
 	state, ok := join.Running(ctx, u.home)
 	if !ok || state.Version == relay.Version && state.Build == join.Build() {
 		return nil
-	}
-	if err := store.CheckVersion(ctx, u.home); err != nil {
-		return failed("the relay of version %s is not replaced by version %s: %w", state.Version, relay.Version, err)
 	}
 	what := "of version " + state.Version
 	if state.Version == relay.Version {
@@ -234,15 +329,22 @@ func (u *upCommand) refresh(ctx context.Context) (err error) {
 	return err
 }
 
-// connected reports whether a browser is connected that will not reload its extension: one with older files of the
-// extension does so within reloadWait, unless it cannot.
+// connected reports whether a browser that this is about is connected and will not reload its extension: one with older
+// files of the extension does so within reloadWait, unless it cannot.
 func (u *upCommand) connected() bool {
-	for _, b := range u.status.Browsers {
-		if b.Connected && (b.UpToDate || time.Since(b.Since) > reloadWait) {
-			return true
+	return slices.ContainsFunc(u.status.Browsers, func(b hub.Browser) bool {
+		return b.Connected && u.isAbout(b.ProfileID) && (b.UpToDate || time.Since(b.Since) > reloadWait)
+	})
+}
+
+// isAbout reports whether this is about the browser of a profile: the one of the name, or any that has none.
+func (u *upCommand) isAbout(profileID string) bool {
+	for _, name := range u.home.Browsers()[1:] {
+		if launch.ProfileOf(u.home.Browser(name)) == profileID {
+			return name == u.profile
 		}
 	}
-	return false
+	return u.profile == ""
 }
 
 // connectBrowser waits for a browser that was paired before, starts one, or guides the person through the installation.
@@ -250,12 +352,15 @@ func (u *upCommand) connectBrowser(ctx context.Context, mode string) error {
 	if u.connected() {
 		return nil
 	}
-	known, err := store.KnownProfiles(ctx, u.home)
+	known, err := u.knownProfiles(ctx)
 	if err != nil {
-		return fmt.Errorf("cannot read which browsers were paired: %w", err)
+		return err
 	}
-	_, managedBefore := os.Stat(filepath.Join(u.home.Browser(), "profile"))
+	known = slices.DeleteFunc(known, func(p call.Profile) bool { return !u.isAbout(p.ID) })
+	_, managedBefore := os.Stat(filepath.Join(u.home.Browser(""), "profile"))
 	switch {
+	case mode == "auto" && managedBefore != nil && len(known) == 0 && len(u.home.Browsers()) > 1:
+		return nil // there are only those with names
 	case mode == "managed", managedBefore == nil, len(known) == 0 && !launch.HasDisplay():
 		return u.startManaged(ctx)
 	case len(known) > 0:
@@ -268,7 +373,7 @@ func (u *upCommand) connectBrowser(ctx context.Context, mode string) error {
 	return u.guide(ctx)
 }
 
-// startManaged starts a browser with a profile of its own.
+// startManaged starts a browser with a profile of its own, with the name that this is about.
 func (u *upCommand) startManaged(ctx context.Context) error {
 	path, err := launch.Find(u.config.Browser.Path)
 	if err != nil {
@@ -278,7 +383,7 @@ func (u *upCommand) startManaged(ctx context.Context) error {
 		return err
 	}
 	managed := launch.Launch{
-		Path: path, Folder: u.home.Browser(), Extension: u.status.Extension.Folder,
+		Path: path, Folder: u.home.Browser(u.profile), Name: u.profile, Extension: u.status.Extension.Folder,
 		Headless: u.config.Browser.Headless || !launch.HasDisplay(),
 		Root:     os.Geteuid() == 0, Args: u.config.Browser.Args,
 	}
@@ -406,21 +511,32 @@ func (u *upCommand) enterKeys(ctx context.Context) <-chan struct{} {
 
 // firstCall runs a tool in the demo page.
 func (u *upCommand) firstCall(ctx context.Context) error {
+	if err := u.refresh(ctx); err != nil { // those with names may have connected before
+		return err
+	}
+	var profile string // where the call is made; empty: where the relay thinks best
 	for _, b := range u.status.Browsers {
 		if b.Connected {
 			u.notef("Connected: %s\n", b.Label)
+		}
+		if b.Connected && u.profile != "" && u.isAbout(b.ProfileID) {
+			profile = b.ProfileID
 		}
 	}
 	if u.status.Demo == "" {
 		u.notef("The demo site is off, so no first call was made.\n")
 		return u.printNextSteps()
 	}
-	if err := u.openDemo(ctx); err != nil {
+	if err := u.openDemo(ctx, profile); err != nil {
 		return err
 	}
 	u.notef("First call: demo__hello\n")
+	var ask httpapi.Ask
+	if profile != "" {
+		ask.Arguments = json.RawMessage(fmt.Sprintf(`{"profile":%q}`, profile)) // an id: letters and digits
+	}
 	var answer httpapi.Answer
-	if err := u.post(ctx, "/api/v1/tools/demo__hello/call", httpapi.Ask{}, &answer); err != nil {
+	if err := u.post(ctx, "/api/v1/tools/demo__hello/call", ask, &answer); err != nil {
 		return err
 	}
 	if err := u.printAnswer(answer); err != nil {
@@ -429,16 +545,17 @@ func (u *upCommand) firstCall(ctx context.Context) error {
 	return u.printNextSteps()
 }
 
-// openDemo opens the demo site, in front of the person who asked for it, unless a tab shows it.
-func (u *upCommand) openDemo(ctx context.Context) error {
+// openDemo opens the demo site, in front of the person who asked for it, unless a tab of the profile shows it, or of
+// any where none is named.
+func (u *upCommand) openDemo(ctx context.Context, profile string) error {
 	for _, t := range u.status.Tabs {
-		if strings.HasPrefix(t.URL, u.status.Demo) {
+		if strings.HasPrefix(t.URL, u.status.Demo) && (profile == "" || t.ProfileID == profile) {
 			return nil
 		}
 	}
 	t := builtin.NewTab{URL: u.status.Demo, Active: true}
 	for _, b := range u.status.Browsers {
-		if b.Connected {
+		if b.Connected && (profile == "" || b.ProfileID == profile) {
 			t.Profile = b.ProfileID
 			break
 		}

@@ -5,6 +5,16 @@ import { createServer } from 'node:http';
 import type { Closing } from '../stage/closing.ts';
 import { portOf } from '../stage/port.ts';
 
+// What a document keeps aside: it is in the markup, and in no search of the document.
+const inside = (outer: string) => `<p>kept ${outer}</p><img name="implementation"><img name="body">
+<input type="hidden" value="hidden-secret"><input type="password" value="password-secret"><input value="visible ${outer}">
+<label>Password <input value="labelled-secret"></label><textarea name="api_key">typed-secret</textarea>
+<meta name="csrf-token" content="meta-secret"><script>const state = 'script-secret';</script>`;
+const quoted = (markup: string) => markup.replaceAll('&', '&amp;').replaceAll('"', '&quot;');
+const aside = `<template>${inside('in template')}<template>${inside('in its template')}</template></template>
+<div hidden><noscript>${inside('without scripts')}</noscript></div>
+<iframe style="display:none" srcdoc="${quoted(`${inside('in srcdoc')}<iframe srcdoc="${quoted(inside('in its srcdoc'))}"></iframe>`)}"></iframe>`;
+
 const article = `<!doctype html><title>Tea for two</title>
 <meta name="csrf-token" content="meta-secret">
 <script>const state = { token: 'script-secret' };</script>
@@ -13,6 +23,7 @@ const article = `<!doctype html><title>Tea for two</title>
 <p>Boil the water.</p><p class="hidden">never shown</p>
 <form><input type="hidden" name="csrf" value="hidden-secret"><input type="password" value="password-secret"><input value="visible"></form>
 <div id="host"></div>
+INSIDE
 <iframe src="FRAME" width="300" height="100"></iframe>
 <iframe src="/secret-frame" style="display:none"></iframe>
 <script>document.querySelector('#host').attachShadow({ mode: 'open' }).innerHTML = '<p>From the shadow</p>';</script>`;
@@ -40,7 +51,7 @@ const pages: Record<string, () => { body: string; csp?: string; type?: string }>
   '/vandal': () => ({ body: vandal }),
   '/noisy': () => ({ body: noisy }),
   '/huge': () => ({ body: huge() }),
-  '/strict': () => ({ body: '<!doctype html><title>Strict</title><p>strict words</p>', csp: strict }),
+  '/strict': () => ({ body: `<!doctype html><title>Strict</title><p>strict words</p>${aside}`, csp: strict }),
   '/plain': () => ({ body: 'just text <b>not bold</b>', type: 'text/plain' }),
   '/frame': () => ({ body: '<title>Frame</title><p>words of the frame</p>' }),
   '/secret-frame': () => ({ body: '<p>nobody sees this</p>' }),
@@ -54,7 +65,7 @@ export async function openReadingSite(closing: Closing): Promise<string> {
   const server = createServer((request, response) => {
     const { pathname } = new URL(request.url ?? '/', 'http://site');
     const frame = `http://localhost:${portOf(server.address())}/frame?token=frame-secret`;
-    const page = pages[pathname]?.() ?? { body: article.replace('FRAME', frame) };
+    const page = pages[pathname]?.() ?? { body: article.replace('INSIDE', aside).replace('FRAME', frame) };
     const type = page.type ?? 'text/html';
     response.writeHead(200, {
       'content-type': type,

@@ -1,47 +1,36 @@
 // Names as public tests expect them, beside two witnesses: Chromium's own tree and dom-accessibility-api. Where ours
 // are not as expected, a table says why, and no name is one that neither the tests nor Chromium have.
-import path from 'node:path';
-import { type CDPSession, chromium, expect, type Page, test } from '@playwright/test';
-import { build } from 'esbuild';
+import { type CDPSession, expect, type Page, test } from '@playwright/test';
 import { deviations, type PublicCase, publicCases } from '../sites/accname.ts';
-import { browser, repository } from '../stage/paths.ts';
+import { pageCode } from '../stage/page-code.ts';
 
 let page: Page;
 
-test.beforeAll(async () => {
-  const chrome = await chromium.launch({ executablePath: browser, args: ['--no-sandbox'] });
-  page = await chrome.newPage();
+test.beforeAll(async ({ browser }) => {
+  page = await browser.newPage();
 });
 
-test.afterAll(() => page.context().browser()?.close());
+test.afterAll(() => page.close());
 
 const line = (text: string): string => text.replace(/\s+/g, ' ').trim();
 
-async function code(): Promise<string> {
-  const { outputFiles } = await build({
-    stdin: {
-      contents: `import { computeAccessibleName } from 'dom-accessibility-api';
-        import { nameOf } from '../extension/src/browser/names.ts';
-        globalThis.namesOf = async (pages) => {
-          const all = [];
-          for (const html of pages) {
-            document.body.setHTMLUnsafe(html);
-            await null; // what is remembered of labels is of one walk
-            await null;
-            const one = document.getElementById('t');
-            all.push([nameOf(one), computeAccessibleName(one)]);
-          }
-          return all;
-        };`,
-      resolveDir: path.join(repository, 'e2e'),
-      loader: 'ts',
-    },
-    bundle: true,
-    write: false,
-    format: 'iife',
-  });
-  return outputFiles[0]?.text ?? '';
-}
+const code = () =>
+  pageCode(
+    `import { computeAccessibleName } from 'dom-accessibility-api';
+   import { nameOf } from '../extension/src/browser/names.ts';
+   globalThis.namesOf = async (pages) => {
+     const all = [];
+     for (const html of pages) {
+       document.body.setHTMLUnsafe(html);
+       await null; // what is remembered of labels is of one walk
+       await null;
+       const one = document.getElementById('t');
+       all.push([nameOf(one), computeAccessibleName(one)]);
+     }
+     return all;
+   };`,
+    'e2e',
+  );
 
 async function ourNames(): Promise<[ours: string, theirs: string][]> {
   await page.setContent('<!doctype html><body>');

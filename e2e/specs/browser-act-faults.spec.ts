@@ -1,6 +1,7 @@
 // What an act came to stays true when the worker or the relay is killed, or the page goes away in the middle of it; and
 // nothing is done twice. What was done is counted by the page's server.
 import { openActSite } from '../sites/acts.ts';
+import { openSite } from '../sites/own-pages.ts';
 import { Acting } from '../stage/acting.ts';
 import { expect, type Stage, test, visit } from '../stage/test.ts';
 
@@ -65,6 +66,66 @@ test('a relay that is killed in the middle of an act does it no second time', as
   const answer = await call;
   if (answer?.failed) expect(answer.facts.outcome, answer.text).not.toBe('not_executed');
   expect(counted.get('click')).toBe(1);
+});
+
+for (const busyMs of [1300, 2500])
+  test(`an act that a page was too busy for, ${busyMs} ms, is not told as undone and then done`, async ({
+    sharedStage: stage,
+    closing,
+  }) => {
+    const { url, counted } = await openActSite(closing);
+    const ref = await openCounter(stage, url);
+    await stage.page.evaluate((ms) => {
+      setTimeout(() => {
+        const until = performance.now() + ms;
+        while (performance.now() < until);
+        document.title = 'free';
+      });
+    }, busyMs);
+    const answer = await stage.agent.call('browser__click', { ref }, { timeoutMs: 500 });
+    await expect(stage.page).toHaveTitle('free');
+    const again = await stage.agent.call('browser__find', { text: 'Count' }); // after whatever the page still did
+    expect(again.failed, again.text).toBe(false);
+    if (answer.failed) expect(answer.facts.outcome, answer.text).toBe('unknown');
+    else expect(counted.get('click'), 'it came late to the page, which was free by then').toBe(1);
+    const next = await stage.agent.call('browser__click', { ref });
+    expect(next.value, next.text).toMatchObject({ outcome: 'executed' });
+  });
+
+test('a page that is too busy to say what came of an act keeps its tab busy only as long as it is', async ({
+  sharedStage: stage,
+  closing,
+}) => {
+  const page = `<title>Files</title><a href="empty">Download</a> <button>Next</button>
+    <script>
+      document.querySelector('a').addEventListener('click', () => setTimeout(() => {
+        const until = performance.now() + 4000;
+        while (performance.now() < until);
+        document.title = 'free';
+      }, 100));
+    </script>`;
+  const site = await openSite(closing, { page, empty: 204 });
+  await visit(stage, `${site}/page`);
+  const answer = await stage.agent.call('browser__click', { ref: 'link "Download"' }, { timeoutMs: 1500 });
+  expect(answer.facts.outcome, answer.text).toBe('unknown');
+  await expect(stage.page).toHaveTitle('free');
+  await stage.agent.call('browser__find', { text: 'Next' }); // after whatever the page still did
+  const next = await stage.agent.call('browser__click', { ref: 'button "Next"' });
+  expect(next.value, next.text).toMatchObject({ outcome: 'executed' });
+});
+
+test('a worker that is killed while it leads a tab elsewhere does not do it again', async ({
+  sharedStage: stage,
+  closing,
+}) => {
+  const { url, counted } = await openActSite(closing);
+  await openCounter(stage, url);
+  const call = stage.agent.call('browser__navigate', { to: `${url}/count/load` }); // which never answers
+  await expect.poll(() => counted.get('load') ?? 0).toBe(1);
+  await stopWorker(stage);
+  const answer = await call;
+  if (answer.failed) expect(answer.facts.outcome, answer.text).toBe('unknown');
+  expect(counted.get('load')).toBe(1);
 });
 
 test('a page that goes elsewhere in the middle of an act is told, and nothing is done twice', async ({

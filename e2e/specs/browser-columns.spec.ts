@@ -106,4 +106,17 @@ test('what is told of a long table later is told in full where nothing stands ab
   expect(await agent.look()).toMatch(/^changed:\n~ row: "Another" \| button "Edit" \[e\d+\]$/);
   const found = await stage.agent.call('browser__find', { text: 'Row 7' });
   expect(found.text).toMatch(/^row: "Row 7" \| button "Edit" \[e\d+\]$/);
+
+  const append = (count: number) =>
+    stage.page.locator('table').evaluate((table, count) => {
+      const row = (n: number) => `<tr><td>New ${n}</td><td><button>Edit</button></td></tr>`;
+      table.insertAdjacentHTML('beforeend', Array.from({ length: count }, (_, n) => row(n)).join(''));
+    }, count);
+  await append(9);
+  expect(await agent.look()).toMatch(/\n\+ row: "New 1" \| button "Edit" \[e\d+\]\n/);
+  await append(10);
+  const more = await agent.look();
+  expect(more).toMatch(/^changed:\n\+ row: "New 0" \| button "Edit" \[e\d+\]\n\+ row: "New 1" \| \[e\d+\]\n/);
+  const [, edit = ''] = /"New 9" \| \[(e\d+)\]/.exec(more) ?? [];
+  expect((await agent.do('click', { ref: edit })).on).toContain('button "Edit"');
 });

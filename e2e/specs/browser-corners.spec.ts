@@ -183,6 +183,49 @@ test('what an act adds is told once while the page goes on without a line being 
   }
 });
 
+test('keys for what cannot have the focus go nowhere else, and a label of a password is the password', async ({
+  on,
+}) => {
+  const agent =
+    await on(`<form onsubmit="event.preventDefault(); tell('sent')"><input id="name" aria-label="Name">
+    <label for="secret">Password</label><input id="secret" type="password"><label for="secret">(required)</label></form>
+    <div onclick="tell('pressed')">Apply</div><div contenteditable aria-label="Notes"><p>First</p></div>
+    <div role="listbox" tabindex="0" aria-label="Choices" onkeydown="tell(event.key)">
+      <div role="option">Second</div></div>`);
+  const { page } = agent.stage;
+  const apply = await agent.ref('clickable "Apply"');
+  for (const [focused, given] of [
+    ['#secret', { text: 'abc' }],
+    ['#name', { keys: 'Enter' }],
+  ] as const) {
+    await page.focus(focused);
+    const refused = await agent.failure('press', { ref: apply, ...given });
+    expect(refused).toMatchObject({ code: 'VALIDATION_ERROR', outcome: 'not_executed' });
+    expect(refused.text).toContain('cannot have the focus');
+  }
+  expect(await page.inputValue('#secret')).toBe('');
+  const seen = (await agent.agent.call('browser__find', { text: '(required)' })).text;
+  const label = /text \[(e\d+)\]: "\(required\)"/.exec(seen)?.[1];
+  expect(label, seen).toBeDefined();
+  const call = agent.agent.call('browser__fill', { fields: [{ ref: label, value: 'hunter2-secret' }] });
+  const asked = () => agent.stage.relay.tabrelay('permit', 'pending', '--json');
+  await expect.poll(asked).toContain('••••');
+  const id = /"id": ?"([^"]+)"/.exec(await asked())?.[1] ?? '';
+  await agent.stage.relay.person('permit', 'deny', id);
+  expect((await call).code).toBe('APPROVAL_DENIED');
+  expect(await page.inputValue('#secret')).toBe('');
+  await page.evaluate(() => {
+    if (document.activeElement instanceof HTMLElement) document.activeElement.blur();
+  });
+  const nowhere = await agent.failure('press', { ref: apply, text: 'abc' });
+  expect(nowhere).toMatchObject({ code: 'VALIDATION_ERROR', outcome: 'not_executed' });
+  await page.focus('[role=listbox]');
+  await agent.do('press', { ref: await agent.ref('option "Second"'), keys: 'ArrowDown' });
+  await agent.says('ArrowDown;');
+  await agent.do('press', { ref: await agent.ref('textbox "Notes"'), text: ' line' });
+  await expect(page.locator('[contenteditable]')).toHaveText('First line');
+});
+
 test('nothing is done in a row that shows another one than was told', async ({ on }) => {
   const agent =
     await on(`<div id="v" style="height: 120px; overflow: auto"><div id="all" style="height: 40000px;

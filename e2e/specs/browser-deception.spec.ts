@@ -5,6 +5,8 @@ import { openSite } from '../sites/own-pages.ts';
 import { Acting, effectOf } from '../stage/acting.ts';
 import { expect, openStage, type Stage, test, visit } from '../stage/test.ts';
 
+test.use({ groundOptions: { guarded: true, config: { permissions: { default: 'auto' } } } });
+
 const Pending = z.object({
   approvals: z.array(z.looseObject({ id: z.string(), deeds: z.array(z.string()).optional() })),
 });
@@ -20,9 +22,12 @@ async function question({ relay }: Stage) {
 
 const looking = { browser__snapshot: 'auto', browser__find: 'auto' };
 
-async function on(closing: Stage['closing'], permissions: Record<string, string>, html: string) {
-  const stage = await openStage(closing, { guarded: true, config: { permissions } });
-  const site = await openSite(closing, { shop: `<!doctype html><title>Shop</title>${html}` });
+/** In a relay of its own, which asks about all but looks. */
+const asking = (closing: Stage['closing']) =>
+  openStage(closing, { guarded: true, config: { permissions: looking } });
+
+async function on(stage: Stage, html: string) {
+  const site = await openSite(stage.closing, { shop: `<!doctype html><title>Shop</title>${html}` });
   await visit(stage, `${site}/shop`);
   return { stage, host: new URL(site).origin, agent: new Acting(stage.agent) };
 }
@@ -34,8 +39,7 @@ const long = 'shop.example.'.repeat(12);
 
 test('names, labels and addresses hide nothing of what a button does', async ({ closing }) => {
   const { stage, host, agent } = await on(
-    closing,
-    looking,
+    await asking(closing),
     `<label for="a">Save draft</label><button id="a" type="button">Delete my account</button>
     <label for="b" style="${unseen}">Keep it</label><input type="submit" id="b" value="Erase it">
     <button><span style="${unseen}">${prefix}</span>Erase everything</button>
@@ -94,8 +98,8 @@ test('names, labels and addresses hide nothing of what a button does', async ({ 
 const login = `<label>User <input id="user"></label><label>Password <input type="password" id="password"></label>
   <label>To <input id="to"></label><button id="delete" onclick="document.title = 'deleted'">Delete account</button>`;
 
-test('keys reach no password about which nobody was asked', async ({ closing }) => {
-  const { stage, agent } = await on(closing, { default: 'auto' }, login);
+test('keys reach no password about which nobody was asked', async ({ sharedStage }) => {
+  const { stage, agent } = await on(sharedStage, login);
   const [user, to] = [await agent.ref('textbox "User"'), await agent.ref('textbox "To"')];
   const typed = await agent.do('press', { ref: user, text: 'ann\thunter2' });
   expect(typed).toMatchObject({ notDone: 7, note: expect.stringContaining('moved to password "Password"') });
@@ -109,7 +113,7 @@ test('keys reach no password about which nobody was asked', async ({ closing }) 
 });
 
 test('keys that were allowed in one thing are pressed in no other', async ({ closing }) => {
-  const { stage, agent } = await on(closing, looking, login);
+  const { stage, agent } = await on(await asking(closing), login);
   const call = stage.agent.call('browser__press', {
     ref: await agent.ref('textbox "To"'),
     keys: 'Tab Enter',
@@ -135,9 +139,9 @@ const covered = `<div id="a" draggable="true" style="width:100px;height:40px">ca
   }</script>`;
 
 test('what is dragged onto a thing is dropped on nothing that covers it or lies beside it', async ({
-  closing,
+  sharedStage,
 }) => {
-  const { stage, agent } = await on(closing, { default: 'auto' }, covered);
+  const { stage, agent } = await on(sharedStage, covered);
   const [a, b] = [await agent.ref('"card A"'), await agent.ref('"card B"')];
   const onto = { action: 'drag', ref: a, to: b };
   expect(await agent.failure('pointer', onto)).toMatchObject({
@@ -173,9 +177,9 @@ const lateCover = (
 
 for (const mouse of [false, true])
   test(`what comes over the goal of a drag that has begun takes nothing: ${mouse ? 'mouse' : 'native'}`, async ({
-    closing,
+    sharedStage,
   }) => {
-    const { stage, agent } = await on(closing, { default: 'auto' }, lateCover(mouse));
+    const { stage, agent } = await on(sharedStage, lateCover(mouse));
     if (mouse) await stage.page.evaluate("a.style.cursor = 'grab'");
     const onto = { action: 'drag', ref: await agent.ref('"card A"'), to: await agent.ref('"card B"') };
     const done = await agent.do('pointer', onto);
@@ -185,8 +189,7 @@ for (const mouse of [false, true])
 
 test('what a style sheet draws is told where it tells programs something else', async ({ closing }) => {
   const { stage, agent } = await on(
-    closing,
-    looking,
+    await asking(closing),
     '<style>#d::before{content:"Delete all" / "Keep"}</style><button id="d"></button>',
   );
   const call = stage.agent.call('browser__click', { ref: await agent.ref('button "Keep"') });
@@ -196,10 +199,9 @@ test('what a style sheet draws is told where it tells programs something else', 
   expect((await call).failed).toBe(true);
 });
 
-test('a site that is set to off while an act is under way gets no further step', async ({ closing }) => {
+test('a site that is set to off while an act is under way gets no further step', async ({ sharedStage }) => {
   const { stage, host, agent } = await on(
-    closing,
-    { default: 'auto' },
+    sharedStage,
     `<button id="one">One</button><button id="two">Two</button><script>
       window.pressed = [];
       for (const at of [one, two]) at.onclick = () => pressed.push(at.id);

@@ -327,6 +327,11 @@ test('storage is listed with secrets masked, read by name, set and removed', asy
   const one = await call(stage, 'storage', { action: 'get', key: '7', ...at7 });
   expect(one).toMatchObject({ value: { token: 'verysecret' } });
   await call(stage, 'storage', { action: 'set', key: '8', value: '{"id":8}', ...at7 });
+  for (const value of ['{"id":7,"what":"another"}', '{"what":"no key"}', '5'])
+    expect(
+      await failure(stage, 'storage', { action: 'set', key: '8', value, ...at7 }),
+      'a record is not written under another key than the person was asked about',
+    ).toMatchObject({ code: 'VALIDATION_ERROR' });
   await call(stage, 'storage', { action: 'remove', key: '7', ...at7 });
   expect(await call(stage, 'storage', { action: 'list', ...at7 })).toMatchObject({ records: [{ key: 8 }] });
   expect(await failure(stage, 'storage', { action: 'list', ...at7, database: 'none' })).toMatchObject({

@@ -1,33 +1,21 @@
 // Right to left, downwards, zoomed, turned: whatever can be scrolled to is told, and the place that would be pressed is
 // the thing's own. Each is clicked there with a real mouse, and the page says what its event met.
-import path from 'node:path';
-import { chromium, type ElementHandle, expect, type Page, test } from '@playwright/test';
-import { build } from 'esbuild';
+import { type ElementHandle, expect, type Page, test } from '@playwright/test';
 import { boxes, type Case, framed, pageOf, snapping, wide } from '../sites/geometry.ts';
-import { browser, repository } from '../stage/paths.ts';
+import { pageCode } from '../stage/page-code.ts';
 
-async function code(): Promise<string> {
-  const { outputFiles } = await build({
-    stdin: {
-      contents: `import { page } from './act/document.ts';
-        import { pointAround } from './act/frames.ts';
-        import { ready } from './act/target.ts';
-        import { lines } from './tree.ts';
-        globalThis.told = () => lines(document, { everything: true }).map(({ text }) => text);
-        globalThis.where = async (ref) => {
-          const { x, y } = await ready(page, ref, { uncovered: true, enabled: true });
-          return window.frameElement === null ? { x, y } : pointAround(window.frameElement, { x, y });
-        };`,
-      resolveDir: path.join(repository, 'extension/src/browser'),
-      loader: 'ts',
-    },
-    bundle: true,
-    write: false,
-    format: 'iife',
-    alias: { '@tabrelay/plugin-sdk': path.join(repository, 'plugin-sdk/src/index.ts') },
-  });
-  return outputFiles[0]?.text ?? '';
-}
+const code = () =>
+  pageCode(
+    `import { page } from './act/document.ts';
+   import { pointAround } from './act/frames.ts';
+   import { ready } from './act/target.ts';
+   import { lines } from './tree.ts';
+   globalThis.told = () => lines(document, { everything: true }).map(({ text }) => text);
+   globalThis.where = async (ref) => {
+     const { x, y } = await ready(page, ref, { uncovered: true, enabled: true });
+     return window.frameElement === null ? { x, y } : pointAround(window.frameElement, { x, y });
+   };`,
+  );
 
 type Inside = Pick<Page, 'evaluate'>;
 
@@ -68,20 +56,18 @@ async function click(page: Page, inside: Inside, ref: string): Promise<string> {
 
 for (const zoom of [1, 2])
   for (const deviceScaleFactor of [1, 2])
-    test(`boxes that scroll, zoom ${zoom}, pixel ratio ${deviceScaleFactor}`, async () => {
-      const chrome = await chromium.launch({ executablePath: browser, args: ['--no-sandbox'] });
-      const page = await chrome.newPage({ deviceScaleFactor, viewport: { width: 900, height: 700 } });
+    test(`boxes that scroll, zoom ${zoom}, pixel ratio ${deviceScaleFactor}`, async ({ browser }) => {
+      const page = await browser.newPage({ deviceScaleFactor, viewport: { width: 900, height: 700 } });
       const cases = boxes(zoom + 2 * deviceScaleFactor);
       await page.setContent(pageOf(cases, zoom));
       await page.evaluate(await code());
       expect(cases.length).toBe(32);
       expect(await wrongIn(page, page, cases)).toEqual([]);
-      await chrome.close();
+      await page.close();
     });
 
-test('pages that go on to the left, to the right and upwards', async () => {
-  const chrome = await chromium.launch({ executablePath: browser, args: ['--no-sandbox'] });
-  const page = await chrome.newPage({ viewport: { width: 900, height: 700 } });
+test('pages that go on to the left, to the right and upwards', async ({ browser }) => {
+  const page = await browser.newPage({ viewport: { width: 900, height: 700 } });
   const script = await code();
   const wrong: string[] = [];
   for (const one of [...wide, ...snapping]) {
@@ -90,12 +76,11 @@ test('pages that go on to the left, to the right and upwards', async () => {
     wrong.push(...(await wrongIn(page, page, [one])));
   }
   expect(wrong).toEqual([]);
-  await chrome.close();
+  await page.close();
 });
 
-test('frames that are turned, scaled and zoomed', async () => {
-  const chrome = await chromium.launch({ executablePath: browser, args: ['--no-sandbox'] });
-  const page = await chrome.newPage({ viewport: { width: 900, height: 700 } });
+test('frames that are turned, scaled and zoomed', async ({ browser }) => {
+  const page = await browser.newPage({ viewport: { width: 900, height: 700 } });
   const script = await code();
   const wrong: string[] = [];
   for (const { what, html, inner } of framed) {
@@ -108,12 +93,11 @@ test('frames that are turned, scaled and zoomed', async () => {
     wrong.push(...(await wrongIn(page, frame, [inner])).map((one) => `${what}: ${one}`));
   }
   expect(wrong).toEqual([]);
-  await chrome.close();
+  await page.close();
 });
 
-test('what nobody can scroll to is not told, in either direction', async () => {
-  const chrome = await chromium.launch({ executablePath: browser, args: ['--no-sandbox'] });
-  const page = await chrome.newPage();
+test('what nobody can scroll to is not told, in either direction', async ({ browser }) => {
+  const page = await browser.newPage();
   const script = await code();
   const away = (direction: string, side: string) =>
     `<!doctype html><body dir=${direction}><p>seen</p><p style="position:absolute;${side}:-9999px">SECRET</p>`;
@@ -128,5 +112,5 @@ test('what nobody can scroll to is not told, in either direction', async () => {
     const lines: string[] = await page.evaluate('told()');
     expect(lines.join('\n'), `${direction} ${side}`).toBe('"seen"');
   }
-  await chrome.close();
+  await page.close();
 });

@@ -1,33 +1,13 @@
 // What is kept of a page between two looks is what a look that keeps nothing would tell, whatever the page did.
-import path from 'node:path';
-import base, { chromium, expect, type Page } from '@playwright/test';
-import { build } from 'esbuild';
-import { browser, repository } from '../stage/paths.ts';
+import { expect, test } from '@playwright/test';
+import { pageCode } from '../stage/page-code.ts';
 
-const test = base.extend<{ page: Page }>({
-  // biome-ignore lint/correctness/noEmptyPattern: Playwright reads the names of a fixture's dependencies from it.
-  page: async ({}, use) => {
-    const chrome = await chromium.launch({ executablePath: browser, args: ['--no-sandbox'] });
-    await use(await chrome.newPage());
-    await chrome.close();
-  },
-});
-
-async function code(): Promise<string> {
-  const { outputFiles } = await build({
-    stdin: {
-      contents: `import { lines } from './tree.ts';
-        const indented = (all) => all.map(({ depth, text }) => ' '.repeat(depth) + text).join('\\n');
-        globalThis.look = (anew) => indented(lines(document, { anew }));`,
-      resolveDir: path.join(repository, 'extension/src/browser'),
-      loader: 'ts',
-    },
-    bundle: true,
-    write: false,
-    format: 'iife',
-  });
-  return outputFiles[0]?.text ?? '';
-}
+const code = () =>
+  pageCode(
+    `import { lines } from './tree.ts';
+   const indented = (all) => all.map(({ depth, text }) => ' '.repeat(depth) + text).join('\\n');
+   globalThis.look = (anew) => indented(lines(document, { anew }));`,
+  );
 
 const html = `<!doctype html><title>Changing</title><style>
 .gone, .gone + .follows { display: none } .pale { opacity: 0 }

@@ -1,45 +1,32 @@
 // Names and roles by the specifications, widgets of the ARIA Authoring Practices, and what people do not see: in a real
 // Chromium, element by element.
-import path from 'node:path';
-import { chromium, expect, type Page, test } from '@playwright/test';
-import { build } from 'esbuild';
+import { expect, type Page, test } from '@playwright/test';
 import { names, roles, unseen, widgets } from '../sites/names.ts';
-import { browser, repository } from '../stage/paths.ts';
+import { pageCode } from '../stage/page-code.ts';
 
 let page: Page;
 
-test.beforeAll(async () => {
-  const chrome = await chromium.launch({ executablePath: browser, args: ['--no-sandbox'] });
-  page = await chrome.newPage();
+test.beforeAll(async ({ browser }) => {
+  page = await browser.newPage();
 });
 
-test.afterAll(() => page.context().browser()?.close());
+test.afterAll(() => page.close());
 
-async function code(): Promise<string> {
-  const { outputFiles } = await build({
-    stdin: {
-      contents: `import { lines } from './tree.ts';
-        const indented = (all) => all.map(({ depth, text }) => ' '.repeat(depth) + text).join('\\n');
-        import { nameOf } from './names.ts';
-        import { roleOf } from './roles.ts';
-        import { pageText } from './reading/shown.ts';
-        const one = () => document.getElementById('t');
-        Object.assign(globalThis, {
-          told: () => indented(lines(document)),
-          called: () => nameOf(one()),
-          is: () => roleOf(one()),
-          read: () => pageText(),
-        });`,
-      resolveDir: path.join(repository, 'extension/src/browser'),
-      loader: 'ts',
-    },
-    bundle: true,
-    write: false,
-    format: 'iife',
-    alias: { '@tabrelay/plugin-sdk': path.join(repository, 'plugin-sdk/src/index.ts') },
-  });
-  return outputFiles[0]?.text ?? '';
-}
+const code = () =>
+  pageCode(
+    `import { lines } from './tree.ts';
+   const indented = (all) => all.map(({ depth, text }) => ' '.repeat(depth) + text).join('\\n');
+   import { nameOf } from './names.ts';
+   import { roleOf } from './roles.ts';
+   import { pageText } from './reading/shown.ts';
+   const one = () => document.getElementById('t');
+   Object.assign(globalThis, {
+     told: () => indented(lines(document)),
+     called: () => nameOf(one()),
+     is: () => roleOf(one()),
+     read: () => pageText(),
+   });`,
+  );
 
 async function ask(script: string, body: string, what: string): Promise<unknown> {
   await page.setContent(`<!doctype html><body>${body}`);
@@ -66,7 +53,8 @@ test('widgets are told by role, name, state and value', async () => {
 test('the text of a page has the words of style sheets where people see them', async () => {
   const style =
     '.q::before{content:"Total: "}.u::after{content:" kg"}.b::before{content:"→"}.n::before{content:"no"}';
-  const html = `<style>${style}</style><h1>Cart</h1><p class=q>12</p><p>of <b class=u>3</b> <i>apples</i></p><p class=b>on</p>
+  const html = `<style>${style}</style><h1>Cart</h1><p class=q>12</p><p>of <b class=u>3</b> <i>apples</i></p>
+<p class=b>on</p>
 <table><tr><td class=q>1<td>2</table><p class=n hidden>x</p><p>end</p>`;
   const words = 'Cart\n\nTotal: 12\n\nof 3 kg apples\n\non\n\nTotal: 1\t2\n\nend';
   expect(await ask(await code(), html, 'read')).toBe(words);

@@ -2,12 +2,12 @@
 // difference is in a table with who is right.
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
-import { chromium, expect, type Page, test } from '@playwright/test';
-import { build } from 'esbuild';
+import { expect, type Page, test } from '@playwright/test';
 import { everyday } from '../sites/everyday.ts';
 import { names, roles, unseen, widgets } from '../sites/names.ts';
 import { nameDifferences, roleDifferences } from '../sites/oracle.ts';
-import { browser, repository } from '../stage/paths.ts';
+import { pageCode } from '../stage/page-code.ts';
+import { repository } from '../stage/paths.ts';
 
 interface Compared {
   where: string;
@@ -38,29 +38,21 @@ const pages: readonly (readonly [where: string, html: string])[] = [
   ...files,
 ];
 
-async function code(): Promise<string> {
-  const { outputFiles } = await build({
-    stdin: {
-      contents: `import { computeAccessibleName, getRole } from 'dom-accessibility-api';
-        import { nameOf } from '../extension/src/browser/names.ts';
-        import { roleOf } from '../extension/src/browser/roles.ts';
-        const line = (text) => text.replace(/\\s+/g, ' ').trim();
-        globalThis.compare = () => Array.from(document.body.querySelectorAll('*'))
-          .filter((one) => one.checkVisibility({ visibilityProperty: true }) && !one.closest('[aria-hidden=true]'))
-          .map((one) => ({
-            tag: one.localName,
-            role: [roleOf(one), getRole(one) ?? ''],
-            name: [line(nameOf(one)), line(computeAccessibleName(one))],
-          }));`,
-      resolveDir: path.join(repository, 'e2e'),
-      loader: 'ts',
-    },
-    bundle: true,
-    write: false,
-    format: 'iife',
-  });
-  return outputFiles[0]?.text ?? '';
-}
+const code = () =>
+  pageCode(
+    `import { computeAccessibleName, getRole } from 'dom-accessibility-api';
+   import { nameOf } from '../extension/src/browser/names.ts';
+   import { roleOf } from '../extension/src/browser/roles.ts';
+   const line = (text) => text.replace(/\\s+/g, ' ').trim();
+   globalThis.compare = () => Array.from(document.body.querySelectorAll('*'))
+     .filter((one) => one.checkVisibility({ visibilityProperty: true }) && !one.closest('[aria-hidden=true]'))
+     .map((one) => ({
+       tag: one.localName,
+       role: [roleOf(one), getRole(one) ?? ''],
+       name: [line(nameOf(one)), line(computeAccessibleName(one))],
+     }));`,
+    'e2e',
+  );
 
 async function compareAll(page: Page): Promise<Compared[]> {
   const script = await code();
@@ -77,10 +69,10 @@ async function compareAll(page: Page): Promise<Compared[]> {
 
 const distinct = (list: readonly string[]): string[] => Array.from(new Set(list)).sort();
 
-test('names and roles differ from another implementation only where it is known who is right', async () => {
-  const chrome = await chromium.launch({ executablePath: browser, args: ['--no-sandbox'] });
-  const all = await compareAll(await chrome.newPage());
-  await chrome.close();
+test('names and roles differ from another implementation only where it is known who is right', async ({
+  page,
+}) => {
+  const all = await compareAll(page);
   expect(all.length).toBeGreaterThan(600);
   const differ = ([ours, theirs]: readonly [string, string]) => ours !== theirs;
   const said = (parts: readonly string[]) => parts.map((part) => JSON.stringify(part)).join(' | ');

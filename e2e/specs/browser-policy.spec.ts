@@ -234,6 +234,15 @@ test('frames of such sites say the policy, whatever the rules say, and are black
     for (const words of ['Words policy', 'Words both', 'Words ruled', 'could not be read'])
       expect(said, tool).not.toContain(words);
   }
+  const { contents } = await agent.client.readResource({ uri: `tab://${tabId}/text` });
+  const shownText = JSON.stringify(contents);
+  for (const one of [policy, both])
+    expect(shownText).toContain(
+      `(frame ${one} not readable: closed to extensions by the policy of this browser)`,
+    );
+  expect(shownText).toContain(`(frame ${ruled} not readable: off)`);
+  expect(shownText).toContain('Words open');
+  expect(shownText).not.toMatch(/Words (policy|both|ruled)/);
   const seen = (await agent.call('browser__snapshot', { tabId, full: true })).text;
   expect(seen).toContain('Words open');
   const refOf = (name: string) => new RegExp(`frame "${name}" .*\\[(e\\d+)\\]`).exec(seen)?.[1];

@@ -137,6 +137,24 @@ test('nothing that cannot be done is asked about', async ({ sharedStage: stage, 
   });
 });
 
+test('a page that may not be read says nothing of itself before its person is asked', async ({ closing }) => {
+  const stage = await openStage(closing, { guarded: true });
+  const site = await openSite(closing, { bank });
+  await visit(stage, `${site}/bank`);
+  const agent = new Acting(stage.agent);
+  const fields = [{ ref: 'combobox "Delivery"', value: 'Slow' }];
+  const failures = [
+    await agent.failure('click', { ref: 'button "Save drft"' }),
+    await agent.failure('fill', { fields }),
+    await agent.failure('act', { steps: [{ tool: 'fill', fields }] }),
+  ];
+  for (const failure of failures) {
+    expect(failure).toMatchObject({ code: 'VALIDATION_ERROR', outcome: 'not_executed' });
+    expect(failure.text).toContain('browser__snapshot');
+    expect(JSON.stringify(failure)).not.toMatch(/draft|Express|Standard|Amount/);
+  }
+});
+
 const changes: [what: string, script: string, code: string | undefined][] = [
   ['is called otherwise', "draft.textContent = 'Delete my account'", 'TARGET_CHANGED'],
   [
@@ -300,6 +318,35 @@ for (const [what, script, said] of filledIn)
     expect(answer.text).not.toContain('4111 1111');
     expect(await stage.page.evaluate('pressed')).toEqual(said === undefined ? ['50'] : []);
   });
+
+const long = `<!doctype html><title>Letter</title><form onsubmit="event.preventDefault(); sent = true">
+  <label>Letter <textarea id="letter">${'word '.repeat(40)}end</textarea></label>
+  ${Array.from({ length: 10 }, (_, n) => `<label>Line ${n} <input id="line${n}" value="value ${n}"></label>`).join('')}
+  <button>Send</button></form><script>window.sent = false</script>`;
+
+test('what a form holds beyond what a question has room for is held to, too', async ({
+  sharedStage: stage,
+  closing,
+}) => {
+  const site = await openSite(closing, { long });
+  const agent = new Acting(stage.agent);
+  const answered = async (change: string) => {
+    await visit(stage, `${site}/long`);
+    const call = stage.agent.call('browser__click', { ref: await agent.ref('button "Send"') });
+    const { id } = await question(stage);
+    await stage.page.evaluate(change);
+    await stage.relay.person('permit', 'allow', id);
+    return { answer: await call, sent: await stage.page.evaluate('sent') };
+  };
+  for (const change of ["letter.value = letter.value.replace('end', 'END')", "line9.value = 'another'"]) {
+    const { answer, sent } = await answered(change);
+    expect(answer.code, answer.text).toBe('TARGET_CHANGED');
+    expect(sent).toBe(false);
+  }
+  const { answer, sent } = await answered('0');
+  expect(answer.failed, answer.text).toBe(false);
+  expect(sent).toBe(true);
+});
 
 test('words of the agent hold to what the person was shown, too', async ({ sharedStage: stage, closing }) => {
   const site = await openSite(closing, { bank });

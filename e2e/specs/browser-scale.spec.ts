@@ -1,44 +1,23 @@
 // Pages far larger, deeper and busier than pages are: a look ends in time, keeps to its budget, says truly what it left
 // out, and leaves nothing behind in memory.
-import path from 'node:path';
-import base, { type CDPSession, chromium, type Page } from '@playwright/test';
-import { build } from 'esbuild';
+import alone from '@playwright/test';
 import { openSite } from '../sites/own-pages.ts';
 import { Acting } from '../stage/acting.ts';
-import { browser, repository } from '../stage/paths.ts';
+import { pageCode } from '../stage/page-code.ts';
 import { expect, test, visit } from '../stage/test.ts';
 import { tokens } from '../stage/tokens.ts';
 
-const alone = base.extend<{ page: Page; session: CDPSession }>({
-  // biome-ignore lint/correctness/noEmptyPattern: Playwright reads the names of a fixture's dependencies from it.
-  page: async ({}, use) => {
-    const chrome = await chromium.launch({ executablePath: browser, args: ['--no-sandbox'] });
-    await use(await chrome.newPage());
-    await chrome.close();
-  },
-  session: async ({ page }, use) => use(await page.context().newCDPSession(page)),
-});
+const code = () =>
+  pageCode(
+    `import { look } from './looking.ts';
+   import { page } from './act/document.ts';
+   const request = { from: 0, characters: 5200, full: false, viewer: 'test' };
+   globalThis.look = () => look(document, '', request).kind;
+   globalThis.act = (change) => { const mark = page.mark(); change(); return page.changesSince(mark).length; };`,
+  );
 
-async function code(): Promise<string> {
-  const { outputFiles } = await build({
-    stdin: {
-      contents: `import { look } from './looking.ts';
-        import { page } from './act/document.ts';
-        const request = { from: 0, characters: 5200, full: false, viewer: 'test' };
-        globalThis.look = () => look(document, '', request).kind;
-        globalThis.act = (change) => { const mark = page.mark(); change(); return page.changesSince(mark).length; };`,
-      resolveDir: path.join(repository, 'extension/src/browser'),
-      loader: 'ts',
-    },
-    bundle: true,
-    write: false,
-    format: 'iife',
-    alias: { '@tabrelay/plugin-sdk': path.join(repository, 'plugin-sdk/src/index.ts') },
-  });
-  return outputFiles[0]?.text ?? '';
-}
-
-alone('two hundred looks at a page that draws itself anew keep nothing of it', async ({ page, session }) => {
+alone('two hundred looks at a page that draws itself anew keep nothing of it', async ({ page, context }) => {
+  const session = await context.newCDPSession(page);
   await page.setContent('<!doctype html><title>Anew</title><main></main>');
   await page.addScriptTag({ content: await code() });
   const memory = async () => {

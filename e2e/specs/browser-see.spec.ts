@@ -224,6 +224,60 @@ background:#0f0" onclick="1" title="Green"></div><div style="height:4000px"></di
   await other.close();
 });
 
+test('a picture shows no other tab that comes to the front meanwhile', async ({
+  sharedStage: stage,
+  closing,
+}) => {
+  const { agent, browser } = stage;
+  const site = await openSite(closing, {
+    page: '<!doctype html><title>Long</title><div style="height:8000px">Long</div>',
+  });
+  await visit(stage, `${site}/page`);
+  const other = await browser.newPage();
+  await stage.page.bringToFront();
+  const scrolled = stage.page.evaluate(
+    () => new Promise<void>((resolve) => addEventListener('scroll', () => resolve(), { once: true })),
+  );
+  await agent.call('browser__find', { text: 'Long' }); // from now on the session works in this tab
+  const taken = agent.call('browser__screenshot', { full: true });
+  await scrolled;
+  await other.bringToFront();
+  expect((await taken).code).toBe('TAB_NOT_VISIBLE');
+  await other.close();
+});
+
+test('a secret that moves while a picture is taken is black where it was, and on its way', async ({
+  sharedStage: stage,
+  closing,
+}) => {
+  const site = await openSite(closing, {
+    page: `<!doctype html><body style="margin:0;background:#fff"><input type="password" value="secret" style="
+position:fixed;left:0;top:10px;width:60px;height:40px;background:#f00;border:0"><script>
+const field = document.querySelector('input'), began = performance.now();
+const move = () => {
+  field.style.left = Math.min(1100, (performance.now() - began) / 20) + 'px';
+  requestAnimationFrame(move);
+};
+move();</script>`,
+  });
+  await visit(stage, `${site}/page`);
+  await stage.page.bringToFront();
+  const { content } = await stage.agent.client.callTool({ name: 'browser__screenshot', arguments: {} });
+  const [{ data, mimeType }] = Image.parse(content);
+  const red = await stage.page.evaluate(async (url) => {
+    const image = await createImageBitmap(await (await fetch(url)).blob());
+    const canvas = new OffscreenCanvas(image.width, image.height);
+    const pen = canvas.getContext('2d');
+    pen?.drawImage(image, 0, 0);
+    const all = pen?.getImageData(0, 0, image.width, image.height).data ?? [];
+    let found = 0;
+    for (let at = 0; at < all.length; at += 4)
+      if ((all[at] ?? 0) > 150 && (all[at + 1] ?? 0) < 100 && (all[at + 2] ?? 0) < 100) found++;
+    return found;
+  }, `data:${mimeType};base64,${data}`);
+  expect(red, 'pixels of the field').toBe(0);
+});
+
 test('all of the tools together are few and short', async ({ sharedStage: stage, closing }) => {
   const agent = await stdioAgent(stage.relay, closing, ['--toolset', 'all']);
   const { tools } = await agent.client.listTools();

@@ -1,6 +1,8 @@
 // The path of one call, from the agent to the page and back, over both transports.
 
 import { httpAgent, stdioAgent } from '../stage/agent.ts';
+import { binary } from '../stage/paths.ts';
+import { start } from '../stage/process.ts';
 import { expect, test } from '../stage/test.ts';
 
 test('an agent lists the tools and calls one in the page', async ({ sharedStage: { agent, demo } }) => {
@@ -48,4 +50,54 @@ test('the same tools from a shell', async ({ sharedStage: { relay } }) => {
     title: 'How to make tea',
   });
   await expect(relay.tabrelay('call', 'demo__get_page', '{"slug":"coffee"}')).rejects.toThrow(/NOT_FOUND/);
+});
+
+test('--trace shows every hop of a call, in the order of time', async ({ sharedStage: { relay } }) => {
+  const traced = async (tool: string, args: object) => {
+    const command = start(binary, ['call', tool, JSON.stringify(args), '--trace', '--json'], relay.env);
+    expect(await command.ended, command.output()).toBe(0);
+    const { trace }: { trace: { ms: number; step: string }[] } = JSON.parse(command.printed());
+    const times = trace.map(({ ms }) => ms);
+    expect(times).toEqual(times.toSorted((a, b) => a - b));
+    return trace.map(({ step }) => step);
+  };
+  const around = (middle: unknown[]) => [
+    'the command begins',
+    'the command asks the relay',
+    'the relay has the call',
+    expect.stringMatching(/^tool found/),
+    expect.stringMatching(/^tab \d+ of profile/),
+    'allowed; sent as attempt 1',
+    ...middle,
+    'the extension sends the outcome',
+    'the relay has the outcome',
+    'answered',
+    'result checked',
+    'the relay answers',
+    'the command has the answer',
+  ];
+  const handler = ['its handler starts', 'its handler has ended'];
+  expect(await traced('demo__hello', {})).toEqual(
+    around([
+      'sent to the browser',
+      'the extension has it',
+      'the page has the adapter',
+      'the page is asked',
+      ...handler,
+      'the page has answered',
+    ]),
+  );
+  expect(await traced('demo__counter_increment', {})).toEqual(
+    around([
+      'in the journal, sent to the browser',
+      'the extension has it',
+      'the page has the adapter',
+      'the extension has recorded the write',
+      'the page is asked',
+      ...handler,
+      'the page has answered',
+    ]),
+  );
+  const looked = await traced('browser__find', { text: 'tabrelay' });
+  expect(looked).toContainEqual(expect.stringMatching(/^the page is asked \(\w+\)$/));
 });

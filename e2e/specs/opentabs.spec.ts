@@ -51,7 +51,7 @@ test('45 tools of an unmodified plugin answer', async ({ closing }) => {
   const { agent, relay } = stage;
   await addNotes(stage, north, closing, 'notes');
   for (const setting of settings(north, south, 'hello')) {
-    await relay.tabrelay('plugin', 'configure', 'notes', setting);
+    await relay.person('plugin', 'configure', 'notes', setting);
   }
   await visitWithPlugin(stage, `${north}/`, 'notes__read_url');
   expect(await toolsOf(relay, 'notes')).toHaveLength(45);
@@ -83,7 +83,7 @@ test('45 tools of a package as it was published answer', async ({ closing }) => 
   const tarball = await publishedForOpenTabs('opentabs-notes', north, relay, closing);
   await relay.tabrelay('plugin', 'add', tarball);
   for (const setting of settings(north, south, 'hello')) {
-    await relay.tabrelay('plugin', 'configure', 'opentabs-notes', setting);
+    await relay.person('plugin', 'configure', 'opentabs-notes', setting);
   }
   await visitWithPlugin(stage, `${north}/`, 'opentabs-notes__read_url');
   expect(await toolsOf(relay, 'opentabs-notes')).toHaveLength(45);
@@ -127,7 +127,7 @@ test('two instances are told apart, and one has to be named', async ({ closing }
   const stage = await openStage(closing);
   await addNotes(stage, north, closing, 'notes');
   for (const setting of settings(north, south, 'hello')) {
-    await stage.relay.tabrelay('plugin', 'configure', 'notes', setting);
+    await stage.relay.person('plugin', 'configure', 'notes', setting);
   }
   await visitWithPlugin(stage, `${north}/`, 'notes__read_url');
   const other = await stage.browser.newPage();
@@ -151,7 +151,7 @@ test('two plugins on one tab do not see each other', async ({ closing }) => {
   for (const name of ['notes', 'other']) {
     await addNotes(stage, north, closing, name);
     for (const setting of settings(north, south, `from ${name}`)) {
-      await stage.relay.tabrelay('plugin', 'configure', name, setting);
+      await stage.relay.person('plugin', 'configure', name, setting);
     }
   }
   await visitWithPlugin(stage, `${north}/`, 'notes__read_url');

@@ -134,6 +134,31 @@ drawing(
   },
 );
 
+drawing('what comes above a question lets its buttons that allow rest', async ({ canvas }) => {
+  const page = await drawn('question', canvas);
+  const allow = page.getByRole('button', { name: 'Allow for this session' });
+  await expect(allow).toBeEnabled();
+  // Looked at in the page, in the moment in which the card of a change is there.
+  await page.evaluate(() => {
+    const drawn = new Promise<string | null>((resolve) => {
+      const look = () => {
+        if (document.querySelector('article.change') === null) return;
+        const buttons = [...document.querySelectorAll('article:not(.change) button')];
+        const one = buttons.find(({ textContent }) => textContent === 'Allow for this session');
+        // No click comes between the change and the next task.
+        setTimeout(() => resolve(one?.getAttribute('aria-disabled') ?? null));
+      };
+      new MutationObserver(look).observe(document.body, { childList: true, subtree: true });
+    });
+    Object.assign(globalThis, { drawn });
+  });
+  const { changes } = data.changes;
+  await change(page, 'approvals', { ...data.waiting(data.reading), changes: changes.slice(0, 1) });
+  await expect(page.locator('article.change')).toHaveCount(1);
+  expect(await page.evaluate(() => Reflect.get(globalThis, 'drawn'))).toBe('true');
+  await expect(page.locator('[aria-disabled=true]')).toHaveCount(0);
+});
+
 drawing('nothing is allowed before the end of what is asked was in view', async ({ canvas }) => {
   const page = await drawn('question', canvas);
   const steps = Array.from({ length: 40 }, (_, i) => `Click button "Step ${i + 1}"`);

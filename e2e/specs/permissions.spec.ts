@@ -145,7 +145,7 @@ test('a call without a terminal says at once that a person is asked, and where',
   closing.defer(() => call.stop());
   await expect
     .poll(() => call.output())
-    .toMatch(/^Waiting for your answer: .*\nAnswer in tabrelay's side panel/);
+    .toMatch(/^The person is asked: May .*\? They answer in tabrelay's side panel/);
   const { id } = await question(relay);
   expect(call.output()).toContain(`tabrelay permit allow ${id}\n`);
   expect(await says(stage, 'allow', id)).toMatchObject({ code: 0 });

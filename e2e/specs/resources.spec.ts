@@ -36,10 +36,14 @@ test('a page is read as a person sees it, frame by frame, and its markup without
   expect(html?.mimeType).toBe('text/html');
   expect(html?.text).toMatch(/^<!doctype html>\n<html><head><title>Tea for two<\/title>/);
   expect(html?.text).toContain('value="visible"');
+  const aside = ['in template', 'in its template', 'without scripts', 'in srcdoc', 'in its srcdoc'];
+  for (const where of aside) expect(html?.text).toContain(`visible ${where}`);
   for (const secret of [
     'meta-secret',
     'script-secret',
     'hidden-secret',
+    'labelled-secret',
+    'typed-secret',
     'password-secret',
     'address-secret',
     'nobody sees',
@@ -63,7 +67,9 @@ test('pages that make it hard are read all the same', async ({ sharedStage: stag
   ] as const) {
     const { id } = await open(stage, site + where, title);
     expect(pageWords((await read(stage, `tab://${id}/text`))[0]?.text)).toBe(words);
-    expect((await read(stage, `tab://${id}/html`))[0]?.text).toContain(words);
+    const [html] = await read(stage, `tab://${id}/html`);
+    expect(html?.text).toContain(words);
+    expect(html?.text).not.toContain('-secret');
   }
   const plain = await open(stage, `${site}/plain`, `127.0.0.1:${new URL(site).port}/plain`);
   expect(pageWords((await read(stage, `tab://${plain.id}/text`))[0]?.text)).toBe('just text <b>not bold</b>');

@@ -45,16 +45,20 @@ test('a request for the person ends once the plugin of the page says that they a
   const ask = (about: object = { tabId }) =>
     agent.call('relay__ask_person', { why: 'Please sign in', until: { signedIn: true }, ...about });
 
+  await page.goto(`${other}/`);
+  const elsewhere = await ask({});
+  expect(elsewhere.code).toBe('VALIDATION_ERROR');
+  expect(elsewhere.text).toContain('No plugin is for the page of tab');
+  expect(elsewhere.text).toContain('Pass until.text, gone or url');
+
+  await page.goto(`${site}/signed-out`);
   const answer = ask();
   const panel = await openPanel(stage.browser);
   const card = panel.getByRole('article', { name: /needs your hand/ });
   await expect(card).toContainText('you are signed in to “Signed in”');
   await card.getByRole('button', { name: 'Go to the tab' }).click();
   await page.goto(`${other}/`); // a site where people sign in to several, which no plugin is for
-  const elsewhere = await ask({});
-  expect(elsewhere.code).toBe('VALIDATION_ERROR');
-  expect(elsewhere.text).toContain('No plugin is for the page of tab');
-  expect(elsewhere.text).toContain('Pass until.text, gone or url');
+  await expect(card).toHaveCount(1);
   await page.goto(`${site}/signed-out`);
   await page.getByLabel('Password').fill('my secret word');
   await page.getByRole('button', { name: 'Sign in' }).click();

@@ -5,7 +5,7 @@ import { z } from 'zod';
 import { Acting } from '../stage/acting.ts';
 import type { Closing } from '../stage/closing.ts';
 import { portOf } from '../stage/port.ts';
-import { expect, openStage, type Stage, test, visit } from '../stage/test.ts';
+import stageTest, { expect, type Stage, visit } from '../stage/test.ts';
 
 const Tabs = z.object({
   tabs: z.array(z.object({ url: z.string(), title: z.string() })),
@@ -45,13 +45,14 @@ const links = (to: Record<string, string>) =>
     .join('');
 
 /** A forum, where everything may be done, with ways to a bank that is off and a shop that is asked about. */
-async function openGround(closing: Closing) {
+async function openSites({ relay }: Stage, closing: Closing) {
   const bank = await site(closing, ({ url = '' }, response) => {
     if (url.startsWith('/on')) return response.writeHead(302, { location: `${forum.url}/end` }).end();
     if (url === '/worker.js') return response.setHeader('content-type', 'text/javascript').end(serviceWorker);
     if (url === '/enrol')
       return response.end(`<title>Balance</title><script>
-navigator.serviceWorker.register('/worker.js').then(() => navigator.serviceWorker.ready).then(() => { document.title = 'Ready'; });
+navigator.serviceWorker.register('/worker.js').then(() => navigator.serviceWorker.ready)
+  .then(() => { document.title = 'Ready'; });
 </script>`);
     return response.end('<title>Balance 4711</title><p>Secret words of the bank');
   });
@@ -83,18 +84,29 @@ ${JSON.stringify({ prerender: [{ source: 'list', urls: ['/kept/thread'], eagerne
 <button onclick="window.open('${shop.url}/cart?token=1')">Open the shop</button>
 <button onclick="history.back()">Go back</button>`);
   });
-  const permissions = { default: 'auto', [bank.url]: 'off', [shop.url]: 'ask' };
-  const stage = await openStage(closing, {
-    guarded: true,
-    config: { permissions, resources: { tabs: { excludePatterns: ['*://*/kept/*'] } } },
-  });
-  return { stage, bank, shop, forum };
+  await relay.tabrelay('permit', 'set', bank.url, 'off');
+  await relay.tabrelay('permit', 'set', shop.url, 'ask');
+  return { bank, shop, forum };
 }
+
+type Sites = Awaited<ReturnType<typeof openSites>>;
+
+/** One relay and one browser for all: what is said is about sites that each test has of its own. */
+const test = stageTest.extend<{ border: Sites & { stage: Stage } }>({
+  border: async ({ sharedStage: stage, closing }, use) =>
+    use({ stage, ...(await openSites(stage, closing)) }),
+});
+test.use({
+  groundOptions: {
+    guarded: true,
+    config: { permissions: { default: 'auto' }, resources: { tabs: { excludePatterns: ['*://*/kept/*'] } } },
+  },
+});
 
 const openTabs = async ({ agent }: Stage) => Tabs.parse((await agent.call('browser__list_tabs')).value);
 
-test('no address, redirect or script of a page takes a tab to a site that is off', async ({ closing }) => {
-  const { stage, bank, forum } = await openGround(closing);
+test('no address, redirect or script of a page takes a tab to a site that is off', async ({ border }) => {
+  const { stage, bank, forum } = border;
   const { agent, browser } = stage;
   await visit(stage, `${forum.url}/`);
   const away = (to: string) => `${forum.url}/go?away=${encodeURIComponent(to)}`;
@@ -125,8 +137,8 @@ test('no address, redirect or script of a page takes a tab to a site that is off
   expect(bank.asked).toEqual(['/by-the-person']);
 });
 
-test('a service worker of a site that is off is not asked either', async ({ closing }) => {
-  const { stage, bank, forum } = await openGround(closing);
+test('a service worker of a site that is off is not asked either', async ({ border }) => {
+  const { stage, bank, forum } = border;
   await stage.page.goto(`${bank.url}/enrol`);
   await expect.poll(() => stage.page.title()).toBe('Ready');
   await visit(stage, `${forum.url}/`);
@@ -142,8 +154,8 @@ test('a service worker of a site that is off is not asked either', async ({ clos
   expect(bank.asked.length).toBe(asked);
 });
 
-test('an act tells of the page it led to what the agent may know', async ({ closing }) => {
-  const { stage, bank, shop, forum } = await openGround(closing);
+test('an act tells of the page it led to what the agent may know', async ({ border }) => {
+  const { stage, bank, shop, forum } = border;
   const acting = new Acting(stage.agent);
   const click = async (name: string) => {
     await visit(stage, `${forum.url}/`);
@@ -176,8 +188,8 @@ test('an act tells of the page it led to what the agent may know', async ({ clos
   expect(tabs.some(({ url }) => url.startsWith(shop.url))).toBe(true);
 });
 
-test('the history of a tab leads to no site that is off', async ({ closing }) => {
-  const { stage, bank, shop, forum } = await openGround(closing);
+test('the history of a tab leads to no site that is off', async ({ border }) => {
+  const { stage, bank, shop, forum } = border;
   const { agent } = stage;
   await stage.page.goto(`${bank.url}/private`);
   await visit(stage, `${forum.url}/`);
@@ -211,9 +223,9 @@ async function tellsNothing({ agent }: Stage, of: string, refs: readonly string[
 }
 
 test('a page of a site leads the tab back to one that is off, and nothing of that is told', async ({
-  closing,
+  border,
 }) => {
-  const { stage, bank, forum } = await openGround(closing);
+  const { stage, bank, forum } = border;
   await stage.page.goto(`${bank.url}/private`);
   await visit(stage, `${forum.url}/`);
   const ref = await new Acting(stage.agent).ref('button "Go back"');
@@ -223,8 +235,8 @@ test('a page of a site leads the tab back to one that is off, and nothing of tha
   await tellsNothing(stage, 'gone back', [ref]);
 });
 
-test('a page that Chrome kept and shows again is as closed as its site is by then', async ({ closing }) => {
-  const { stage, shop, forum } = await openGround(closing);
+test('a page that Chrome kept and shows again is as closed as its site is by then', async ({ border }) => {
+  const { stage, shop, forum } = border;
   await visit(stage, `${forum.url}/`);
   const ref = await new Acting(stage.agent).ref('button "Go back"');
   await stage.page.evaluate(() =>
@@ -241,9 +253,9 @@ test('a page that Chrome kept and shows again is as closed as its site is by the
 
 // Under the test driver Chromium prerenders, but loads the page again once the tab goes there.
 test('a page that Chrome prerenders is told of by nobody, nor when the tab has gone there', async ({
-  closing,
+  border,
 }) => {
-  const { stage, forum } = await openGround(closing);
+  const { stage, forum } = border;
   await visit(stage, `${forum.url}/ahead`);
   await expect.poll(() => forum.asked).toContain('prerendered');
   for (const [tool, args] of [
@@ -262,8 +274,8 @@ test('a page that Chrome prerenders is told of by nobody, nor when the tab has g
   await tellsNothing(stage, 'prerendered');
 });
 
-test('what the service worker of a site that is off answers is told of by nobody', async ({ closing }) => {
-  const { stage, bank, forum } = await openGround(closing);
+test('what the service worker of a site that is off answers is told of by nobody', async ({ border }) => {
+  const { stage, bank, forum } = border;
   await stage.page.goto(`${bank.url}/enrol`);
   await expect.poll(() => stage.page.title()).toBe('Ready');
   await stage.page.goto(`${bank.url}/offline`);

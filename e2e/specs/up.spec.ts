@@ -5,23 +5,11 @@ import path from 'node:path';
 import { z } from 'zod';
 import { stdioAgent } from '../stage/agent.ts';
 import { Closing } from '../stage/closing.ts';
-import { browser, requireBinary, temporaryFolder } from '../stage/paths.ts';
+import { newHome } from '../stage/new-home.ts';
+import { temporaryFolder } from '../stage/paths.ts';
 import { expectReadable } from '../stage/readable.ts';
-import { Relay } from '../stage/relay.ts';
+import type { Relay } from '../stage/relay.ts';
 import { expect, test } from '../stage/test.ts';
-
-/** A home folder, in which `up` has not run yet. */
-async function newHome(closing: Closing): Promise<Relay> {
-  requireBinary();
-  const relay = new Relay(await temporaryFolder('home', closing));
-  await relay.configure({
-    listen: '127.0.0.1:0',
-    demo: { listen: '127.0.0.1:0' },
-    permissions: { default: 'auto' },
-    browser: { path: browser, args: ['--no-sandbox', '--disable-gpu'] },
-  });
-  return relay;
-}
 
 const up = (relay: Relay) => relay.tabrelay('up', '--browser', 'managed');
 

@@ -41,6 +41,14 @@ export class Agent {
     return (await this.client.listTools()).tools.map((tool) => tool.name);
   }
 
+  /** Ends the session over HTTP, as a client does that closes in order. */
+  async endSession(): Promise<void> {
+    const { transport } = this.client;
+    if (!(transport instanceof StreamableHTTPClientTransport))
+      throw new Error('this agent does not speak HTTP');
+    await transport.terminateSession();
+  }
+
   /** The process of `tabrelay mcp`. */
   get pid(): number {
     const pid = this.#stdio?.pid;
@@ -71,7 +79,12 @@ export async function stdioAgent(
 }
 
 export async function httpAgent(relay: Relay, token: string, closing: Closing): Promise<Agent> {
-  const transport = new StreamableHTTPClientTransport(new URL(await relay.url('/mcp')), {
+  return agentAt(await relay.url('/mcp'), token, closing);
+}
+
+/** An agent that speaks MCP with what serves it at an address. */
+export async function agentAt(url: string, token: string, closing: Closing): Promise<Agent> {
+  const transport = new StreamableHTTPClientTransport(new URL(url), {
     requestInit: { headers: { authorization: `Bearer ${token}` } },
   });
   const client = new Client(identity());

@@ -3,9 +3,9 @@
 
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
-import { type Browser, chromium, type Disposable, expect, type Page } from '@playwright/test';
+import { type Browser, type Disposable, expect, type Page } from '@playwright/test';
 import { Closing } from './closing.ts';
-import { browser, repository } from './paths.ts';
+import { repository } from './paths.ts';
 import { test } from './test.ts';
 
 /** What the scripted worker says. */
@@ -89,12 +89,9 @@ async function openCanvas(drawer: Browser, closing: Closing): Promise<Canvas> {
 /** A test with one page for all panels of its worker: opening another one costs more than drawing a panel. */
 export const drawing = test.extend<object, { canvas: Canvas }>({
   canvas: [
-    // biome-ignore lint/correctness/noEmptyPattern: Playwright reads the names of a fixture's dependencies from it.
-    async ({}, use) => {
+    async ({ browser }, use) => {
       const closing = new Closing();
-      const drawer = await chromium.launch({ executablePath: browser, args: ['--no-sandbox'] });
-      closing.defer(() => drawer.close());
-      await use(await openCanvas(drawer, closing));
+      await use(await openCanvas(browser, closing));
       await closing.close();
     },
     { scope: 'worker' },

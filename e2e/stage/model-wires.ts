@@ -1,5 +1,5 @@
-// What three kinds of providers speak, as far as a stand-in for their models needs it: how a request is read, and how
-// an answer is streamed.
+// What three kinds of providers speak, and a fourth that Codex wants, as far as a stand-in for their models needs it:
+// how a request is read, and how an answer is streamed.
 
 import { z } from 'zod';
 
@@ -167,7 +167,10 @@ const messages: Wire = {
     const calls = new Map(said.map(({ id = '', name = '' }) => [id, name] as const));
     return {
       model: request.model,
-      system: plain(request.system),
+      system: [
+        plain(request.system),
+        ...said.filter(({ role }) => role === 'system').map(({ text = '' }) => text),
+      ].join('\n'),
       tools: request.tools.map(({ name }) => name),
       prompts: said
         .filter(({ role, type }) => role === 'user' && type === 'text')
@@ -285,9 +288,92 @@ const generate: Wire = {
   }),
 };
 
-/** By the kind that config.json has for providers that speak it. */
-export const wires = { openai: chat, anthropic: messages, gemini: generate } as const;
+const Spoken = z.looseObject({ type: z.string(), text: z.string().optional() });
 
-export type Kind = keyof typeof wires;
+const ResponsesRequest = z.object({
+  model: z.string(),
+  stream: z.literal(true),
+  instructions: z.string().default(''),
+  input: z.array(
+    z.looseObject({
+      type: z.string(),
+      role: z.string().optional(),
+      content: z.array(Spoken).nullish(),
+      name: z.string().optional(),
+      call_id: z.string().optional(),
+      output: z.union([z.string(), z.array(Spoken)]).optional(),
+    }),
+  ),
+  tools: z
+    .array(
+      z.looseObject({
+        name: z.string().default(''),
+        tools: z.array(z.looseObject({ name: z.string() })).optional(), // of a namespace
+      }),
+    )
+    .default([]),
+});
+
+/** Between the name of a namespace and that of a tool in it, as a test has them. */
+const inNamespace = '/';
+
+const responses: Wire = {
+  path: /^\/v1\/responses$/,
+  read(body) {
+    const { model, instructions, input, tools } = ResponsesRequest.parse(body);
+    const of = (...roles: string[]) =>
+      input.filter(({ role = '' }) => roles.includes(role)).map(({ content }) => plain(content ?? ''));
+    const calls = new Map(input.map(({ call_id = '', name = '' }) => [name && call_id, name] as const));
+    return {
+      model,
+      system: [instructions, ...of('developer', 'system')].join('\n'),
+      tools: tools.flatMap(({ name, tools: inside }) =>
+        inside === undefined ? [name] : inside.map((tool) => name + inNamespace + tool.name),
+      ),
+      prompts: of('user'),
+      results: input
+        .filter(({ type }) => type === 'function_call_output')
+        .map(({ call_id = '', output = '' }) => named(calls, call_id, plain(output))),
+    };
+  },
+  stream({ text, calls, usage, number }) {
+    const event = (type: string, data: object) => `event: ${type}\n${line({ type, ...data })}`;
+    const response = { id: `resp_${number}`, model: 'stand-in' };
+    const items = [
+      ...(text === ''
+        ? []
+        : [
+            { type: 'message', role: 'assistant', content: [{ type: 'output_text', text, annotations: [] }] },
+          ]),
+      ...calls.map(({ tool, input }, n) => ({
+        type: 'function_call',
+        ...{ call_id: `call_${number}_${n}`, arguments: JSON.stringify(input) },
+        ...(tool.includes(inNamespace)
+          ? { namespace: tool.split(inNamespace)[0], name: tool.split(inNamespace)[1] }
+          : { name: tool }),
+      })),
+    ].map((item, n) => ({ id: `item_${number}_${n}`, ...item }));
+    return [
+      event('response.created', { response: { ...response, status: 'in_progress', output: [] } }),
+      ...items.map((item, output_index) => event('response.output_item.done', { output_index, item })),
+      event('response.completed', {
+        response: {
+          ...response,
+          ...{ status: 'completed', output: items },
+          usage: {
+            ...{ input_tokens: usage.input, output_tokens: usage.output },
+            total_tokens: usage.input + usage.output,
+          },
+        },
+      }),
+    ];
+  },
+  failure: chat.failure,
+};
+
+/** By the kind that config.json has for providers that speak it; config.json knows no `responses`. */
+export const wires = { openai: chat, anthropic: messages, gemini: generate, responses } as const;
 
 export const kinds = ['openai', 'anthropic', 'gemini'] as const;
+
+export type Kind = (typeof kinds)[number];

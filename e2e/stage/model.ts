@@ -1,4 +1,4 @@
-// A stand-in for a model behind the wires of three providers: it answers what a test scripts, and keeps what it was
+// A stand-in for a model behind the wires of providers: it answers what a test scripts, and keeps what it was
 // shown. It tells the wire by the address that is asked.
 
 import { once } from 'node:events';
@@ -22,7 +22,7 @@ export type Script = (shown: Conversation, gone: AbortSignal) => Turn | Promise<
 
 /** One request, as it came. */
 export interface Request {
-  wire: Kind;
+  wire: keyof typeof wires;
   shown: Conversation;
   /** Headers of it, and its body as it was sent. */
   headers: Record<string, string | string[] | undefined>;
@@ -115,10 +115,11 @@ export async function openModel(closing: Closing, script: Script = () => ({ say:
   return model;
 }
 
-function kindAt(path: string): Kind | undefined {
+function kindAt(path: string): keyof typeof wires | undefined {
   const bare = path.replace(/\?beta=true$/, '');
   if (wires.openai.path.test(bare)) return 'openai';
   if (wires.anthropic.path.test(bare)) return 'anthropic';
+  if (wires.responses.path.test(bare)) return 'responses';
   return wires.gemini.path.test(bare) ? 'gemini' : undefined;
 }
 

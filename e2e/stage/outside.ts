@@ -1,6 +1,6 @@
 // Clients that were not written here and are no libraries of Node: programs in e2e/outside.
 
-import { existsSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
 import path from 'node:path';
 import { repository } from './paths.ts';
 import { run, start } from './process.ts';
@@ -46,3 +46,12 @@ export const claudeAdapter = path.join(agents, '@agentclientprotocol/claude-agen
 export const codex = path.join(agents, '.bin/codex');
 export const gemini = path.join(agents, '.bin/gemini');
 export const opencode = path.join(agents, `opencode-${process.platform}-${process.arch}/bin/opencode`);
+
+/** Where Codex has the ripgrep that others look for in PATH. */
+export function ripgrepFolder(): string {
+  const folder = path.join(agents, `@openai/codex-${process.platform}-${process.arch}`);
+  const found = readdirSync(folder, { recursive: true, encoding: 'utf8' }).find((file) =>
+    /^rg(\.exe)?$/.test(path.basename(file)),
+  );
+  return path.join(folder, path.dirname(found ?? '.'));
+}

@@ -17,16 +17,18 @@ export interface Program {
   stop(signal?: NodeJS.Signals): Promise<void>;
 }
 
-/** Starts a program. Its input is empty, or is what is given and stays open. */
+/** Starts a program, in a folder of its own if one is given. Its input is empty, or is what is given and stays open. */
 export function start(
   command: string,
   args: readonly string[],
   env: Record<string, string> = {},
   input?: string,
+  folder?: string,
 ): Program {
   // A group of its own: stop() then reaches the children of the program too.
   const child = spawn(command, args, {
-    env: { ...process.env, ...env },
+    env: { ...process.env, ...(folder === undefined ? {} : { PWD: folder }), ...env },
+    cwd: folder,
     stdio: [input === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe'],
     detached: true,
   });

@@ -21,7 +21,7 @@ export const soon = { intervals: [10, 20, 40, 80, 100] };
 const Address = z.object({ address: z.string(), pid: z.number() });
 
 const Status = z.object({
-  browsers: z.array(z.object({ connected: z.boolean() })),
+  browsers: z.array(z.object({ connected: z.boolean(), label: z.string(), profileId: z.string() })),
   tabs: z.array(z.object({ url: z.string() })),
 });
 
@@ -107,6 +107,12 @@ export class Relay {
   async browsers(): Promise<number> {
     const { browsers } = await this.#status();
     return browsers.filter((browser) => browser.connected).length;
+  }
+
+  /** The browser profiles that the relay knows. */
+  async profiles(): Promise<{ connected: boolean; label: string; id: string }[]> {
+    const { browsers } = await this.#status();
+    return browsers.map(({ profileId, ...browser }) => ({ ...browser, id: profileId }));
   }
 
   /** URLs of the tabs the relay knows. */

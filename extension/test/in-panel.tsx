@@ -4,20 +4,21 @@ import { type ComponentChild, render } from 'preact';
 import { Board } from '../src/panel/board.ts';
 import { BoardContext } from '../src/panel/hooks.ts';
 import { isPanelRequest } from '../src/shared/panel-messages.ts';
+import type { PanelState } from '../src/shared/panel-state.ts';
 
 const window = new Window();
-const { document, location } = window;
+const { document, location, MutationObserver } = window;
 Object.assign(globalThis, {
   document,
   window,
   location,
+  MutationObserver,
   addEventListener: () => {},
   removeEventListener: () => {},
 });
 
-const state = {
+const usual: PanelState = {
   link: { phase: 'connected', address: '127.0.0.1:9333', message: '', since: 0 },
-  calls: [],
   bundle: '',
   profile: { id: 'p1', label: '' },
   marks: true,
@@ -27,7 +28,12 @@ const state = {
 };
 const missing = { error: { message: 'There is nothing', hint: '' } };
 
-export function inPanel(content: ComponentChild, answers: Record<string, unknown>) {
+export function inPanel(
+  content: ComponentChild,
+  answers: Record<string, unknown>,
+  told: Partial<PanelState> = {},
+) {
+  const state = { ...usual, ...told };
   let hear: (message: unknown) => void = () => {};
   const done: string[] = [];
   const port = {

@@ -148,3 +148,23 @@ test('an abandoned read occupies nothing', () => {
   inflight.refuse(inflight.admit(frame('a', false), bridge, 'started'), 'TIMEOUT', 'm');
   assert.equal(inflight.hasAbandonedWrite(1), false);
 });
+
+test('of a call that runs in the worker its tab is busy as long as a part runs in a document', () => {
+  const end = { ending: { status: 'returned', value: '1' }, place: { origin: 'o', durationMs: 1 } } as const;
+  const call = inflight.admit(frame('a'), bridge, 'started');
+  call.inWorker = true;
+  call.parts.set('a.2', bridge);
+  call.parts.set('a.3', bridge);
+  assert.equal(inflight.finishLate(bridge, 'a.3', end), true); // it had been given up, and the call went on
+  inflight.refuse(call, 'TIMEOUT', 'm');
+  assert.equal(inflight.hasAbandonedWrite(1), true);
+  assert.equal(inflight.knows('a'), true);
+  assert.equal(inflight.finishLate(bridge, 'a.2', end), true);
+  assert.equal(inflight.hasAbandonedWrite(1), false);
+  assert.equal(sent.length, 1, 'the outcome of a part is none of its call');
+
+  const none = inflight.admit(frame('b'), bridge, 'started');
+  none.inWorker = true;
+  inflight.refuse(none, 'TIMEOUT', 'm');
+  assert.equal(inflight.hasAbandonedWrite(1), false);
+});

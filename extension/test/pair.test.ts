@@ -161,7 +161,7 @@ test('the panel is told what became of a string', async () => {
     changed: () => phases.push(pairer.state.phase),
   });
   await pairer.pairWith('nonsense');
-  assert.match(pairer.state.message, /tabrelay pair/);
+  assert.match(pairer.state.message, /not a pairing string/);
   await pairer.pairWith(`${address}/${code}`);
   assert.match(pairer.state.message, /could not prove/);
   known = code;

@@ -47,8 +47,20 @@ test('what Chrome says becomes a code and a sentence without an address', () => 
   assert.equal(toUnreadable(own), own);
 });
 
-const injected = (results: unknown[]) => {
-  Reflect.set(globalThis, 'chrome', { scripting: { executeScript: async () => results } });
+const blocked = 'This page cannot be scripted due to an ExtensionsSettings policy.';
+
+/** A tab with these documents; a script gets results, and into those that are refused it does not get. */
+const injected = (results: unknown[], documents: object[] = [], refused: Record<string, string> = {}) => {
+  Reflect.set(globalThis, 'chrome', {
+    scripting: {
+      executeScript: async ({ target }: { target: { documentIds?: string[] } }) => {
+        const why = refused[target.documentIds?.[0] ?? ''];
+        if (why !== undefined) throw new Error(why);
+        return results;
+      },
+    },
+    webNavigation: { getAllFrames: async () => documents },
+  });
 };
 
 const known = { covers: () => true, origin: () => undefined };
@@ -67,6 +79,40 @@ test('the top document comes first, and frames without text are left out', async
   );
   injected([]);
   await assert.rejects(readTab({ tabId: 1, kind: 'html', from: 0, max: 1 }, known), { code: 'TAB_CHANGED' });
+});
+
+test('frames that the policy of the browser closes are told in their place, others without words are not', async () => {
+  const document = (frameId: number, documentId: string, url: string) => ({
+    frameId,
+    parentFrameId: frameId === 0 ? -1 : 0,
+    documentId,
+    url,
+  });
+  injected(
+    [
+      { frameId: 0, documentId: 'top', result: frame('of the page') },
+      { frameId: 9, documentId: 'last', result: frame('of the frame') },
+    ],
+    [
+      document(0, 'top', 'https://a.example/'),
+      document(4, 'closed', 'https://b.example/path?token=secret'),
+      document(5, 'broken', 'https://c.example/'),
+      document(9, 'last', 'https://a.example/last'),
+    ],
+    { closed: blocked, broken: 'Frame with ID 5 is showing error page' },
+  );
+  const { frames } = JSON.parse(await readTab({ tabId: 1, kind: 'text', from: 0, max: 200 }, known));
+  assert.deepEqual(
+    frames.map(({ text, url }: { text: string; url: string }) => (text.startsWith('(') ? [text, url] : text)),
+    [
+      'of the page',
+      [
+        '(frame https://b.example not readable: closed to extensions by the policy of this browser)',
+        'https://b.example',
+      ],
+      'of the frame',
+    ],
+  );
 });
 
 test('a page that says nothing is given up', async () => {

@@ -1,7 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { CallFrame } from '../src/protocol/frames.generated.ts';
-import { Ended, endingOf, performAgain } from '../src/worker/calls/tool-runner.ts';
+import type { CallFrame, PluginInfo } from '../src/protocol/frames.generated.ts';
+import { Inflight } from '../src/worker/calls/inflight.ts';
+import { Outcomes, Records } from '../src/worker/calls/records.ts';
+import { Ended, endingOf, performAgain, ToolRunner } from '../src/worker/calls/tool-runner.ts';
+import { Bridges } from '../src/worker/documents/bridges.ts';
+import { Injector } from '../src/worker/documents/inject.ts';
+import { References } from '../src/worker/documents/references.ts';
+import { Tabs } from '../src/worker/tabs/tabs.ts';
 
 const outcomeOf = (why: unknown, started: boolean, write: boolean): unknown => {
   const ending = endingOf(why, { started, write });
@@ -69,3 +75,69 @@ test('a cancelled call is not done again', async () => {
     gone,
   );
 });
+
+for (const [what, get, code] of [
+  [
+    'is closed',
+    async () => {
+      throw new Error('No tab with id: 1.');
+    },
+    'TAB_CLOSED',
+  ],
+  ['shows a page of the browser itself', async () => ({ id: 1, url: 'chrome://newtab/' }), 'TAB_CHANGED'],
+  ['has no address yet', async () => ({ id: 1, url: '' }), 'TAB_CHANGED'],
+] as const)
+  test(`a call whose tab ${what} as it is about to begin does nothing, and says why`, async () => {
+    const deaf = { addListener: () => {} };
+    const events = ['Created', 'Updated', 'Removed', 'Replaced', 'Attached', 'Activated'];
+    Reflect.set(globalThis, 'chrome', {
+      tabs: { get, query: async () => [], ...Object.fromEntries(events.map((name) => [`on${name}`, deaf])) },
+      windows: { WINDOW_ID_NONE: -1, onFocusChanged: deaf, getLastFocused: async () => undefined },
+    });
+    const store = { get: async () => ({ epoch: 'e' }), set: async () => {}, remove: async () => {} };
+    const records = new Records(store);
+    await records.loaded;
+    let told = (_text: string) => {};
+    const outcome = new Promise<string>((resolve) => {
+      told = resolve;
+    });
+    const outcomes = new Outcomes(records, (text) => {
+      told(text);
+      return true;
+    });
+    const inflight = new Inflight(outcomes, records, { began() {}, ended() {} });
+    const bridges = new Bridges(records, { reached: async () => true });
+    const tabs = new Tabs();
+    await tabs.loaded;
+    let done = false;
+    const toolRunner = new ToolRunner(
+      {
+        ...{ tabs, bridges, records, inflight, injector: new Injector(bridges) },
+        references: new References(store),
+        acting: () => undefined,
+        touched() {},
+        send() {},
+      },
+      new Map(),
+      async (run) => {
+        await run.begins();
+        done = true;
+      },
+    );
+    const call = inflight.admit({ ...frame, write: true }, undefined, 'preparing');
+    const plugin: PluginInfo = {
+      name: 'browser',
+      hash: 'h',
+      file: 'f',
+      matches: [],
+      excludes: [],
+      world: 'isolated',
+    };
+    toolRunner.begin(call, { ...frame, write: true }, plugin, '{}');
+    const { status, started, refusal } = JSON.parse((await outcome).split('\n')[0] ?? '');
+    assert.deepEqual(
+      [status, started, refusal.code, refusal.outcome],
+      ['refused', false, code, 'not_executed'],
+    );
+    assert.equal(done, false);
+  });

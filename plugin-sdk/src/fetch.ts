@@ -145,7 +145,7 @@ async function sendAndRead<T>(
     refuseTaken(unseen(request.method));
     const answer = reply(response);
     if (!answer.ok) throw (await explain?.(answer.copy())) ?? (await httpStatusToToolError(response));
-    await keep(refuseLoginPage(answer));
+    await keep(refuseLoginPage(answer, unseen(request.method)));
     return await keep(read(response, request));
   } catch (error) {
     request.throwIfAborted(); // The caller's own reason goes first: it says who ended the call.
@@ -181,8 +181,9 @@ function refuseTaken(outcome: Outcome | undefined): void {
   throw new ToolError(message, 'INVALID_OUTPUT', { category: 'internal', outcome });
 }
 
-/** Nobody knows what a site did whose answer to a write was not understood. */
-const unseen = (method: string): Outcome | undefined => (method === 'GET' ? undefined : 'unknown');
+// Nobody knows what a site did whose answer to a write was not understood. A page may have made RegExp its own.
+const unseen = (method: string): Outcome | undefined =>
+  method === 'GET' || method === 'HEAD' || method === 'get' || method === 'head' ? undefined : 'unknown';
 
 /** Nobody knows what the site did with the request. */
 const lost = (message: string, code: string, category: 'timeout' | 'internal'): ToolError =>
@@ -217,7 +218,8 @@ async function jsonOf(
     if (error instanceof ToolError) throw error;
     const kind = answer.header('content-type') ?? 'something else';
     const problem = `${answer.url} answered with ${kind} in place of JSON`;
-    throw (await explain?.(copy)) ?? lostSession(text) ?? invalidResponse(problem, unseen(method));
+    const outcome = unseen(method);
+    throw (await explain?.(copy)) ?? lostSession(text, outcome) ?? invalidResponse(problem, outcome);
   }
 }
 

@@ -1,7 +1,7 @@
 import { network } from './network.ts';
 import type { Reply } from './scope.ts';
 import { sleep } from './timing.ts';
-import { ToolError } from './tool-error.ts';
+import { type Outcome, ToolError } from './tool-error.ts';
 
 /** How a plugin knows that a person is signed in. */
 export interface SignIn {
@@ -36,14 +36,18 @@ export async function requireSignIn(signIn: SignIn, signal?: AbortSignal): Promi
   }
 }
 
-/** The failure that nobody is signed in, with the address where to. */
-export function signedOut({ loginUrl }: SignIn): ToolError {
+/**
+ * The failure that nobody is signed in, with the address where to. `outcome` is what became of the request: a site that
+ * refused it did nothing, and one that answered a write with a page to sign in on may have done it.
+ */
+export function signedOut({ loginUrl }: SignIn, outcome: Outcome = 'not_executed'): ToolError {
   const { href } = new URL(typeof loginUrl === 'string' ? loginUrl : loginUrl(), location.href);
-  return new ToolError(
-    `Nobody is signed in. Ask the person to sign in at ${href}, then call again.`,
-    'AUTH_ERROR',
-    { category: 'auth', outcome: 'not_executed' },
-  );
+  const message =
+    outcome === 'not_executed'
+      ? `Nobody is signed in. Ask the person to sign in at ${href}, then call again.`
+      : 'The site answered with a page to sign in on, and may have made the change. If nobody is signed in, ask the ' +
+        `person to sign in at ${href}, and look at what is there before you repeat the call.`;
+  return new ToolError(message, 'AUTH_ERROR', { category: 'auth', outcome });
 }
 
 let own: SignIn | undefined; // of the plugin whose bundle this is
@@ -56,10 +60,11 @@ export function rememberSignIn(signIn: SignIn | undefined): void {
 /**
  * The failure that a page of the site means when it is one to sign in on; undefined when it is not. The fetch
  * functions ask this themselves where JSON was asked for; a plugin that reads pages asks it of a page that is none of
- * those it knows.
+ * those it knows. `outcome` is `unknown` for the answer to a write: a page with a password field may also follow a
+ * change that was made, such as one of the account.
  */
-export const lostSession = (html: string): ToolError | undefined =>
-  own && looksSignedOut(html) ? signedOut(own) : undefined;
+export const lostSession = (html: string, outcome?: Outcome): ToolError | undefined =>
+  own && looksSignedOut(html) ? signedOut(own, outcome) : undefined;
 
 /**
  * Whether a page of the site is one to sign in on: what the plugin's `isLoginPage` knows as that, or a page with a
@@ -69,10 +74,10 @@ export const looksSignedOut = (html: string): boolean =>
   own?.isLoginPage?.(html) === true || /<input\b[^>]*\btype\s*=\s*["']?password\b/i.test(html);
 
 /** Fails when an answer is the page that the plugin knows as the one to sign in on. */
-export async function refuseLoginPage({ header, copy }: Reply): Promise<void> {
+export async function refuseLoginPage({ header, copy }: Reply, outcome?: Outcome): Promise<void> {
   if (own?.isLoginPage === undefined || !/html/i.test(header('content-type') ?? '')) return;
   const { keep, reply } = network();
-  if (own.isLoginPage(await keep(reply(copy()).text()))) throw signedOut(own);
+  if (own.isLoginPage(await keep(reply(copy()).text()))) throw signedOut(own, outcome);
 }
 
 /** A token that proves to a site that a request comes from its own pages, and that the site replaces now and then. */
@@ -83,7 +88,8 @@ export interface FreshToken<T> {
   forget?(): void;
   /**
    * Whether a request failed because the site did not take the token, and so did nothing. Default: the site refused it
-   * as one that nobody is signed in for (401, 403), or as one whose page has expired (419).
+   * as one that nobody is signed in for (401, 403), or as one whose page has expired (419). An error whose outcome is
+   * not `not_executed` is not taken for that.
    */
   isRefused?(error: unknown): boolean;
 }
@@ -104,4 +110,6 @@ export async function withFreshToken<T, Answer>(
 }
 
 const isAuthFailure = (error: unknown): boolean =>
-  error instanceof ToolError && (error.category === 'auth' || error.code === 'HTTP_419');
+  error instanceof ToolError &&
+  error.outcome === 'not_executed' &&
+  (error.category === 'auth' || error.code === 'HTTP_419');

@@ -6,6 +6,7 @@ import {
   fetchJSON,
   fetchText,
   looksSignedOut,
+  lostSession,
   postJSON,
   type SignIn,
   ToolError,
@@ -44,12 +45,47 @@ async function failure(action: Promise<unknown>): Promise<ToolError> {
 
 test('a page with a password field in place of JSON is a lost session', async () => {
   plugin({ isSignedIn: () => true, loginUrl: '/login' });
-  for (const send of [() => fetchJSON(site), () => postJSON(site, {})]) {
+  for (const [send, outcome, next] of [
+    [() => fetchJSON(site), 'not_executed', /then call again/],
+    [() => postJSON(site, {}), 'unknown', /look at what is there before you repeat/],
+  ] as const) {
     answers = [[loginPage, 'text/html']];
     const error = await failure(send());
-    assert.deepEqual([error.code, error.category, error.outcome], ['AUTH_ERROR', 'auth', 'not_executed']);
+    assert.deepEqual([error.code, error.category, error.outcome], ['AUTH_ERROR', 'auth', outcome]);
     assert.match(error.message, /sign in at https:\/\/shop\.example\/login,/);
+    assert.match(error.message, next);
   }
+});
+
+test('a write that is answered with a page to sign in on is not sent again with a new token', async () => {
+  const isLoginPage = (html: string) => html.includes('Who are you?');
+  for (const [signIn, page] of [
+    [{ loginUrl: '/login' }, loginPage],
+    [{ loginUrl: '/login', isLoginPage }, 'Who are you?'],
+  ] as const) {
+    plugin(signIn);
+    for (const [method, sent, outcome] of [
+      ['GET', 2, 'not_executed'],
+      ['HEAD', 2, 'not_executed'],
+      ['POST', 1, 'unknown'],
+      ['PUT', 1, 'unknown'],
+      ['DELETE', 1, 'unknown'],
+    ] as const) {
+      answers = [
+        [page, 'text/html'],
+        [page, 'text/html'],
+      ];
+      const send = () => fetchJSON(site, { method });
+      assert.equal((await failure(withFreshToken({ get: async () => 1 }, send))).outcome, outcome, method);
+      assert.equal(answers.length, 2 - sent, method);
+    }
+  }
+});
+
+test('what an answer means to a plugin that reads pages goes by whether it was a write', () => {
+  plugin({ loginUrl: '/login' });
+  assert.equal(lostSession(loginPage)?.outcome, 'not_executed');
+  assert.equal(lostSession(loginPage, 'unknown')?.outcome, 'unknown');
 });
 
 test('another page in place of JSON is not, and nobody knows what a write did', async () => {

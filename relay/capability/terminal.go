@@ -21,7 +21,8 @@ type Command struct {
 
 // Terminal is what a command may ask of the program.
 type Terminal struct {
-	Home func() config.Home // known once a command runs
+	Version string
+	Home    func() config.Home // known once a command runs
 	// IsClient reports whether the command is a client's, whose token is in the environment, and not the person's.
 	IsClient func() bool
 

@@ -102,7 +102,8 @@ async function exchange(request: Request, signal: AbortSignal): Promise<Shown> {
   const outcome = request.method === 'GET' ? undefined : 'unknown';
   if (facts === undefined)
     throw (
-      lostSession(html) ?? invalidResponse(`${request.url} is not a page of a DokuWiki`, outcome)
+      lostSession(html, outcome) ??
+      invalidResponse(`${request.url} is not a page of a DokuWiki`, outcome)
     );
   const at = Date.parse(response.headers.get('date') ?? '') || Date.now();
   return { ...facts, page: parseHTML(html), at: Math.floor(at / 1000) };

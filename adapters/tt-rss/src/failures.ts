@@ -33,7 +33,7 @@ export const denied = (): ToolError =>
 
 /** What it means that the reader answered something other than it was asked for. */
 export function siteError(said: string, outcome: Outcome | undefined): ToolError {
-  const signedOut = lostSession(said);
+  const signedOut = lostSession(said, outcome);
   if (signedOut) return signedOut;
   const words = plainText(said).slice(0, 300);
   if (!/\bPDO\b/.test(words)) return invalidResponse(`it is "${words}"`, outcome);

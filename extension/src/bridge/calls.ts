@@ -46,6 +46,34 @@ const staleAfterMs = 1500;
 const followedLines = 50; // of the page's console, in a call
 const followedCharacters = 500;
 
+/** When a handler started and ended, in microseconds since the call came. */
+class HandlerTimes {
+  readonly #heard = performance.now();
+  #startUs: number | undefined;
+
+  #now(): number {
+    return Math.round((performance.now() - this.#heard) * 1000);
+  }
+
+  started(): void {
+    this.#startUs = this.#now();
+  }
+
+  /** Undefined: it never started. */
+  ended(): Place['times'] {
+    return this.#startUs === undefined ? undefined : { startUs: this.#startUs, endUs: this.#now() };
+  }
+}
+
+/** A call that begins in this document. */
+interface Beginning {
+  order: CallOrder;
+  tailBytes: number;
+  acting: Acting | undefined;
+  unfollow: () => void;
+  spent: HandlerTimes | undefined;
+}
+
 export class Calls {
   readonly #running = new Map<string, Run>();
   readonly #waiting = new Map<string, () => void>(); // to be confirmed by the worker, or until the console is watched
@@ -140,19 +168,20 @@ export class Calls {
   }
 
   #run(order: CallOrder, tailBytes: number, acting: Acting | undefined): void {
+    const spent = order.timed === true ? new HandlerTimes() : undefined;
     const watched = tailBytes > 0 || order.progressPattern !== undefined;
     const opened = watched ? this.#tail.ready() : undefined;
     const unfollow = this.#tellConsole(order);
     const opening = order.follow === undefined ? opened : this.#tail.heard();
     if (opening === undefined) {
-      this.#begin(order, tailBytes, acting, unfollow);
+      this.#begin({ order, tailBytes, acting, unfollow, spent });
       return;
     }
-    this.#waiting.set(order.id, () => this.#begin(order, tailBytes, acting, unfollow));
+    this.#waiting.set(order.id, () => this.#begin({ order, tailBytes, acting, unfollow, spent }));
     opening.then(() => this.go(order.id));
   }
 
-  #begin(order: CallOrder, tailBytes: number, acting: Acting | undefined, unfollow: () => void): void {
+  #begin({ order, tailBytes, acting, unfollow, spent }: Beginning): void {
     const { id } = order;
     const start = this.#find(order);
     if (start === undefined) {
@@ -167,7 +196,7 @@ export class Calls {
       return;
     }
     const unsubscribe = this.#takeProgress(order);
-    const end = this.#finisher(order, tailBytes);
+    const end = this.#finisher(order, tailBytes, spent);
     const finish = (ending: Ending, afterCall: boolean) => {
       unsubscribe();
       unfollow();
@@ -178,7 +207,10 @@ export class Calls {
     if (acting !== undefined) this.#mark.begin(acting);
     const run = start({
       waiting: () => this.#post({ type: 'waiting', id }),
-      started: () => this.#post({ type: 'started', id, origin: location.origin, hidden: isHidden() }),
+      started: () => {
+        spent?.started();
+        this.#post({ type: 'started', id, origin: location.origin, hidden: isHidden() });
+      },
       progress: (step) => this.#post({ type: 'progress', id, step, hidden: isHidden() }),
       log: (line) => this.#post({ type: 'log', id, line }),
       ended: (ending) => finish(ending, false),
@@ -219,7 +251,11 @@ export class Calls {
 
   // What becomes of an ending: a failure brings the console, which arrives a little later, and the handler's own end
   // must not overtake the call's.
-  #finisher(order: CallOrder, tailBytes: number): (ending: Ending, afterCall: boolean) => void {
+  #finisher(
+    order: CallOrder,
+    tailBytes: number,
+    spent: HandlerTimes | undefined,
+  ): (ending: Ending, afterCall: boolean) => void {
     const mark = tailBytes > 0 ? this.#tail.begin() : 0;
     const begunAt = performance.now();
     let first = Promise.resolve();
@@ -229,7 +265,7 @@ export class Calls {
         type: 'outcome',
         id: order.id,
         ending,
-        place: this.#place(order, begunAt),
+        place: this.#place(order, begunAt, spent?.ended()),
         late: afterCall,
       };
       if (afterCall) {
@@ -247,13 +283,14 @@ export class Calls {
     };
   }
 
-  #place(order: CallOrder, begunAt: number): Place {
+  #place(order: CallOrder, begunAt: number, times: Place['times']): Place {
     return {
       origin: location.origin,
       durationMs: Math.round(performance.now() - begunAt),
       ...(window.top !== window && { frame: location.href.slice(0, 2048) }),
       ...(this.#exposure(order) !== undefined && { trust: 'late' as const }),
       ...(order.anywhere === true && { nextRef: globalThis.tabrelayReferences?.table.next }),
+      ...(times !== undefined && { times }),
     };
   }
 

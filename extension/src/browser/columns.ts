@@ -1,5 +1,6 @@
-// Long tables are told in columns: what a row has to act on that is called as in the row above, such as the button
-// "Edit" of each, is only its reference there.
+// Rows by their cells. Long tables are told in columns: what a row has to act on that is called as in the row above,
+// such as the button "Edit" of each, is only its reference there. In a row that changed, … stands for cells that did
+// not.
 import { closest } from './dom.ts';
 import type { Line } from './lines.ts';
 
@@ -50,6 +51,20 @@ export class Columns {
     if (this.#above?.at !== at - 1 || above === undefined || one === undefined) return false;
     return tableOf(above) === tableOf(one);
   }
+}
+
+const longRow = 120; // characters
+
+/** A row that changed, with … for each cell that says what it said; the first with plain words is always told. */
+export function changedRow(before: string, now: string): string {
+  const [headBefore] = head.exec(before) ?? [];
+  const [headNow] = head.exec(now) ?? [];
+  if (now.length < longRow || headBefore === undefined || headNow === undefined) return now;
+  const old = cellsOf(before.slice(headBefore.length));
+  const cells = cellsOf(now.slice(headNow.length));
+  if (old.length !== cells.length) return now;
+  const named = cells.findIndex((cell) => cell.startsWith('"'));
+  return headNow + cells.map((cell, at) => (cell === old[at] && at !== named ? '…' : cell)).join(' | ');
 }
 
 const tableOf = ({ element }: Line): Element | null => closest(element, tables);

@@ -2,13 +2,17 @@
 // https://www.w3.org/TR/css-content-3/
 import { kindOf } from './alike.ts';
 import { styleOf } from './drawn.ts';
+import { isWordedByPlace } from './sheets.ts';
 
 /** The words that style sheets put before and behind what stands in an element; blanks around those in a box. */
 export function added(element: Element): readonly [before: string, after: string] {
+  if (isWordedByPlace(element)) return asked(element);
   const kind = kindOf(element);
-  kind.added ??= [pseudo(element, '::before'), pseudo(element, '::after')];
+  kind.added ??= asked(element);
   return kind.added;
 }
+
+const asked = (element: Element) => [pseudo(element, '::before'), pseudo(element, '::after')] as const;
 
 const worded = /[\p{L}\p{N}\p{Sc}%]/u;
 const none = ['', ''] as const;

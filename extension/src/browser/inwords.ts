@@ -8,7 +8,7 @@ import { Time } from './lines.ts';
 import { atOnce } from './moment.ts';
 import { described, type Gone, reference } from './references.ts';
 import { lines } from './tree.ts';
-import { cut, unquote } from './words.ts';
+import { cut, referencesIn, unquote } from './words.ts';
 
 const quoted = String.raw`"(?:[^"\\]|\\.)*"`;
 const form = new RegExp(`^(?:([a-z][a-z0-9]*) )?(${quoted})(?: in (${quoted}))?$`);
@@ -46,14 +46,14 @@ export function inWords(ref: string): Element | Gone | undefined {
   const words = read(ref);
   if (words === undefined) return undefined;
   const time = new Time(lookMs);
-  lines(document, { everything: true, time });
+  const told = lines(document, { everything: true, time });
   if (time.isOver)
     return { code: 'REF_GONE', message: 'The page is too large to look for a reference in words' };
-  return atOnce(() => search(words));
+  return atOnce(() => search(words, new Set(told.flatMap(({ text }) => referencesIn(text)))));
 }
 
-function search(words: Words): Element | Gone {
-  const all = things();
+function search(words: Words, told: ReadonlySet<string>): Element | Gone {
+  const all = things(told);
   const named = fitting(all, words);
   if (words.beside === undefined) return only(named, all, words);
   const own = new Set(named.map(({ element }) => element));
@@ -69,11 +69,12 @@ function search(words: Words): Element | Gone {
   return only(found, all, words);
 }
 
-const things = (): Named[] =>
-  described().flatMap(({ element, said }) => {
+// What stands in the page now, as it is called now. Texts have a reference only once somebody asked for them.
+const things = (told: ReadonlySet<string>): Named[] =>
+  described().flatMap(({ element, said, ref }) => {
     const [, role, name] = description.exec(said) ?? [];
     const isThere = role !== undefined && name !== undefined && connected(element) && visible(element);
-    return isThere ? [{ element, role, name }] : [];
+    return isThere && (role === 'text' || told.has(ref)) ? [{ element, role, name }] : [];
   });
 
 // Those with the very name; else those whose name a person would take for the same, or that begins so; of words without

@@ -4,11 +4,12 @@
 // names from elsewhere, long lists, scrollers, frames, custom elements) is written anew each time. What is not noticed:
 // a shadow root that a plain element with content gets late, and a style that makes a target of it, or a dot, from
 // afar. A look that asks for the whole writes everything anew.
-import { content, focused, has, hasSome, holder, shadowRoot, within } from './dom.ts';
+import { attribute, content, focused, has, hasSome, holder, shadowRoot, within } from './dom.ts';
 import { isCutOff, isDrawn, isSeen, isShown } from './drawn.ts';
 import { labelsOf } from './labels.ts';
 import type { Line } from './lines.ts';
 import { rootsRead } from './moment.ts';
+import { namesOf } from './roles.ts';
 
 interface Kept {
   around: string; // the cursor over what it stands in
@@ -234,11 +235,14 @@ const fields = new Set('input select textarea label'.split(' '));
 
 const labelled = new Set('button meter output progress'.split(' '));
 
+// It may be named after the field that it stands for.
+const isCombobox = (element: Element): boolean => attribute(element, 'role') === 'combobox';
+
 /** Whether what is told of it depends on more than what stands in it. */
 export const isVaried = (element: Element, tag: string): boolean =>
   fields.has(tag) ||
   tag.includes('-') ||
-  (hasSome(element) && (has(element, 'aria-labelledby') || has(element, 'aria-owns'))) ||
+  (hasSome(element) && (namesOf(element) !== null || has(element, 'aria-owns') || isCombobox(element))) ||
   (labelled.has(tag) && labelsOf(element).length > 0);
 
 let keeper: Keeper | undefined;

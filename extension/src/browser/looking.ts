@@ -13,7 +13,7 @@ import { hasReference, waiting, withReference } from './plain.ts';
 import { bytesOf, tokensOf } from './tokens.ts';
 import { tellTargets } from './toldtargets.ts';
 import { lines } from './tree.ts';
-import { cut, named, says, sayText } from './words.ts';
+import { cut, mostOfName, named, says, withWords } from './words.ts';
 
 /** What a document shows, as far as the budget goes. */
 export interface Look {
@@ -83,9 +83,15 @@ export function look(root: Document | Element, key: string, request: Request): L
   const isPlain = root instanceof Document && request.interactive !== true;
   // Of a page that draws another one in its place, its viewer knows what it showed before.
   const isRedrawn = seen !== undefined && !request.full && request.from === 0;
-  const before = isRedrawn ? toCompare(seen) : (request.before ?? []);
-  return wholeLook(request, head, now, isPlain ? before : undefined);
+  const before = isRedrawn ? toCompare(seen.slice(0, toldOfLook.get(seen))) : (request.before ?? []);
+  const look = wholeLook(request, head, now, isPlain ? before : undefined);
+  const kept = looksKept().get(way);
+  if (kept !== undefined) toldOfLook.set(kept, 1 + (look.next ?? now.length)); // with its head
+  return look;
 }
+
+// How many lines of a look its viewer was told, where that is not all of them.
+const toldOfLook = new WeakMap<readonly Seen[], number>();
 
 // The page from a line on, as far as the budget goes; before: what its viewer knows of it.
 function wholeLook(
@@ -190,10 +196,10 @@ export function find(text: string, role: string, viewer: string): Found {
   const { found, all, partial } = having(wanted, role, findMs);
   const first = found.slice(0, mostFound);
   toldOf(first.map(({ element }) => element));
-  const told = first.flatMap((one) => withReference(one, wanted).map((text) => excerpt(text, wanted)));
+  const told = first.flatMap((one) => withReference(one, wanted));
   tellTargets(viewer, told);
   return {
-    lines: told.length > 0 || role !== '' ? told : waiting(wanted),
+    lines: told.length > 0 || role !== '' ? told.map((text) => excerpt(text, wanted)) : waiting(wanted),
     frames: framesIn(all, 0),
     total: found.length,
     partial,
@@ -221,13 +227,16 @@ function has(text: string, role: string, wanted: string): boolean {
   return Array.from(names).some(([, word, name = '']) => word === role && says(name, wanted));
 }
 
+// A long line with its roles, names and references, and of each long text what stands around what was looked for.
 function excerpt(text: string, wanted: string): string {
   if (text.length <= 3 * around) return text;
-  const at = text.toLowerCase().indexOf(wanted);
-  const from = Math.max(0, at - around);
-  const to = Math.min(text.length, at + wanted.length + around);
-  // The part may begin or end within quotes: it is quoted as a whole.
-  return `${from > 0 ? '…' : ''}${sayText(text.slice(from, to))}${to < text.length ? '…' : ''}`;
+  return withWords(text, (words) => {
+    if (words.length <= mostOfName) return words;
+    const at = words.toLowerCase().indexOf(wanted);
+    const from = Math.max(0, at - around);
+    const until = at < 0 ? around : at + wanted.length + around;
+    return `${from > 0 ? '…' : ''}${cut(words.slice(from), until - from)}`;
+  });
 }
 
 // A page that comes out of the back/forward cache was left meanwhile: what the viewer saw last was another one.

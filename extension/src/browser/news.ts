@@ -1,6 +1,7 @@
 // What is different between two looks at a page, in words. What a modal dialog lies over is not gone: it is told again
 // only where it is different once the dialog is closed.
 import { changes, type Moved } from './changes.ts';
+import { Columns, changedRow } from './columns.ts';
 import { attribute, closest, connected, has, holder } from './dom.ts';
 import { visible } from './drawn.ts';
 import { toldOf } from './items.ts';
@@ -50,11 +51,16 @@ export function newsOf(hidden: readonly Seen[], before: readonly Seen[], now: re
   toldOf(added.map(({ element }) => element));
   const replaced = new Set<number>();
   const places = placesOf(added, now);
-  const said = added.map((one) => {
+  const columns = new Columns(added);
+  const said = added.map((one, place) => {
     const at = goneOf.get(one.element);
-    if (at === undefined || replaced.has(at)) return `+ ${one.text}${places.get(one) ?? ''}`;
+    if (at === undefined || replaced.has(at)) {
+      const row = columns.tell(place, one);
+      const elsewhere = places.get(one); // and not below the line that is told before it
+      return `+ ${elsewhere === undefined ? row.text : one.text + elsewhere}`;
+    }
     replaced.add(at);
-    return `~ ${one.text}`;
+    return `~ ${changedRow(gone[at]?.text ?? '', one.text)}`;
   });
   const lost = gone.filter((_, at) => !replaced.has(at));
   const dialog = now.some(({ modal }) => modal === true);

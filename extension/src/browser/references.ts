@@ -132,10 +132,10 @@ const often = (): boolean => {
 };
 
 /** The things that were described, and how. */
-export const described = (): { element: Element; said: string }[] =>
-  Array.from(state().table.byRef.values()).flatMap(({ element, said }) => {
+export const described = (): { element: Element; said: string; ref: string }[] =>
+  Array.from(state().table.byRef).flatMap(([ref, { element, said }]) => {
     const living = element.deref();
-    return living === undefined || said === '' ? [] : [{ element: living, said }];
+    return living === undefined || said === '' ? [] : [{ element: living, said, ref }];
   });
 
 export const isGone = (found: Element | Gone): found is Gone => !(found instanceof Element);

@@ -9,6 +9,7 @@ interface Asked {
   pointed: string[]; // elements that get a cursor with which something can be done, by a rule of their own
   hovered: string[]; // elements that get such a cursor, or another look, only under the pointer
   pointedOnHover: string[]; // those of them that get the cursor
+  worded: string[]; // elements that get words for where they stand among others
 }
 
 interface Read {
@@ -21,6 +22,7 @@ interface OfRoot {
   pointed: string;
   hovered: string;
   pointedOnHover: string;
+  worded: string;
 }
 
 const bySheet = new WeakMap<CSSStyleSheet, Read>();
@@ -36,6 +38,9 @@ export const looksHovered = (element: Element): boolean => fits(element, 'hovere
 
 /** Whether it gets a cursor that says it can be used, once the pointer is over it. */
 export const isPointedOnHover = (element: Element): boolean => fits(element, 'pointedOnHover');
+
+/** Whether words before or behind what stands in it depend on its place: on its siblings, or on what stands in it. */
+export const isWordedByPlace = (element: Element): boolean => fits(element, 'worded');
 
 const pointing =
   /^(?:pointer|grab|grabbing|move|cell|crosshair|copy|zoom-in|zoom-out|context-menu|.*-resize)$/;
@@ -71,19 +76,20 @@ function ofRoot(root: Root): OfRoot {
     pointed: joined('pointed'),
     hovered: joined('hovered'),
     pointedOnHover: joined('pointedOnHover'),
+    worded: joined('worded'),
   };
   byRoot.set(root, now);
   return now;
 }
 
-const nothing: Asked = { pointed: [], hovered: [], pointedOnHover: [] };
+const nothing: Asked = { pointed: [], hovered: [], pointedOnHover: [], worded: [] };
 
 function ofSheet(sheet: CSSStyleSheet): Asked {
   const rules = sheet.disabled || !isInForce(sheet.media) ? undefined : rulesOf(sheet);
   if (rules === undefined) return nothing;
   const known = bySheet.get(sheet);
   if (known?.length === rules.length) return known.asked;
-  const asked: Asked = { pointed: [], hovered: [], pointedOnHover: [] };
+  const asked: Asked = { pointed: [], hovered: [], pointedOnHover: [], worded: [] };
   for (const rule of rules) collect(rule, '', asked);
   bySheet.set(sheet, { length: rules.length, asked });
   return asked;
@@ -121,6 +127,7 @@ const nested = (selector: string, around: string): string =>
 function note(list: string, style: CSSStyleDeclaration, asked: Asked): void {
   const points = isPointing(style.cursor);
   const hovers = list.includes(':hover');
+  if (style.content !== '') noteWords(list, asked);
   if (!points && !hovers) return;
   for (const selector of partsOf(list)) {
     const subject = subjectOf(selector);
@@ -131,6 +138,18 @@ function note(list: string, style: CSSStyleDeclaration, asked: Asked): void {
     if (points && !hovers) asked.pointed.push(bare);
     if (points && itself) asked.pointedOnHover.push(bare);
     if (itself) asked.hovered.push(bare);
+  }
+}
+
+const words = /::?(?:before|after)$/;
+const places = /:(?:nth|first|last|only)-|:empty|:has\(|[+~]/;
+
+function noteWords(list: string, asked: Asked): void {
+  for (const selector of partsOf(list)) {
+    if (!words.test(selector) || !places.test(selector)) continue;
+    const bare = selector.trim().replace(words, '');
+    const subject = /[\s>+~]$/.test(bare) ? `${bare}*` : bare;
+    if (CSS.supports(`selector(${subject})`)) asked.worded.push(subject);
   }
 }
 

@@ -104,7 +104,7 @@ function sayValue(element: Element, role: string, most?: number): string {
         return `${element.multiple ? ' multiple' : ''}${files.length > 0 ? ` = ${files.join(', ')}` : ''}`;
       }
       case 'range':
-        return ` = ${quote(element.value)} of ${element.min || '0'} to ${element.max || '100'}`;
+        return ` = ${quote(element.value)} of ${limit(element.min, 0)} to ${limit(element.max, 100)}`;
       default:
         return element.value === ''
           ? sayPlaceholder(element, element.placeholder)
@@ -134,6 +134,10 @@ function sayValue(element: Element, role: string, most?: number): string {
     return ` = ${exactly(contentName(element), most)}`;
   return '';
 }
+
+// What a page gives as a limit and is no number is none.
+const limit = (said: string, otherwise: number): number =>
+  said.trim() === '' || Number.isNaN(Number(said)) ? otherwise : Number(said);
 
 const isFilled = (element: Element): boolean =>
   (element instanceof HTMLInputElement || element instanceof HTMLTextAreaElement) && element.value !== '';

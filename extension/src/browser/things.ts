@@ -238,8 +238,12 @@ export const describe = (element: Element): string =>
     if (thing.role === '' && !thing.acts && ref !== undefined) return `text [${ref}]${sayWords(element)}`;
     const acts = thing.acts || ref !== undefined;
     const { role } = thing;
-    return sayThing({ ...thing, acts, role: role === '' && !acts ? tag(element) : role });
+    return sayThing({ ...thing, acts, role: role === '' && !acts ? tagSaid(element) : role });
   });
+
+// A page can give an element a name that reads like a line of ours.
+const tagSaid = (element: Element): string =>
+  /^[a-z][a-z0-9-]{0,40}$/.test(tag(element)) ? tag(element) : 'element';
 
 function sayWords(element: Element): string {
   const words = nameOf(element) || contentName(element);

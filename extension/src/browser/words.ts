@@ -2,7 +2,7 @@
 // does not is ours.
 import { legible, line } from './dom.ts';
 
-const plain = /^[^"\\\n[]*$/;
+const odd = /["\\[\u2028\u2029\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Default_Ignorable_Code_Point}]/u;
 const refLike = /\[(?=\s*(?:f\d+)?e\d)/g;
 
 const references = /(?<!\\)\[((?:f\d+)?e\d+)\]/g;
@@ -14,11 +14,11 @@ export const referencesIn = (said: string): string[] =>
 /** A line as it is told of any element that says the same. */
 export const withoutReferences = (said: string): string => said.replaceAll(references, '[]');
 
-/** A text of the page between quotes, in which it cannot imitate a line or a reference. */
-export const quote = (text: string): string =>
-  plain.test(text)
-    ? `"${text}"`
-    : `"${text.replaceAll(/["\\]/g, '\\$&').replaceAll('\n', '\\n').replaceAll(refLike, '\\[')}"`;
+const escaped = (text: string): string =>
+  legible(text).replaceAll(/["\\]/g, '\\$&').replaceAll('\n', '\\n').replaceAll(refLike, '\\[');
+
+/** A text of the page between quotes, in which it cannot imitate a line or a reference, nor hide anything. */
+export const quote = (text: string): string => `"${odd.test(text) ? escaped(text) : text}"`;
 
 /** Not longer than that, and never cut inside a character. */
 export function cut(text: string, most: number): string {
@@ -27,7 +27,8 @@ export function cut(text: string, most: number): string {
   return `${text.slice(0, code >= 0xd800 && code < 0xdc00 ? most - 2 : most - 1)}…`;
 }
 
-const mostOfName = 160;
+/** Characters of a name. */
+export const mostOfName = 160;
 
 /** The name of a thing. */
 export const named = (name: string): string => quote(cut(name, mostOfName));
@@ -60,6 +61,10 @@ export function wordsOf(said: string): string[] {
   }
   return words;
 }
+
+/** A line with each text of the page in it replaced. */
+export const withWords = (said: string, replace: (words: string) => string): string =>
+  said.replaceAll(quotes, (part) => quote(replace(unquote(part))));
 
 /** The text of a quoted one. */
 export const unquote = (quoted: string): string =>

@@ -19,6 +19,7 @@ import { ReviewPage } from './review.tsx';
 import { Rules } from './rules.tsx';
 import { Settings } from './settings.tsx';
 import { SetUp } from './setup.tsx';
+import { Still } from './still.tsx';
 import { Tabs } from './tabs.tsx';
 import { UserScriptsOffer } from './user-scripts.tsx';
 
@@ -174,8 +175,10 @@ export function App() {
       <>
         {header}
         <main>
-          <PausedNotice />
-          <Questions />
+          <Still>
+            <PausedNotice />
+            <Questions />
+          </Still>
           <SetUp />
         </main>
         <Announcer />
@@ -185,9 +188,11 @@ export function App() {
     <>
       {header}
       <main>
-        <Notices />
-        <Changes />
-        <Questions />
+        <Still>
+          <Notices />
+          <Changes />
+          <Questions />
+        </Still>
         {inPanel.map(({ Asking }) => Asking && <Asking key={Asking.name} />)}
         <NotificationOffer />
         <UserScriptsOffer />

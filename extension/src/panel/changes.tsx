@@ -7,10 +7,9 @@ import { BoardContext, useAnswer, useLink, useNow } from './hooks.ts';
 import { useReadToEnd } from './inview.ts';
 import { Badge, ProblemNotice, Reading } from './pieces.tsx';
 import { isMode, modeNames } from './plugins.tsx';
+import { calmMs, StillContext } from './still.tsx';
 import { moment, span, visible, visibleLine } from './words.ts';
 import type { Problem } from './workerport.ts';
-
-const calmMs = 500;
 
 type Answer = 'allow' | 'deny';
 
@@ -163,6 +162,7 @@ function Card({ of, now, quiet }: { of: Change; now: number; quiet: boolean }) {
 export function Changes({ aside = false }: { aside?: boolean }) {
   const connected = useLink()?.link.phase === 'connected';
   const now = useNow();
+  const still = useContext(StillContext);
   const { value } = useAnswer('approvals', isApprovals);
   const list = connected ? (value?.changes ?? []).filter((one) => (one.aside === true) === aside) : [];
   const shown = list.map(({ id, digest }) => `${id} ${digest}`).join(' ');
@@ -182,7 +182,7 @@ export function Changes({ aside = false }: { aside?: boolean }) {
     <section class="questions" aria-labelledby={`changes-title${aside ? '-aside' : ''}`}>
       <h2 id={`changes-title${aside ? '-aside' : ''}`}>{aside ? 'Not decided yet' : 'What agents may do'}</h2>
       {list.map((one) => (
-        <Card key={`${one.id} ${one.digest}`} of={one} now={now} quiet={calmWith !== shown} />
+        <Card key={`${one.id} ${one.digest}`} of={one} now={now} quiet={calmWith !== shown || !still} />
       ))}
     </section>
   );

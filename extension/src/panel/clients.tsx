@@ -1,7 +1,8 @@
 // The programs that may connect to the relay: what each may use at the most, when it was here last, and the way out.
 import { inPanel } from '../capabilities/panel.ts';
 import { type Client, isClients } from './answers.generated.ts';
-import { useAct, useAnswer, useNow } from './hooks.ts';
+import { inWords } from './called.ts';
+import { useAct, useAnswer, useCalled, useNow } from './hooks.ts';
 import { Badge, ConfirmButton, Empty, Failed, Loaded, Section } from './pieces.tsx';
 import { Scope } from './scope.tsx';
 import { ago, moment, visibleLine } from './words.ts';
@@ -48,6 +49,7 @@ function ClientRow({ client, now }: { client: Client; now: number }) {
 
 export function Clients() {
   const answer = useAnswer('clients', isClients);
+  const called = useCalled();
   const now = useNow();
   return (
     <Section title="Clients" count={answer.value?.clients.length}>
@@ -58,7 +60,7 @@ export function Clients() {
       <Loaded answer={answer} name="clients">
         {({ clients }) =>
           clients.length === 0 ? (
-            <Empty>None yet. “tabrelay connect” sets one up.</Empty>
+            <Empty>None yet. {inWords(called, 'connect')} sets one up.</Empty>
           ) : (
             <ul class="rows">
               {clients.map((client) => (

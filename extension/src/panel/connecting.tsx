@@ -2,7 +2,8 @@
 import { useEffect, useRef } from 'preact/hooks';
 import { announce } from './announcer.tsx';
 import { type InstalledClient, isInstalled } from './answers.generated.ts';
-import { useAct, useAnswer } from './hooks.ts';
+import { lineOf } from './called.ts';
+import { useAct, useAnswer, useCalled } from './hooks.ts';
 import { Badge, ConfirmButton, Empty, Failed, Loaded } from './pieces.tsx';
 import { sentence, visibleLine } from './words.ts';
 
@@ -112,6 +113,8 @@ function Found({ client, onConnect }: { client: InstalledClient; onConnect: (nam
 
 /** How clients are connected that are not found here, one line for each. */
 function Others({ clients, open }: { clients: readonly InstalledClient[]; open: boolean }) {
+  const called = useCalled();
+  const line = (words: string) => visibleLine(lineOf(called, words));
   return (
     <details open={open}>
       <summary>Another client</summary>
@@ -119,11 +122,11 @@ function Others({ clients, open }: { clients: readonly InstalledClient[]; open: 
       <ul>
         {clients.map(({ name, title }) => (
           <li key={name}>
-            {visibleLine(title)}: <code>tabrelay connect {visibleLine(name)}</code>
+            {visibleLine(title)}: <code>{line(`connect ${name}`)}</code>
           </li>
         ))}
         <li>
-          Any other, over HTTP: <code>tabrelay clients add NAME</code>
+          Any other, over HTTP: <code>{line('clients add NAME')}</code>
         </li>
       </ul>
     </details>

@@ -4,7 +4,8 @@ import { isText, optional, shape } from '../shared/guards.ts';
 import { announce } from './announcer.tsx';
 import { type CallAnswer, isCallAnswer, isOpenedTab, isTabs } from './answers.generated.ts';
 import type { Board } from './board.ts';
-import { BoardContext, useAnswer } from './hooks.ts';
+import { inWords } from './called.ts';
+import { BoardContext, useAnswer, useCalled } from './hooks.ts';
 import { Loaded, ProblemNotice } from './pieces.tsx';
 import { GoToTab } from './place.tsx';
 import { duration, visibleLine } from './words.ts';
@@ -14,23 +15,25 @@ const tool = 'demo__hello';
 
 type Outcome = { done: CallAnswer; tabId: number } | { problem: Problem };
 
-const misunderstood: Problem = {
-  status: 0,
-  message: 'This page does not understand what the relay answered',
-  hint: 'They may be of different versions: run “tabrelay up”, then reload this page.',
-};
+const misunderstood = ({ state }: Board): { problem: Problem } => ({
+  problem: {
+    status: 0,
+    message: 'This page does not understand what the relay answered',
+    hint: `They may be of different versions: run ${inWords(state?.paired.command, 'up')}, then reload this page.`,
+  },
+});
 
 /** The tab of this profile that shows the demo site; one is opened behind this page when there is none. */
 async function demoTab(board: Board, site: string): Promise<{ tabId: number } | { problem: Problem }> {
   const own = board.state?.profile.id ?? '';
   const listed = await board.worker.request('GET', 'tabs');
   if (!listed.ok) return listed;
-  if (!isTabs(listed.body)) return { problem: misunderstood };
+  if (!isTabs(listed.body)) return misunderstood(board);
   const there = listed.body.tabs.find(({ profileId, url }) => profileId === own && url.startsWith(site));
   if (there !== undefined) return there;
   const opened = await board.act('POST', 'tabs', { url: site, profile: own });
   if (!opened.ok) return opened;
-  return isOpenedTab(opened.body) ? opened.body : { problem: misunderstood };
+  return isOpenedTab(opened.body) ? opened.body : misunderstood(board);
 }
 
 async function callDemo(board: Board, site: string): Promise<Outcome> {
@@ -40,7 +43,7 @@ async function callDemo(board: Board, site: string): Promise<Outcome> {
   const profile = board.state?.profile.id;
   const reply = await board.worker.request('POST', `tools/${tool}/call`, { arguments: { tabId, profile } });
   if (!reply.ok) return reply;
-  if (!isCallAnswer(reply.body)) return { problem: misunderstood };
+  if (!isCallAnswer(reply.body)) return misunderstood(board);
   const { error } = reply.body;
   if (!error) return { done: reply.body, tabId };
   return {
@@ -104,6 +107,7 @@ const isWhere = shape({ demo: optional(isText) });
 
 export function FirstCall({ onDone }: { onDone: () => void }) {
   const answer = useAnswer('status', isWhere);
+  const called = useCalled();
   return (
     <Loaded answer={answer} name="the demo site">
       {({ demo }) =>
@@ -111,8 +115,8 @@ export function FirstCall({ onDone }: { onDone: () => void }) {
           <Call site={demo} onDone={onDone} />
         ) : (
           <p>
-            The demo site is off, so there is nothing to call. “tabrelay doctor” says why, and how to have it
-            back.
+            The demo site is off, so there is nothing to call. {inWords(called, 'doctor')} says why, and how
+            to have it back.
           </p>
         )
       }

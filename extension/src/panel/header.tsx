@@ -7,7 +7,7 @@ import { Health } from './health.tsx';
 import { type Act, BoardContext, useAct, useAnswer, useLink } from './hooks.ts';
 import { Pairing } from './pairing.tsx';
 import { Paused, PauseSign } from './paused.tsx';
-import { Failed } from './pieces.tsx';
+import { Command, Failed } from './pieces.tsx';
 import { Startable, Unpaired } from './unconnected.tsx';
 import { sentence, visibleLine } from './words.ts';
 
@@ -28,9 +28,9 @@ const advice: Partial<Record<Phase, string>> = {
   stopped: 'Retrying every minute. This command finds the cause and says what to change:',
 };
 const commands: Partial<Record<Phase, string>> = {
-  waiting: 'tabrelay up',
-  unpaired: 'tabrelay up',
-  stopped: 'tabrelay doctor',
+  waiting: 'up',
+  unpaired: 'up',
+  stopped: 'doctor',
 };
 
 /** Pauses all agents. While they are paused, Resume is shown below instead. */
@@ -116,8 +116,10 @@ function Disconnected({ state }: { state: PanelState }) {
     <div class="trouble connection">
       <p>{sentence(visibleLine(absent ? missing : failed ? program.message : link.message))}</p>
       {advice[phase] !== undefined && <p>{absent ? getIt : advice[phase]}</p>}
-      {commands[phase] !== undefined && (
-        <pre class="command">{absent ? 'npx tabrelay up' : commands[phase]}</pre>
+      {absent ? (
+        <pre class="command">npx tabrelay up</pre>
+      ) : (
+        commands[phase] !== undefined && <Command words={commands[phase]} />
       )}
       <button type="button" onClick={() => board.worker.retry()}>
         Connect now

@@ -4,6 +4,7 @@ import { useCallback, useContext, useEffect, useReducer, useState } from 'preact
 import type { Guard } from '../shared/guards.ts';
 import type { PanelState } from '../shared/panel-state.ts';
 import { Board } from './board.ts';
+import { type Called, inWords } from './called.ts';
 import type { Problem } from './workerport.ts';
 
 export const BoardContext = createContext(new Board());
@@ -25,6 +26,9 @@ export function useLink(): PanelState | undefined {
   return drawn;
 }
 
+/** How the person calls the program of the relay. */
+export const useCalled = (): Called => useLink()?.paired.command;
+
 /** The answer of a path: its value, the problem of the last attempt, or neither while it is fetched. */
 export interface Answer<T> {
   value: T | undefined;
@@ -32,11 +36,13 @@ export interface Answer<T> {
   reload(): void;
 }
 
-const misunderstood: Problem = {
+const misunderstood = (state: PanelState | undefined): Problem => ({
   status: 0,
   message: 'This panel does not understand what the relay answered',
-  hint: 'They may be of different versions. Close and open the panel; if that does not help, run “tabrelay doctor”.',
-};
+  hint:
+    'They may be of different versions. Close and open the panel; if that does not help, run ' +
+    `${inWords(state?.paired.command, 'doctor')}.`,
+});
 
 /** Returns the answer of a path below /api/v1/, kept fresh. */
 export function useAnswer<T>(path: string, guard: Guard<T>): Answer<T> {
@@ -50,7 +56,7 @@ export function useAnswer<T>(path: string, guard: Guard<T>): Answer<T> {
   const reload = () => board.reload(path);
   const { value, problem, loaded } = drawn;
   if (!loaded) return { value: undefined, problem, reload };
-  if (!guard(value)) return { value: undefined, problem: misunderstood, reload };
+  if (!guard(value)) return { value: undefined, problem: misunderstood(board.state), reload };
   return { value, problem, reload };
 }
 

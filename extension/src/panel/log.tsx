@@ -68,13 +68,15 @@ function Facts({ entry }: { entry: LogEntry }) {
 function EntryRow({ entry, now }: { entry: LogEntry; now: number }) {
   const end = endOf(entry);
   const subject = entry.tool || entry.detail || entry.plugin || entry.kind;
+  const { decision } = entry;
+  const said = decision && subject.endsWith(decision); // as “The client NAME was added”
   return (
     <li class="row">
       <details>
         <summary class="line wrap">
           <span class="tool">{visibleLine(subject)}</span>
           {end === undefined ? (
-            <Badge tone="plain">{visibleLine(entry.decision || entry.kind)}</Badge>
+            <Badge tone="plain">{visibleLine((!said && decision) || entry.kind)}</Badge>
           ) : (
             <Badge tone={end.tone}>{visibleLine(end.text)}</Badge>
           )}

@@ -1,11 +1,13 @@
 // The field for the pairing text, in an extension that was not loaded from the relay's own folder.
 import { useContext, useState } from 'preact/hooks';
 import type { PanelState } from '../shared/panel-state.ts';
-import { BoardContext } from './hooks.ts';
+import { inWords } from './called.ts';
+import { BoardContext, useCalled } from './hooks.ts';
 import { visibleLine } from './words.ts';
 
 export function Pairing({ pairing }: { pairing: PanelState['pairing'] }) {
   const board = useContext(BoardContext);
+  const called = useCalled();
   const [text, setText] = useState('');
   const send = (event: Event) => {
     event.preventDefault();
@@ -15,7 +17,7 @@ export function Pairing({ pairing }: { pairing: PanelState['pairing'] }) {
   return (
     <form onSubmit={send}>
       <label>
-        Installed from a store? Paste the pairing string that “tabrelay pair” prints
+        Installed from a store? Paste the pairing string that {inWords(called, 'pair')} prints
         <input
           autocomplete="off"
           spellcheck={false}

@@ -2,7 +2,8 @@
 import type { ComponentChildren, Ref } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { announce } from './announcer.tsx';
-import type { Act, Answer } from './hooks.ts';
+import { besides, lineOf } from './called.ts';
+import { type Act, type Answer, useCalled } from './hooks.ts';
 import { visibleLine } from './words.ts';
 import type { Problem } from './workerport.ts';
 
@@ -70,6 +71,19 @@ export function Copyable({ text, name }: { text: string; name: string }) {
       <button type="button" class="small" aria-label={`Copy: ${name}`} onClick={() => void copy()}>
         {copied ? 'Copied' : 'Copy'}
       </button>
+    </>
+  );
+}
+
+/** A command of the program, as this person calls it; copied: the name of what a button beside it copies. */
+export function Command({ words, copied }: { words: string; copied?: string }) {
+  const called = useCalled();
+  const line = lineOf(called, words);
+  const more = besides(called, words);
+  return (
+    <>
+      {copied ? <Copyable text={line} name={copied} /> : <pre class="command">{visibleLine(line)}</pre>}
+      {more !== '' && <p class="quiet">{more}</p>}
     </>
   );
 }

@@ -7,10 +7,10 @@ import { isApprovals, type Question } from './answers.generated.ts';
 import { BoardContext, useAnswer, useLink, useNow } from './hooks.ts';
 import { ProblemNotice } from './pieces.tsx';
 import { QuestionCard, sessionText, type Verdict } from './question.tsx';
+import { calmMs, StillContext } from './still.tsx';
 import { actor, moment, toolTitle } from './words.ts';
 import type { Problem } from './workerport.ts';
 
-const calmMs = 500;
 const notesKept = 3;
 
 interface Note {
@@ -152,6 +152,7 @@ const headingOf = (count: number): string =>
 export function Questions() {
   const connected = useLink()?.link.phase === 'connected';
   const now = useNow();
+  const still = useContext(StillContext);
   const { value, problem, reload } = useAnswer('approvals', isApprovals);
   const [notes, setNotes] = useState<readonly Note[]>([]);
 
@@ -185,7 +186,7 @@ export function Questions() {
       key={question.id}
       question={question}
       now={now}
-      quiet={!calm}
+      quiet={!calm || !still}
       sent={sent.includes(question.id)}
       problem={problems[question.id]}
       card={card}

@@ -1,6 +1,7 @@
 // The form field of one setting of a plugin. Its name and description are the author's, shown with visible().
 
 import type { Setting } from './answers.generated.ts';
+import { Command } from './pieces.tsx';
 import { type Draft, defaultText, formTypes, type Installation } from './settingvalues.ts';
 import { clipped, visible, visibleLine } from './words.ts';
 
@@ -205,9 +206,7 @@ function Other({ plugin, setting }: Pick<FieldProps, 'plugin' | 'setting'>) {
         A form cannot show a setting of the type “{clipped(setting.type, 40)}”.{' '}
         {setting.set ? 'It is set.' : 'It is not set.'} In a terminal:
       </p>
-      <pre class="command">
-        tabrelay plugin configure {plugin} {clipped(setting.name, 80)}=VALUE
-      </pre>
+      <Command words={`plugin configure ${plugin} ${clipped(setting.name, 80)}=VALUE`} />
       <Explained setting={setting} wrong={setting.problem ?? undefined} />
     </div>
   );

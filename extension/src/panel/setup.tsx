@@ -8,7 +8,7 @@ import { Connecting, nextIn, useInstalled } from './connecting.tsx';
 import { FirstCall } from './firstcall.tsx';
 import { BoardContext, useLink } from './hooks.ts';
 import { Pairing } from './pairing.tsx';
-import { Copyable, Empty } from './pieces.tsx';
+import { Command, Copyable, Empty } from './pieces.tsx';
 import { Startable, Unpaired } from './unconnected.tsx';
 import { Ways } from './ways.tsx';
 import { sentence, visibleLine } from './words.ts';
@@ -49,14 +49,14 @@ function Finding({ state, link: { phase, message } }: { state: PanelState; link:
     return (
       <>
         <p>{sentence(visibleLine(message))} This command finds the cause, and says what to change:</p>
-        <Copyable text="tabrelay doctor" name="The command" />
+        <Command words="doctor" copied="The command" />
       </>
     );
   if (phase === 'waiting')
     return (
       <>
         <p>tabrelay is known here, and does not run. Run this in a terminal; this page goes on by itself:</p>
-        <Copyable text="tabrelay up" name="The command" />
+        <Command words="up" copied="The command" />
       </>
     );
   return (

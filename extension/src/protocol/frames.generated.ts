@@ -93,6 +93,10 @@ export interface CallFrame {
    */
   trace?: boolean;
   /**
+   * the outcome says when the steps of the call happened, as times
+   */
+  timed?: boolean;
+  /**
    * somebody works on the plugin: what its calls bring besides their outcomes is sent, as followed
    */
   follow?: boolean;
@@ -381,6 +385,25 @@ export interface OutcomeFrame {
    * epoch of the worker that took the call
    */
   epoch: string;
+  /**
+   * when the steps of a call with timed happened, in order
+   *
+   * @maxItems 200
+   */
+  times?: {
+    /**
+     * the document has the adapter; the write is recorded; a document was asked, its handler started and ended, and its answer came; the outcome is sent. The clock of started and ended is the document's, placed in the middle between asked and answered
+     */
+    step: 'prepared' | 'recorded' | 'asked' | 'started' | 'ended' | 'answered' | 'sent';
+    /**
+     * microseconds since the call came
+     */
+    us: number;
+    /**
+     * asked, answered: which part of a tool of the browser's own
+     */
+    what?: string;
+  }[];
 }
 /**
  * Extension: the tools that the documents of a tab register (WebMCP), all of them. The payload is a list of documents.
@@ -712,6 +735,10 @@ export interface WelcomeFrame {
    * true: no page is looked at for tools that it registers
    */
   pageToolsOff?: boolean;
+  /**
+   * what the person types in a terminal before a command of tabrelay; empty: they have none; older relays do not say
+   */
+  command?: string;
 }
 
 /** Every frame the relay may send. */

@@ -125,6 +125,7 @@ const isPlace = shape({
   consoleTail: optional(isText),
   nextRef: optional(isNumber), // after the last reference that the document has given
   durationMs: isNumber,
+  times: optional(shape({ startUs: isNumber, endUs: isNumber })), // of the handler, since the call came
 });
 export type Place = Guarded<typeof isPlace>;
 

@@ -31,6 +31,7 @@ const asked = {
   maxBytes: optional(isNumber), // up to which a result reaches the agent whole
   secret: optional(isFlag), // the settings must not be given to a page that ran scripts before the adapter
   trace: optional(isFlag), // a thrown error names its place
+  timed: optional(isFlag), // the outcome says when the handler started and ended
   progressPattern: optional(isText), // a regular expression: lines of the page's console that are progress
 } satisfies { [Field in keyof CallFrame]?: Guard<CallFrame[Field]> };
 

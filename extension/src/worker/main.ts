@@ -169,7 +169,7 @@ const keepalive = new Keepalive(() => link.connected && bridges.isEmpty);
 
 link.listen({
   opened(welcome) {
-    void paired.proved();
+    void paired.proved(welcome.command);
     void greet(welcome);
   },
   frame: router({

@@ -82,6 +82,9 @@ func (f *Front) callTool(ctx context.Context, p *peer, x *exchange, m *message, 
 				if t.indent {
 					result = indented(result)
 				}
+				if p.parsesText.Load() {
+					result = withObject(result)
+				}
 				return f.renderResult(x, result)
 			case failure.Ours(fault.ClientCapabilityMissing) && x.modern:
 				return f.failed(x, failure, "")
@@ -140,7 +143,7 @@ func (meta *requestMeta) readOptions(c *call.Call) *fault.Error {
 			return fault.New(fault.InvalidParams, `_meta["tabrelay/timeoutMs"] is not a whole number of milliseconds `+
 				`above 0`)
 		}
-		c.Timeout = time.Duration(min(ms, maxTimeoutMs)) * time.Millisecond
+		c.Timeout = call.Timeout(ms)
 	}
 	if raw := meta.MaxBytes; raw != nil {
 		size, ok := wholeNumber(raw)
@@ -178,9 +181,6 @@ const (
 	// maxReason bounds why an agent says that it needs a call; the person is shown the beginning of it.
 	maxReason = 2000
 
-	// maxTimeoutMs keeps the number within a time.Duration. What a call may really take is decided where its deadline
-	// is.
-	maxTimeoutMs = 1e12
 	maxArrayPath = 1000 // bytes
 )
 

@@ -267,3 +267,24 @@ func (b *burstReader) ask(in io.Writer, id int, line string) {
 		b.t.Errorf("call %d: %+v", id, got)
 	}
 }
+
+// The text of a script that answers with a number or a list is JSON; what says that it made no calls is beside it.
+func TestObjectBesideText(t *testing.T) {
+	for text, want := range map[string]string{
+		` 42`: `{"result":42}`, `["a"]`: `{"result":["a"]}`, `"a"`: `{"result":"a"}`, `null`: `{"result":null}`,
+		`{"a":1}`: ``, `[e12] button`: ``, `42 of them`: ``, ``: ``,
+	} {
+		block, _ := json.Marshal(map[string]string{"type": "text", "text": text})
+		given := &call.Result{Content: []call.Content{block, call.Content(`{"type":"text","text":"1"}`)}}
+		got := withObject(given)
+		if string(got.Output) != want || got.Structured != (want != "") || len(got.Content) != 2 {
+			t.Errorf("%q: structured content %s, %t, beside %s", text, got.Output, got.Structured, got.Content)
+		}
+	}
+	structured := call.Result{Output: json.RawMessage(`[1]`), Structured: true}
+	for _, given := range []*call.Result{{Content: []call.Content{}}, &structured} {
+		if withObject(given) != given {
+			t.Errorf("%+v is changed", given)
+		}
+	}
+}

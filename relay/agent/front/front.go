@@ -84,6 +84,8 @@ type Options struct {
 	AllowedOrigins []string // of web pages that may connect, besides those of this machine
 	// how long changes of the tools are gathered before clients are told; 150 ms when 0
 	ListChangedDelay time.Duration
+	// A session over HTTP is for requests with the scope that it began with: nothing else knows the scope of a client.
+	ScopeOfSession bool
 	// called when a session over HTTP has ended, and its session with it; may be nil
 	SessionEnded func(session string)
 	Log          zerolog.Logger

@@ -151,7 +151,8 @@ func (f *Front) session(w http.ResponseWriter, r *http.Request, id []byte) *http
 	f.sessions.mu.Lock()
 	s := f.sessions.byID[name]
 	f.sessions.mu.Unlock()
-	if s == nil || !sameClient(s.owner, sessionFrom(r.Context())) {
+	sender := sessionFrom(r.Context())
+	if s == nil || !sameClient(s.owner, sender) || f.options.ScopeOfSession && s.owner.Scope != sender.Scope {
 		writeJSON(w, http.StatusNotFound, errorResponse(id, fault.New(fault.NotInitialized, "There is no such session",
 			fault.WithHint("Send initialize to begin a new one.")), false))
 		return nil

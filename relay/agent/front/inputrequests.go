@@ -30,6 +30,7 @@ type resumable struct {
 	owner  any             // who may go on with it: the attachment on stdio, the name of the client over HTTP
 	m      *message
 	cancel context.CancelCauseFunc
+	callID call.ID                    // whichever request of the client waits for it
 	early  map[string]json.RawMessage // answers that the first request brought along
 
 	tasksOf string // owner of the task that it may become; empty: it becomes none
@@ -105,7 +106,8 @@ func (f *Front) start(ctx context.Context, p *peer, x *exchange, m *message, abl
 		x.respond(x.errorResponse(fail))
 		return
 	}
-	r := &resumable{front: f, ending: p.ending, owner: p.owner(), m: m, early: early, next: make(chan *roundTrip, 1)}
+	r := &resumable{front: f, ending: p.ending, owner: p.owner(), m: m, callID: x.callID, early: early,
+		next: make(chan *roundTrip, 1)}
 	if f.options.Tasks != nil {
 		r.tasksOf = taskOwner(p.session)
 	}
@@ -312,6 +314,7 @@ func (f *Front) resume(ctx context.Context, p *peer, x *exchange, m *message) {
 		x.respond(x.errorResponse(fail))
 		return
 	}
+	x.callID = r.callID
 	t := &roundTrip{x: x, answers: answers, answered: make(chan struct{})}
 	r.attach(ctx, t)
 	r.next <- t

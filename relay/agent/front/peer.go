@@ -33,6 +33,7 @@ type peer struct {
 	selfName     atomic.Pointer[string]             // what it calls itself
 	sentRequests sync.Map                           // requests to it that it has not answered, by id: chan reply
 	noLinks      atomic.Bool                        // its version of MCP has no resource links
+	parsesText   atomic.Bool                        // it is one of parsesText
 
 	admitting lock.Mutex // one request at a time
 }
@@ -113,6 +114,7 @@ func (p *peer) rememberClient(m *message) {
 	}
 	called := nameIn(m.param("clientInfo"))
 	p.selfName.Store(&called)
+	p.parsesText.Store(strings.HasPrefix(called, parsesText))
 }
 
 // setLevel answers logging/setLevel. Minimal mode (relay/agent/join) answers it in the same words.
@@ -278,6 +280,33 @@ func replace(members []rawjson.Member, name string, change func([]rawjson.Member
 
 func without(members []rawjson.Member, name string) []rawjson.Member {
 	return slices.DeleteFunc(members, func(m rawjson.Member) bool { return m.Name == name })
+}
+
+// parsesText begins the name of a client, Gemini CLI, that takes a first text which is JSON for the structured content
+// of a result that has none, and tells its model that the call failed where that is no object (seen with 0.61.0).
+const parsesText = "gemini-cli-mcp-client"
+
+// withObject gives a result whose first text is JSON but no object structured content in which that is the member
+// "result", as in the results of tools whose output schema is not one of an object.
+func withObject(r *call.Result) *call.Result {
+	if r.Structured {
+		return r
+	}
+	var value []byte
+	copied := *r
+	if r.Content == nil {
+		value = oneLine(r.Output)
+		copied.Content = []call.Content{append(rawjson.AppendDocument([]byte(`{"type":"text","text":`), value), '}')}
+	} else if len(r.Content) > 0 {
+		members, _ := rawjson.Members(r.Content[0])
+		text, _ := rawjson.Text(rawjson.Get(members, "text"))
+		value = []byte(text)
+	}
+	if value = bytes.TrimSpace(value); len(value) == 0 || value[0] == '{' || !rawjson.Valid(value) {
+		return r
+	}
+	copied.Structured, copied.Output = true, rawjson.Join([]rawjson.Member{rawjson.Make("result", value)})
+	return &copied
 }
 
 // withoutLinks removes resource links from a result, for clients that fail on them. The text names the same resources.

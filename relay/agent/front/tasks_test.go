@@ -91,6 +91,33 @@ func TestCallsThatCannotBeTasks(t *testing.T) {
 	}
 }
 
+// A task has the id of the call that it goes on with, also when its client was asked something before: the request with
+// the answer makes no other call.
+func TestTaskOfARequestThatWasResumed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newTaskMemory()
+		c, x := newTaskClient(t, s)
+		defer c.hangUp()
+		const do = `"name":"demo_errand","arguments":{"do":["ask Really?","sleep 1h"]}`
+		asked := c.send(50*time.Millisecond, "tools/call", do)
+		_, rest, _ := strings.Cut(asked, `"requestState":"`)
+		state, _, isAsked := strings.Cut(rest, `"`)
+		if !isAsked {
+			t.Fatalf("the client was not asked: %s", asked)
+		}
+		answer := c.send(time.Second, "tools/call", do+`,"requestState":"`+state+
+			`","inputResponses":{"question-1":{"action":"accept","content":{"sure":true}}}`)
+		found := given["$TASK"].FindStringSubmatch(answer)
+		if found == nil {
+			t.Fatalf("it became no task: %s", answer)
+		}
+		if got, ran := s.now(found[1]).CallID, x.calls[len(x.calls)-1].ID; got != ran || ran == "" {
+			t.Errorf("the task has the call %s, and %s runs", got, ran)
+		}
+		c.send(settleTime, methodTaskCancel, `"taskId":"`+found[1]+`"`)
+	})
+}
+
 // A relay that stops lets its tasks go on for a moment, and then keeps what they have done.
 func TestTasksAndTheEndOfTheRelay(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

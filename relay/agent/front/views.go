@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"tabrelay/relay/lib/called"
 	"tabrelay/relay/road/call"
 	"tabrelay/relay/road/fault"
 	"tabrelay/relay/road/registry"
@@ -155,8 +156,8 @@ func (v *visible) more(tools []*registry.Tool) string {
 	if len(names) > most {
 		names = append(names[:most], "others")
 	}
-	return fmt.Sprintf(count, strings.Join(names, ", ")) + "; the person can enable them in tabrelay's side panel or " +
-		"with `tabrelay permit set`"
+	return fmt.Sprintf(count, strings.Join(names, ", ")) +
+		called.In("; the person can enable them in tabrelay's side panel or with `tabrelay permit set`")
 }
 
 // listPrompts are the prompts a client is shown.

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"tabrelay/relay/lib/called"
 	"tabrelay/relay/lib/rawjson"
 	"tabrelay/relay/road/fault"
 )
@@ -255,7 +256,7 @@ type reason struct{ text, next string }
 
 // reasonOf words an error.
 func reasonOf(err error, home string) reason {
-	next := oneLine(withoutFolders(nextStep(err), home)) + "."
+	next := oneLine(withoutFolders(called.In(nextStep(err)), home)) + "."
 	return reason{text: oneLine(withoutFolders(err.Error(), home)), next: strings.ToUpper(next[:1]) + next[1:]}
 }
 

@@ -177,11 +177,6 @@ func (h *Hub) knew(profile string) bool {
 	return slices.ContainsFunc(h.cfg.Known, func(k call.Profile) bool { return k.ID == profile || k.Label == profile })
 }
 
-// alone reports whether no other browser is connected.
-func (h *Hub) alone(b *browser) bool {
-	return !slices.ContainsFunc(h.all(), func(other *browser) bool { return other != b && other.connected() })
-}
-
 // ended reports whether the process of a browser is known to have ended.
 func (h *Hub) ended(b *browser) bool { return h.cfg.BrowserEnded != nil && h.cfg.BrowserEnded(b.id) }
 

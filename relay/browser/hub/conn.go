@@ -135,9 +135,7 @@ func (c *conn) handle(ctx context.Context, message []byte) {
 		b.outcome(f, payload)
 	case *wire.Started:
 		b.notifyHidden(f.ID, f.Hidden)
-		if open := b.lookup(f.ID); open != nil && open.req != nil && open.req.Started != nil {
-			open.req.Started()
-		}
+		b.noteStarted(f.ID)
 	case *wire.Progress:
 		b.notifyHidden(f.ID, f.Hidden)
 		b.addReport(f.ID, report{step: true, progress: call.Progress{Progress: f.Progress, Total: f.Total,

@@ -25,7 +25,17 @@ const refusalTime = 3 * time.Minute
 // recently is how long a profile that went away counts as on its way back.
 const recently = time.Minute
 
-const restartHint = "Ask the person to run `tabrelay up`, which starts it again."
+const openWindow = "Ask the person to open a window of that profile."
+
+// startHint is how a profile comes back: the person starts its browser, where that is one that tabrelay starts.
+func (h *Hub) startHint(b *browser) string {
+	if h.cfg.StartCommand != nil {
+		if command := h.cfg.StartCommand(b.id); command != "" {
+			return "Ask the person to run `" + command + "`, which starts it again."
+		}
+	}
+	return openWindow
+}
 
 // absent says why no browser is connected, as far as a relay can know.
 func (h *Hub) absent() *fault.Error {
@@ -43,7 +53,7 @@ func (h *Hub) absent() *fault.Error {
 	case last != nil && !last.connected() && h.ended(last):
 		return fault.New(fault.BrowserNotRunning, fmt.Sprintf("The browser %q, which tabrelay started, has ended",
 			last.label()),
-			fault.WithHint(restartHint+" Then repeat the call."))
+			fault.WithHint(h.startHint(last)+" Then repeat the call."))
 	case last != nil && time.Since(left) <= recently:
 		return fault.New(fault.WorkerAsleep, fmt.Sprintf("The browser %q went away within the last minute and is not "+
 			"back yet", last.label()))
@@ -134,7 +144,8 @@ func lostFault(b *browser, f *flight, reason string) *fault.Error {
 func endedFault(b *browser, f *flight) *fault.Error {
 	return fault.New(fault.ExtensionLost,
 		fmt.Sprintf("The browser %q, which tabrelay started, ended after the call was sent", b.label()), b.at(f.tabID),
-		fault.WithOutcome(fault.Unknown), fault.WithHint(restartHint+" Read the page before repeating the action."))
+		fault.WithOutcome(fault.Unknown),
+		fault.WithHint(b.hub.startHint(b)+" Read the page before repeating the action."))
 }
 
 // abandonedFault is the failure of a call that its caller gave up.
@@ -163,7 +174,10 @@ func notConnected(name string, known, here []candidate) *fault.Error {
 	if len(known) == 1 && !known[0].b.lastSeen().IsZero() {
 		message += "; it was, " + ago(known[0].b.lastSeen()) + " ago"
 	}
-	hint := "Ask the person to open a window of that profile."
+	hint := openWindow
+	if len(known) == 1 {
+		hint = known[0].b.hub.startHint(known[0].b)
+	}
 	if len(here) > 0 {
 		hint += " Connected: " + names(here, false) + "."
 	}
@@ -265,11 +279,14 @@ func (h *Hub) away(id, label string, waited bool) *fault.Error {
 	if len(others) == 0 {
 		return h.absent()
 	}
+	hint := openWindow
+	if b := h.find(id); b != nil {
+		hint = h.startHint(b)
+	}
 	return fault.New(fault.ProfileNotConnected,
 		fmt.Sprintf("The browser profile %q, where this agent worked before, is not connected", label),
 		fault.WithTab(0, label),
-		fault.WithHint("Ask the person to open a window of that profile. To work in another one, pass `profile`: "+
-			names(others, false)+"."))
+		fault.WithHint(hint+" To work in another one, pass `profile`: "+names(others, false)+"."))
 }
 
 // names lists profiles, with their ids where labels do not tell them apart.

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"tabrelay/relay/browser/wire"
+	"tabrelay/relay/lib/called"
 	"tabrelay/relay/road/fault"
 )
 
@@ -45,11 +46,11 @@ const noSecret = "The relay has no pairing secret: run `tabrelay up`."
 const otherRelay = "An extension does not accept this relay: it is paired with another one"
 
 func pairingRejection(message string) *rejection {
-	return &rejection{code: fault.PairingFailed, close: closePairing, message: message}
+	return &rejection{code: fault.PairingFailed, close: closePairing, message: called.In(message)}
 }
 
 func protocolRejection(problem string) *rejection {
-	return &rejection{code: fault.VersionMismatch, close: closeVersion, message: problem}
+	return &rejection{code: fault.VersionMismatch, close: closeVersion, message: called.In(problem)}
 }
 
 // admit upgrades a request that passed the guard, does the handshake, and runs the connection to its end.
@@ -75,7 +76,7 @@ func (h *Hub) admit(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	c.log.Info().Str("chrome", c.hello.Chrome).Str("extension", c.hello.Extension).Msg("browser connected")
-	h.emit(Event{Kind: Connected, ProfileID: c.b.id, Profile: c.b.label(), Alone: h.alone(c.b)})
+	h.emit(Event{Kind: Connected, ProfileID: c.b.id, Profile: c.b.label()})
 	c.run()
 }
 
@@ -280,7 +281,7 @@ func (x *handshake) attach(ctx context.Context) (*conn, error) {
 	c.queue.putAlways(mustEncode(&wire.Welcome{
 		Bundle: h.cfg.BundleHash, PingMs: h.cfg.PingEvery.Milliseconds(),
 		GapMs: h.cfg.ReconnectWait.Milliseconds(), StartMs: h.cfg.StartTime.Milliseconds(),
-		PageToolsOff: h.cfg.PageTools == nil,
+		PageToolsOff: h.cfg.PageTools == nil, Command: called.Line(),
 		Limits: wire.Limits{
 			FrameBytes: h.cfg.FrameBytes, ResultBytes: wire.MaxResultBytes, StoredOutcomeBytes: wire.StoredOutcomeBytes,
 		},

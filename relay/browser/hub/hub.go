@@ -31,19 +31,22 @@ type Config struct {
 	Pairings      Pairings      // may be nil: then no extension can be paired
 	ExtensionIDs  []string      // exactly these may connect
 	RelayVersion  string
-	BundleHash    string                    // of the extension files this relay holds
-	StoreHash     string                    // of the store edition of the same sources
-	InstallHint   string                    // the next step where no browser has the extension; empty: that of its code
-	Known         []call.Profile            // the profiles that were connected to an earlier relay of this home
-	ReconnectWait time.Duration             // how long calls and commands wait for a browser that is on its way
-	BrowserEnded  func(profile string) bool // whether the browser of this id is known to have ended; nil: none is
-	PingEvery     time.Duration
-	StartTime     time.Duration // how long a document may take to start a call
-	FrameBytes    int
-	Handshakes    int // under way; zero: maxHandshakes
-	Log           zerolog.Logger
-	Journal       Journal // nil: writes are not journalled, and nothing survives a restart
-	Meter         Meter   // may be nil
+	BundleHash    string         // of the extension files this relay holds
+	StoreHash     string         // of the store edition of the same sources
+	InstallHint   string         // the next step where no browser has the extension; empty: that of its code
+	Known         []call.Profile // the profiles that were connected to an earlier relay of this home
+	ReconnectWait time.Duration  // how long calls and commands wait for a browser that is on its way
+	// BrowserEnded reports whether the browser of a profile is known to have ended; nil: none is.
+	BrowserEnded func(profile string) bool
+	// StartCommand is what starts the browser of a profile; empty, or nil: there is none.
+	StartCommand func(profile string) string
+	PingEvery    time.Duration
+	StartTime    time.Duration // how long a document may take to start a call
+	FrameBytes   int
+	Handshakes   int // under way; zero: maxHandshakes
+	Log          zerolog.Logger
+	Journal      Journal // nil: writes are not journalled, and nothing survives a restart
+	Meter        Meter   // may be nil
 
 	// what makes a session the owner of a tab: OwnNothing (also when empty), OwnWrites or OwnAll
 	Ownership     string
@@ -224,7 +227,6 @@ type Event struct {
 	Time      time.Time
 	ProfileID string
 	Profile   string
-	Alone     bool   // Connected: no other browser is
 	Code      string // Refused: a code of the error table
 	Message   string
 }

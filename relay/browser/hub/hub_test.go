@@ -75,6 +75,51 @@ func TestReportsArriveInOrderAndBeforeTheEnd(t *testing.T) {
 	})
 }
 
+// Whoever measures a call hears when its frame left, when its outcome came, and what the extension tells of the time
+// between: also of a failure, and not of a call that was given up.
+func TestTimedCallsTellWhen(t *testing.T) {
+	steps := []call.StepTime{{Step: call.StepAsked, Us: 1000}, {Step: call.StepSent, Us: 2_000_000}}
+	end := func(status wire.Status) func(*hubtest.Options) {
+		return answer(func(c *hubtest.Call) {
+			time.AfterFunc(3*time.Second, func() {
+				c.End(&wire.Outcome{Status: status, Started: true, Times: steps,
+					Error: json.RawMessage(`{"message":"no"}`)}, json.RawMessage("1"))
+			})
+		})
+	}
+	for _, c := range []struct {
+		name   string
+		status wire.Status
+		giveUp time.Duration
+		told   int
+	}{
+		{"returned", wire.Returned, time.Minute, 1},
+		{"threw", wire.Threw, time.Minute, 1},
+		{"given up", wire.Returned, time.Second, 0},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			inLab(t, func(t *testing.T, l *lab) {
+				l.connect(end(c.status))
+				began := time.Now()
+				var told []call.Timing
+				r := request(write, func(r *call.Invocation) {
+					r.Order.Timed, r.Timed = true, func(t call.Timing) { told = append(told, t) }
+				})
+				ctx, cancel := context.WithTimeout(t.Context(), c.giveUp)
+				defer cancel()
+				<-l.begin(ctx, r)
+				if len(told) != c.told {
+					t.Fatalf("told %v", told)
+				}
+				want := call.Timing{Sent: began, Answered: began.Add(3 * time.Second), Steps: steps}
+				if c.told == 1 && !cmp.Equal(told[0], want) {
+					t.Error(cmp.Diff(want, told[0]))
+				}
+			})
+		})
+	}
+}
+
 func TestAThrownErrorReachesCallerAndJournal(t *testing.T) {
 	inLab(t, func(t *testing.T, l *lab) {
 		l.connect(answer(func(c *hubtest.Call) {

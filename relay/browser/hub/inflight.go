@@ -37,12 +37,13 @@ type calls struct {
 
 // flight is one call that was sent, or is about to be.
 type flight struct {
-	id    call.ID
-	req   *call.Invocation // nil: a call of an earlier relay
-	write bool             // it is in the journal
-	tabID int
-	epoch string // it was sent under
-	sent  time.Time
+	id     call.ID
+	req    *call.Invocation // nil: a call of an earlier relay
+	write  bool             // it is in the journal
+	tabID  int
+	epoch  string // it was sent under
+	sent   time.Time
+	queued time.Time // its frame; zero where nobody measures
 
 	reported chan struct{} // one slot: there are reports
 	done     chan struct{} // closed when reply or failure stand
@@ -50,8 +51,10 @@ type flight struct {
 	// Guarded by browser.mu.
 	recovering bool // the link it was sent over is gone, and the extension has not said what became of it
 	abandoned  bool // nobody waits for it any more
+	started    bool // the extension said so
 	ended      bool
 	reports    []report
+	timing     *call.Timing // nil: nobody measures, or the extension does not
 
 	reply   *call.Reply
 	failure *fault.Error
@@ -129,6 +132,19 @@ func (b *browser) enqueueCall(f *flight, over *conn, frame []byte) (failure *fau
 func (b *browser) lookup(id call.ID) (f *flight) {
 	b.peek(func(s *calls) { f = s.open[id] })
 	return f
+}
+
+// noteStarted notes that a call has started, and tells its caller.
+func (b *browser) noteStarted(id call.ID) {
+	var open *flight
+	b.peek(func(s *calls) {
+		if open = s.open[id]; open != nil {
+			open.started = true
+		}
+	})
+	if open != nil && open.req != nil && open.req.Started != nil {
+		open.req.Started()
+	}
 }
 
 // notifyHidden tells the caller, where told is set, that the page of an open call is not in front.

@@ -24,9 +24,14 @@ func (b *browser) outcome(o *wire.Outcome, payload json.RawMessage) {
 		return
 	}
 	reply, failure := b.decodeOutcome(f, o, payload)
+	var timing *call.Timing
+	if f.req != nil && f.req.Timed != nil {
+		timing = &call.Timing{Sent: f.queued, Answered: time.Now(), Steps: o.Times}
+	}
 	late := false
 	b.update(func(s *calls) {
 		late = f.abandoned
+		f.timing = timing
 		s.end(f, reply, failure)
 		if s.conn != nil {
 			s.conn.queue.ack(o.ID)

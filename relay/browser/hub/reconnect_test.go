@@ -90,10 +90,18 @@ func TestOneOutageIsWaitedForOnce(t *testing.T) {
 	})
 }
 
+// startedByTabrelay is a hub whose browsers tabrelay starts.
+func startedByTabrelay(ended *atomic.Bool) func(*hub.Config) {
+	return func(c *hub.Config) {
+		c.BrowserEnded = func(string) bool { return ended.Load() }
+		c.StartCommand = func(string) string { return "tabrelay up --profile work" }
+	}
+}
+
 // A browser whose process has ended is not waited for, nor one that ends while a call waits for it.
 func TestEndedBrowserIsNotWaitedFor(t *testing.T) {
 	var ended atomic.Bool
-	inLabWith(t, func(c *hub.Config) { c.BrowserEnded = func(string) bool { return ended.Load() } },
+	inLabWith(t, startedByTabrelay(&ended),
 		func(t *testing.T, l *lab) {
 			l.connect().Drop()
 			time.Sleep(time.Second)
@@ -103,7 +111,7 @@ func TestEndedBrowserIsNotWaitedFor(t *testing.T) {
 			ended.Store(true)
 			for _, got := range []result{<-waiting, l.invoke(request())} {
 				got.want(t, fault.BrowserNotRunning, fault.NotExecuted)
-				if got.after > 2*time.Second || !strings.Contains(got.failure.Hint, "tabrelay up") {
+				if got.after > 2*time.Second || !strings.Contains(got.failure.Hint, "`tabrelay up --profile work`") {
 					t.Errorf("it took %s, and says %s", got.after, got.failure.Hint)
 				}
 			}

@@ -117,6 +117,8 @@ func (b *browser) state(st *wire.State) {
 				s.conn.queue.putAlways(mustEncode(&wire.Cancel{ID: f.id, Reason: "client"}))
 			}
 		case st.State == wire.Finished: // its outcome follows
+		case st.State == wire.NotStarted && f.started && f.write: // it contradicts itself
+			s.end(f, nil, lostFault(b, f, st.Reason))
 		case st.State == wire.NotStarted && st.Epoch == f.epoch:
 			s.end(f, nil, neverStarted(b, f))
 		default:

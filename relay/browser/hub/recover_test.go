@@ -9,7 +9,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"tabrelay/relay/browser/hub"
 	"tabrelay/relay/browser/hub/hubtest"
 	"tabrelay/relay/browser/wire"
 	"tabrelay/relay/road/call"
@@ -176,7 +175,7 @@ func TestBrowserThatDoesNotComeBack(t *testing.T) {
 // The calls of a browser whose process has ended are not waited for, and say so.
 func TestEndedBrowserEndsItsCalls(t *testing.T) {
 	var ended atomic.Bool
-	inLabWith(t, func(c *hub.Config) { c.BrowserEnded = func(string) bool { return ended.Load() } },
+	inLabWith(t, startedByTabrelay(&ended),
 		func(t *testing.T, l *lab) {
 			b := l.connect(answer(hold))
 			r := request(write)
@@ -189,7 +188,7 @@ func TestEndedBrowserEndsItsCalls(t *testing.T) {
 			got := <-done
 			got.want(t, fault.ExtensionLost, fault.Unknown)
 			if got.after > 2*time.Second || !strings.Contains(got.failure.Message, "ended") ||
-				!strings.Contains(got.failure.Hint, "tabrelay up") {
+				!strings.Contains(got.failure.Hint, "`tabrelay up --profile work`") {
 				t.Errorf("after %s: %+v", got.after, got.failure)
 			}
 		})

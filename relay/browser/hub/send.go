@@ -46,7 +46,15 @@ func (h *Hub) Send(ctx context.Context, at call.Target, r call.Invocation) (*cal
 		return nil, failure
 	}
 	h.leases.markSent(r.ID)
-	return t.b.wait(ctx, f)
+	reply, failure := t.b.wait(ctx, f)
+	if r.Timed != nil {
+		var timing *call.Timing
+		t.b.peek(func(*calls) { timing = f.timing })
+		if timing != nil {
+			r.Timed(*timing)
+		}
+	}
+	return reply, failure
 }
 
 // awaitEarlierWrites waits for writes of an earlier relay that still run in the tab. Those of this one have had
@@ -155,6 +163,9 @@ func (h *Hub) send(ctx context.Context, r *call.Invocation, t target, origin str
 		if failure := h.journal(ctx, f, t.b); failure != nil {
 			return nil, failure
 		}
+	}
+	if r.Timed != nil {
+		f.queued = time.Now()
 	}
 	if failure := t.b.enqueueCall(f, t.conn, frame); failure != nil {
 		if f.write {

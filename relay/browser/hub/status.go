@@ -50,9 +50,6 @@ type Tab struct {
 // Origin is that of the tab's page; empty when it has none.
 func (t *Tab) Origin() string { return originOf(t.URL) }
 
-// OriginOf is the origin of an address; empty when it has none.
-func OriginOf(address string) string { return originOf(address) }
-
 // Trouble is why no browser is connected, or nil when one is.
 func (h *Hub) Trouble() *fault.Error {
 	for _, b := range h.all() {

@@ -13,6 +13,7 @@ func TestWelcomeSaysTheLimits(t *testing.T) {
 	usual := wire.Welcome{
 		Bundle: "b0", PingMs: 20_000, GapMs: 5_000, StartMs: 4_000,
 		PageToolsOff: true, // the lab's hub has nobody to tell
+		Command:      "tabrelay",
 		Limits:       wire.Limits{FrameBytes: 16 << 20, ResultBytes: 10 << 20, StoredOutcomeBytes: 64 << 10},
 	}
 	set := usual

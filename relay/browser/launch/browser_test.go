@@ -87,6 +87,10 @@ func TestArgumentsLoadTheExtension(t *testing.T) {
 	if args[len(args)-1] != "about:blank" {
 		t.Errorf("the first tab is not blank: %v", args)
 	}
+	l.Name = "shopping"
+	if args := l.args(); args[len(args)-1] != "data:,tabrelay-profile=shopping" {
+		t.Errorf("the first tab does not have the name: %v", args)
+	}
 	l.Headless, l.Root = false, false
 	for _, not := range []string{"--headless=new", "--no-sandbox"} {
 		if slices.Contains(l.args(), not) {
@@ -201,7 +205,8 @@ func TestABrowserHasEndedWithItsProcess(t *testing.T) {
 	if Ended(folder, "a") {
 		t.Error("a browser that was never started has ended")
 	}
-	process := exec.Command(os.Args[0], "-test.run=TestProcessThatWaitsForItsInput$", "--", "--user-data-dir="+folder)
+	process := exec.Command(os.Args[0], "-test.run=TestProcessThatWaitsForItsInput$", "--",
+		"--user-data-dir="+filepath.Join(folder, "profile"))
 	process.Env = append(os.Environ(), "BROWSER_TEST_WAITS=1")
 	in, err := process.StdinPipe()
 	if err != nil {
@@ -213,10 +218,10 @@ func TestABrowserHasEndedWithItsProcess(t *testing.T) {
 	if err := (&Managed{PID: process.Process.Pid, folder: folder}).write(); err != nil {
 		t.Fatal(err)
 	}
-	for _, profile := range []string{"a", "b"} { // the first counts
-		if err := Claim(folder, profile); err != nil {
-			t.Fatal(err)
-		}
+	if m, runs := Running(folder); !runs || m.Profile != "" {
+		t.Fatalf("it runs: %v, %+v", runs, m)
+	} else if err := m.Claim("a"); err != nil {
+		t.Fatal(err)
 	}
 	if m, runs := Running(folder); !runs || m.Profile != "a" || Ended(folder, "a") || Ended(folder, "b") {
 		t.Errorf("it runs: %v, %+v", runs, m)
@@ -228,6 +233,16 @@ func TestABrowserHasEndedWithItsProcess(t *testing.T) {
 	_ = in.Close()     // as above
 	if !Ended(folder, "a") || Ended(folder, "b") || Ended(folder, "") {
 		t.Error("its end is not known, or that of others is")
+	}
+	m, died := Died(folder)
+	if !died {
+		t.Fatal("it is not known to have died")
+	}
+	if err := m.Stop(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if _, died := Died(folder); died || Ended(folder, "a") || ProfileOf(folder) != "a" {
+		t.Errorf("after it was stopped it died: %v, or its profile %q is not known", died, ProfileOf(folder))
 	}
 }
 

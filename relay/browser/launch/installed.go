@@ -25,10 +25,13 @@ type DataFolder struct {
 // maxPreferences bounds the file of a profile that is read, in bytes.
 const maxPreferences = 64 << 20
 
-// Installations looks into the profiles of the person's browsers, and of the managed browser whose folder is given, for
-// an extension. What a browser changes is in its files seconds later.
-func Installations(id, managed string) (found []Installed) {
-	places := append(UserData(), DataFolder{"the browser that tabrelay started", filepath.Join(managed, "profile")})
+// Installations looks into the profiles of the person's browsers, and of the managed browsers whose folders are given,
+// for an extension. What a browser changes is in its files seconds later.
+func Installations(id string, managed ...string) (found []Installed) {
+	places := UserData()
+	for _, folder := range managed {
+		places = append(places, DataFolder{"the browser that tabrelay started", Launch{Folder: folder}.profile()})
+	}
 	for _, place := range places {
 		profiles, _ := filepath.Glob(filepath.Join(place.Dir, "*", "Preferences")) // the pattern is valid
 		for _, file := range profiles {

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -23,23 +22,26 @@ import (
 type Launch struct {
 	Path      string   // of the program
 	Folder    string   // where its profile, its output and its process id are kept
+	Name      string   // that its extension takes as its label in a new profile; may be empty
 	Extension string   // folder of the unpacked extension
 	Headless  bool     //
 	Root      bool     // the process runs as root: Chromium then refuses to start with its sandbox
 	Args      []string // further arguments
 }
 
-// Managed is the browser that tabrelay started.
+// Managed is a browser that tabrelay started.
 type Managed struct {
 	PID     int    `json:"pid"`
 	Path    string `json:"path"`
-	Profile string `json:"profile,omitempty"` // the id that its extension goes by; empty until it has connected
+	Profile string `json:"profile,omitempty"` // the id that its extension goes by; empty until it has connected once
 
 	folder string
 }
 
 // args is the command line. Nothing in it is secret: every user of the machine can read it. The first tab is blank: a
-// page that begins to load before an extension that observes requests is there never comes in Chromium 156.
+// page that begins to load before an extension that observes requests is there never comes in Chromium 156, which
+// a data: address does. It tells the extension the name (extension/src/worker/link/profile.ts); Chromium takes
+// no other about: address from its command line.
 func (l Launch) args() []string {
 	args := []string{
 		"--user-data-dir=" + l.profile(),
@@ -55,7 +57,11 @@ func (l Launch) args() []string {
 	if l.Root {
 		args = append(args, "--no-sandbox")
 	}
-	return append(append(args, l.Args...), "about:blank")
+	first := "about:blank"
+	if l.Name != "" {
+		first = "data:,tabrelay-profile=" + l.Name
+	}
+	return append(append(args, l.Args...), first)
 }
 
 func (l Launch) profile() string { return filepath.Join(l.Folder, "profile") }
@@ -65,7 +71,8 @@ func (l Launch) Start() (*Managed, error) {
 	if m, ok := Running(l.Folder); ok {
 		return m, nil
 	}
-	if err := l.makeProfile(); err != nil {
+	made, err := l.makeProfile()
+	if err != nil {
 		return nil, fmt.Errorf("cannot make the browser's profile: %w", err)
 	}
 	output, err := os.OpenFile(l.Output(), os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o600)
@@ -79,6 +86,9 @@ func (l Launch) Start() (*Managed, error) {
 		return nil, fmt.Errorf("cannot start %s: %w", l.Path, err)
 	}
 	m := &Managed{PID: cmd.Process.Pid, Path: l.Path, folder: l.Folder}
+	if !made {
+		m.Profile = ProfileOf(l.Folder)
+	}
 	if err := m.write(); err != nil {
 		return nil, errors.Join(fmt.Errorf("cannot note the browser's process id: %w", err), cmd.Process.Kill())
 	}
@@ -97,16 +107,16 @@ func (m *Managed) write() error {
 // it switched off when it reloads itself after an update.
 const preferences = `{"extensions":{"ui":{"developer_mode":true}}}`
 
-// makeProfile makes the profile, unless it is there.
-func (l Launch) makeProfile() error {
+// makeProfile makes the profile, unless it is there. It reports whether it did.
+func (l Launch) makeProfile() (made bool, err error) {
 	file := filepath.Join(l.profile(), "Default", "Preferences")
 	if _, err := os.Stat(file); err == nil {
-		return nil
+		return false, nil
 	}
 	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
-		return err
+		return false, err
 	}
-	return os.WriteFile(file, []byte(preferences), 0o600)
+	return true, os.WriteFile(file, []byte(preferences), 0o600)
 }
 
 // Output is the file that the browser writes to.
@@ -123,12 +133,24 @@ func Running(folder string) (*Managed, bool) {
 	return m, true
 }
 
-// recorded is the browser of a folder that was started last.
+// recorded is the browser of a folder that was started last, and not stopped since.
 func recorded(folder string) (*Managed, bool) {
-	m := &Managed{folder: folder}
-	text, err := os.ReadFile(record(folder))
-	return m, err == nil && json.Unmarshal(text, m) == nil && m.PID > 0
+	m := noted(folder)
+	return m, m.PID > 0
 }
+
+// noted is what is known of the browser of a folder.
+func noted(folder string) *Managed {
+	m := &Managed{}
+	if text, err := os.ReadFile(record(folder)); err != nil || json.Unmarshal(text, m) != nil {
+		m = &Managed{}
+	}
+	m.folder = folder
+	return m
+}
+
+// ProfileOf is the id of the profile of the managed browser of a folder; empty until it has connected once.
+func ProfileOf(folder string) string { return noted(folder).Profile }
 
 // Died is the managed browser of a folder when it was started and its process is gone without [Managed.Stop].
 func Died(folder string) (m *Managed, ok bool) {
@@ -136,12 +158,8 @@ func Died(folder string) (m *Managed, ok bool) {
 	return m, ok && !m.alive()
 }
 
-// Claim notes that the managed browser of a folder has a profile, unless it is known to have one, or does not run.
-func Claim(folder, profile string) error {
-	m, ok := Running(folder)
-	if !ok || m.Profile != "" {
-		return nil
-	}
+// Claim notes that the browser has a profile.
+func (m *Managed) Claim(profile string) error {
 	m.Profile = profile
 	return m.write()
 }
@@ -155,7 +173,7 @@ func Ended(folder, profile string) bool {
 // alive reports whether the process is there and is ours: process ids are used again.
 func (m *Managed) alive() bool {
 	line, err := commandLine(m.PID)
-	return err == nil && strings.Contains(line, "--user-data-dir="+m.folder)
+	return err == nil && strings.Contains(line, "--user-data-dir="+Launch{Folder: m.folder}.profile())
 }
 
 // commandLine is how a process was started.
@@ -220,9 +238,12 @@ func (m *Managed) await(ctx context.Context, so func() bool) bool {
 	return true
 }
 
+// forget notes that the browser was stopped.
 func (m *Managed) forget() error {
-	if err := os.Remove(record(m.folder)); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("cannot remove the note of the browser's process id: %w", err)
+	stopped := *m
+	stopped.PID = 0
+	if err := stopped.write(); err != nil {
+		return fmt.Errorf("cannot note that the browser was stopped: %w", err)
 	}
 	return nil
 }

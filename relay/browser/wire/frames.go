@@ -61,6 +61,8 @@ type Welcome struct {
 	StartMs int64 `json:"startMs,omitempty"`
 	// PageToolsOff says that nobody wants to know which tools pages register.
 	PageToolsOff bool `json:"pageToolsOff,omitempty"`
+	// Command is what the person types to call the program of the relay; empty where they have none.
+	Command string `json:"command"`
 }
 
 // Limits are the sizes the relay runs with.
@@ -185,6 +187,7 @@ type Outcome struct {
 	ConsoleTail string          `json:"consoleTail,omitempty"`
 	DurationMs  int64           `json:"durationMs"`
 	Epoch       string          `json:"epoch"`
+	Times       []call.StepTime `json:"times,omitempty"`
 }
 
 // Refusal is why extension or page runtime ended a call, and whether the action happened.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -159,6 +160,16 @@ func TestCallsBeyondTheBudgetAreRefused(t *testing.T) {
 	if !summary.Exceeded || len(summary.Actions) != 2+mostRefused {
 		t.Errorf("%d actions, exceeded %t", len(summary.Actions), summary.Exceeded)
 	}
+}
+
+// A caller may name any number of milliseconds: one that is too large for a clock is a long time.
+func TestTimeBudgetOfAnySize(t *testing.T) {
+	s := newSession(&fakeTools{})
+	turn := s.Begin(t.Context(), Prompt{}, Budget{MaxMs: math.MaxInt64})
+	if err := turn.Context().Err(); err != nil {
+		t.Error(context.Cause(turn.Context()))
+	}
+	turn.End()
 }
 
 // TestSummaryIsTheTruth runs scripts of calls with every fate, at once and one after the other, and ends their turns

@@ -166,14 +166,10 @@ func (a commands) plan(p preset, command, file string, replaces bool) string {
 // writeWorker writes the program into config.json and has it put into effect. Without the person's yes, config.json
 // becomes again what it was.
 func (a commands) writeWorker(ctx context.Context, p preset, command string, cfg config.Config) error {
-	workers := agentconfig.Section.Of(cfg).Workers
-	before, there := workers[p.name]
+	before, there := agentconfig.Section.Of(cfg).Workers[p.name]
 	undo := []config.Edit{{Path: []string{"workers", p.name}}}
-	switch {
-	case there:
+	if there {
 		undo = workerEdits(p.name, before.Command, before.Args)
-	case len(workers) == 0:
-		undo = []config.Edit{{Path: []string{"workers"}}}
 	}
 	if err := config.Apply(a.Home(), workerEdits(p.name, command, p.command[1:])...); err != nil {
 		return err

@@ -2,6 +2,7 @@ package delegation
 
 import (
 	"context"
+	"math"
 	"slices"
 	"sync"
 	"time"
@@ -52,7 +53,8 @@ func (s *Session) Begin(ctx context.Context, p Prompt, b Budget) *Turn {
 	}
 	if b.MaxMs > 0 {
 		stop, after := t.stop, context.CancelFunc(nil)
-		ctx, after = context.WithTimeoutCause(ctx, time.Duration(b.MaxMs)*time.Millisecond, ErrTimeBudget)
+		most := min(b.MaxMs, math.MaxInt64/int64(time.Millisecond)) // a caller's may be any number
+		ctx, after = context.WithTimeoutCause(ctx, time.Duration(most)*time.Millisecond, ErrTimeBudget)
 		t.stop = func() { after(); stop() }
 	}
 	t.ctx, t.cancel = context.WithCancelCause(ctx)

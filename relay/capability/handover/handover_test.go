@@ -32,7 +32,7 @@ type browser struct {
 	knows   string       // what a plugin of the bank answers once somebody is signed in; empty: there is no plugin
 	address atomic.Value // of the tab; nil: the page to sign in on
 	onTabs  func(hub.TabNews)
-	refuses fault.Code // every look, empty: none
+	refuses atomic.Value // fault.Code of every look; empty: none
 	calls   []call.Call
 }
 
@@ -80,8 +80,8 @@ func (b *browser) Do(ctx context.Context, c call.Call) (*call.Result, *fault.Err
 	if c.Tool == bankCheck && b.knows != "true" {
 		return &call.Result{Output: json.RawMessage(b.knows)}, nil
 	}
-	if b.refuses != "" {
-		return nil, fault.New(b.refuses, "no")
+	if code, _ := b.refuses.Load().(fault.Code); code != "" {
+		return nil, fault.New(code, "no")
 	}
 	for range cmp.Or(int(c.Timeout/time.Second/2), 60) {
 		if b.shows.Load() {
@@ -169,6 +169,10 @@ func TestEndsAreToldToTheAgent(t *testing.T) {
 			"APPROVAL_TIMEOUT not_executed Nobody did what the person was asked for in time"},
 		"less time": {`{"why":"Sign in","timeoutMs":2000}`, func(*fixture) { time.Sleep(2 * time.Second) },
 			"APPROVAL_TIMEOUT not_executed Nobody did what the person was asked for in time"},
+		"more time than there can be": {`{"why":"Sign in","timeoutMs":9223372036855}`, func(f *fixture) {
+			time.Sleep(time.Minute)
+			f.decide(f.only(), done, call.Session{}, "panel")
+		}, "The person says that it is done." + page + `{"ended":"done"}`},
 		"the tab is closed": {signIn, func(f *fixture) { f.running.TabGone("p1", 7) },
 			`The tab was closed.|{"ended":"tab closed"}`},
 		"the browser is gone": {signIn, func(f *fixture) { f.running.TabGone("p1", 0) },
@@ -242,6 +246,25 @@ func TestSignedInEndsTheRequest(t *testing.T) {
 	})
 }
 
+// A plugin that fails at once, as its site answers that nobody is signed in, asks that site every two seconds at most.
+func TestSignedInDoesNotHammerASite(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFixture()
+		f.browser.knows = "true"
+		f.browser.refuses.Store(fault.AuthError)
+		answer := f.ask(t.Context(), "s1", untilSignedIn)
+		time.Sleep(time.Minute)
+		f.browser.refuses.Store(fault.Code(""))
+		f.browser.shows.Store(true)
+		if got := <-answer; !strings.HasPrefix(got, "What was awaited came.") {
+			t.Error(got)
+		}
+		if asked := len(f.browser.calls); asked > 36 || asked < 25 {
+			t.Errorf("asked %d times in a minute", asked)
+		}
+	})
+}
+
 // Where no plugin can know it, the agent is told what to use instead, and nobody is asked anything.
 func TestNobodyKnowsWhoIsSignedIn(t *testing.T) {
 	const none = "VALIDATION_ERROR not_executed No plugin is for the page of tab 7, which until.signedIn needs"
@@ -269,7 +292,8 @@ func TestNobodyKnowsWhoIsSignedIn(t *testing.T) {
 func TestMayNotAskWhoIsSignedIn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFixture()
-		f.browser.knows, f.browser.refuses = "true", fault.PermissionDenied
+		f.browser.knows = "true"
+		f.browser.refuses.Store(fault.PermissionDenied)
 		answer := f.ask(t.Context(), "s1", untilSignedIn)
 		time.Sleep(time.Minute)
 		f.decide(f.only(), done, call.Session{}, "panel")
@@ -396,7 +420,7 @@ func TestClientAsks(t *testing.T) {
 func TestMayNotLook(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFixture()
-		f.browser.refuses = fault.PermissionDenied
+		f.browser.refuses.Store(fault.PermissionDenied)
 		answer := f.ask(t.Context(), "s1", `{"why":"Sign in","tabId":7,"until":{"text":"Account"}}`)
 		time.Sleep(time.Minute)
 		waits := slices.Collect(func(yield func(json.RawMessage) bool) {
@@ -413,6 +437,27 @@ func TestMayNotLook(t *testing.T) {
 		f.decide(f.only(), done, call.Session{}, "panel")
 		if got := <-answer; !strings.HasPrefix(got, "The person says that it is done.") {
 			t.Error(got)
+		}
+	})
+}
+
+// A request that asks a plugin beforehand whether somebody is signed in is counted before that, whatever comes of it.
+func TestChecksBeforehandAreCounted(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFixture()
+		f.browser.knows = "true"
+		for range 20 {
+			ctx, leave := context.WithCancel(t.Context())
+			answer := f.ask(ctx, "s1", untilSignedIn)
+			leave()
+			<-answer
+		}
+		made := len(f.browser.calls)
+		if got := <-f.ask(t.Context(), "s1", untilSignedIn); !strings.HasPrefix(got, "RATE_LIMITED") {
+			t.Error(got)
+		}
+		if slices.ContainsFunc(f.browser.calls[made:], func(c call.Call) bool { return c.Tool == bankCheck }) {
+			t.Error("the plugin was asked for a request that was refused")
 		}
 	})
 }

@@ -60,10 +60,31 @@ type requests struct {
 	times map[string][]time.Time // by client
 }
 
-// add opens a request, unless there are too many.
-func (r *requests) add(v View, session string, perHour int) (*request, *fault.Error) {
+// admit notes that a client asks, unless too much is open or it has asked too often. It comes before anything that a
+// request makes the browser do beforehand, so that the limit is one of that, too.
+func (r *requests) admit(client, session string, perHour int) *fault.Error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	if failure := r.full(session); failure != nil {
+		return failure
+	}
+	now := time.Now()
+	recent := slices.DeleteFunc(r.times[client], func(t time.Time) bool { return now.Sub(t) >= time.Hour })
+	if len(recent) >= perHour {
+		return fault.New(fault.RateLimited, fmt.Sprintf("%q has asked the person %d times within an hour",
+			client, len(recent)),
+			fault.WithOutcome(fault.NotExecuted), fault.WithRetryAfter(time.Hour-now.Sub(recent[0])),
+			fault.WithHint("Go on without the person, or end the errand and say what is missing (handover.perHour)."))
+	}
+	if r.times == nil {
+		r.times = map[string][]time.Time{}
+	}
+	r.times[client] = append(recent, now)
+	return nil
+}
+
+// full is the failure of a request when too many are open. The caller holds the lock.
+func (r *requests) full(session string) *fault.Error {
 	mine := 0
 	for _, one := range r.list {
 		if one.session == session {
@@ -72,26 +93,24 @@ func (r *requests) add(v View, session string, perHour int) (*request, *fault.Er
 	}
 	switch {
 	case mine >= mostOfSession:
-		return nil, fault.New(fault.Overloaded, "The person was asked already, and has not answered yet",
+		return fault.New(fault.Overloaded, "The person was asked already, and has not answered yet",
 			fault.WithOutcome(fault.NotExecuted), fault.WithRetryAfter(time.Minute),
 			fault.WithHint("Wait for that answer. Ask for one thing at a time, with all that has to be done in why."))
 	case len(r.list) >= mostOpen:
-		return nil, fault.New(fault.Overloaded, fmt.Sprintf("%d requests wait for the person already", len(r.list)),
+		return fault.New(fault.Overloaded, fmt.Sprintf("%d requests wait for the person already", len(r.list)),
 			fault.WithOutcome(fault.NotExecuted), fault.WithRetryAfter(time.Minute))
 	}
-	now := time.Now()
-	recent := slices.DeleteFunc(r.times[v.Client], func(t time.Time) bool { return now.Sub(t) >= time.Hour })
-	if len(recent) >= perHour {
-		return nil, fault.New(fault.RateLimited, fmt.Sprintf("%q has asked the person %d times within an hour",
-			v.Client, len(recent)),
-			fault.WithOutcome(fault.NotExecuted), fault.WithRetryAfter(time.Hour-now.Sub(recent[0])),
-			fault.WithHint("Go on without the person, or end the errand and say what is missing (handover.perHour)."))
+	return nil
+}
+
+// add opens a request that was counted, unless too many were opened meanwhile.
+func (r *requests) add(v View, session string) (*request, *fault.Error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if failure := r.full(session); failure != nil {
+		return nil, failure
 	}
-	if r.times == nil {
-		r.times = map[string][]time.Time{}
-	}
-	r.times[v.Client] = append(recent, now)
-	v.ID, v.Asked = random.Hex(8), now.UTC()
+	v.ID, v.Asked = random.Hex(8), time.Now().UTC()
 	one := &request{view: v, session: session, ended: make(chan ending, 1)}
 	r.list = append(r.list, one)
 	return one, nil

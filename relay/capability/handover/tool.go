@@ -81,21 +81,24 @@ func (d *desk) call(ctx context.Context, c call.Call, raw json.RawMessage) (*cal
 		return nil, fault.New(fault.ValidationError, "until is about a page, and no tab is named",
 			fault.WithHint("Pass the tabId of the page, which browser__list_tabs lists."))
 	}
+	limits := d.settings.Load()
+	if failure := d.open.admit(c.Session.Client, c.Session.ID, limits.PerHour); failure != nil {
+		return nil, failure
+	}
 	var until condition
 	if args.Until != nil {
 		if until, failure = d.condition(ctx, c, at, args.Until); failure != nil {
 			return nil, failure
 		}
 	}
-	limits := d.settings.Load()
 	left := limits.Time
 	if args.TimeoutMs > 0 {
-		left = min(left, time.Duration(args.TimeoutMs)*time.Millisecond)
+		left = min(left, call.Timeout(args.TimeoutMs))
 	}
 	if end, bounded := ctx.Deadline(); bounded {
 		left = min(left, max(0, time.Until(end)-lookTime))
 	}
-	one, failure := d.open.add(view(c.Session, args.Why, until.words, at, left), c.Session.ID, limits.PerHour)
+	one, failure := d.open.add(view(c.Session, args.Why, until.words, at, left), c.Session.ID)
 	if failure != nil {
 		return nil, failure
 	}

@@ -150,11 +150,12 @@ func (d *desk) look(ctx context.Context, c call.Call, tool string, args map[stri
 		Arguments: rawjson.MustEncode(args), Timeout: most, Ask: c.Ask})
 }
 
-// waitToRetry reports whether another look may see what this one did not; it waits first where the page is on its way
-// to another one. What keeps it from looking leaves the end to the person.
+// waitToRetry reports whether another look may see what this one did not; it waits first unless the look did: the page
+// may be on its way to another one, and a plugin that fails at once, as with AUTH_ERROR, would ask its site without
+// end. What keeps it from looking leaves the end to the person.
 func waitToRetry(ctx context.Context, failure *fault.Error) bool {
 	switch failure.Code {
-	case waitTimedOut, fault.AuthError:
+	case waitTimedOut: // it took its time
 		return ctx.Err() == nil
 	case fault.PermissionDenied, fault.ApprovalDenied, fault.UnknownTool:
 		return false

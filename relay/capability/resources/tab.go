@@ -205,8 +205,26 @@ func (t *tabs) read(ctx context.Context, r reading, u *url.URL) ([]call.Resource
 	if !same(answer.Frames[0].URL) {
 		return nil, otherPage(tab)
 	}
-	frames := slices.DeleteFunc(answer.Frames, func(f page) bool { return !f.Closed && !t.mayReadFrame(f) })
-	return t.contents(u, kind, from, frames), nil
+	for i, f := range answer.Frames {
+		if !f.Closed && !t.mayReadFrame(f) { // the extension has left it out already, unless it is an older one
+			answer.Frames[i] = withheld(f)
+		}
+	}
+	return t.contents(u, kind, from, answer.Frames), nil
+}
+
+// withheld stands for a frame that may not be read, as the extension words it. The characters that it has stay, so that
+// those of the others are numbered as they were.
+func withheld(f page) page {
+	site := f.Origin
+	if strings.HasPrefix(f.URL, "http") {
+		site = Origin(f.URL)
+	}
+	w := page{URL: site, Origin: site, Total: f.Total, Closed: true}
+	if f.Text != "" {
+		w.Text = "(frame " + site + " not readable: off)"
+	}
+	return w
 }
 
 // parse says what a URI asks for of a tab.

@@ -172,9 +172,13 @@ func TestTimeIsOver(t *testing.T) {
 		<-ctx.Done()
 		return nil, fault.New(fault.Cancelled, "The call was cancelled")
 	}
-	_, f := s.runWith(t.Context(), map[string]any{"timeoutMs": 50, "script": "await tools.wiki.editPage({})"})
+	// Enough for the call to begin on a busy machine.
+	_, f := s.runWith(t.Context(), map[string]any{"timeoutMs": 1000, "script": "await tools.wiki.editPage({})"})
 	if f == nil || f.Code != fault.TimeoutCode || f.Outcome != fault.Unknown || f.Retryable {
 		t.Errorf("%+v", f)
+	}
+	if a, f := s.runWith(t.Context(), map[string]any{"timeoutMs": 9223372036855, "script": "1"}); f != nil {
+		t.Errorf("more time than there can be: %+v, %v", a, f)
 	}
 	_, f = s.runWith(t.Context(), map[string]any{"timeoutMs": 50, "script": "await sleep(1e9)"})
 	if f == nil || f.Code != fault.TimeoutCode || f.Outcome != fault.NotExecuted || !f.Retryable {

@@ -35,9 +35,11 @@ const (
 	findScript   = `SELECT hash, calls, answer FROM scripts WHERE session = ? AND id = ?`
 	addScript    = `INSERT INTO scripts VALUES (?, ?, ?, ?, '[]', NULL)`
 	updateCalls  = `UPDATE scripts SET calls = ? WHERE session = ? AND id = ?`
+	removeScript = `DELETE FROM scripts WHERE session = ? AND id = ?`
 	updateAnswer = `UPDATE scripts SET answer = ? WHERE session = ? AND id = ?`
-	oldScripts   = `DELETE FROM scripts WHERE began < ? OR rowid NOT IN
-		(SELECT rowid FROM scripts ORDER BY began DESC LIMIT 1000)`
+	// Of each session the last 1000 stay, so that none takes those of another; one that runs is not too old.
+	oldScripts = `DELETE FROM scripts WHERE began < ? OR answer IS NOT NULL AND rowid IN (SELECT rowid FROM
+		(SELECT rowid, row_number() OVER (PARTITION BY session ORDER BY began DESC) AS n FROM scripts) WHERE n > 1000)`
 )
 
 func prune(tx store.Tx, oldest time.Time) error { return tx.Exec(oldScripts, oldest.UnixMicro()) }
@@ -105,7 +107,11 @@ func (k *kept) once(ctx context.Context, r *run) (*call.Result, *fault.Error) {
 	}
 	result, failure := r.do(ctx)
 	one.answer = save(result, failure)
-	k.end(at, one.answer)
+	if failure != nil && r.mayComeAgain(failure) {
+		k.forget(at)
+	} else {
+		k.end(at, one.answer)
+	}
 	return result, failure
 }
 
@@ -162,6 +168,20 @@ func (k *kept) end(at key, answer saved) {
 	text := rawjson.MustEncode(answer)
 	k.store.Later("the answer of a script", func(tx store.Tx) error {
 		return tx.Exec(updateAnswer, []byte(text), at.session, at.id)
+	})
+}
+
+// mayComeAgain reports whether a script that failed has its id once more: nothing of it began, and the person has not
+// refused it.
+func (r *run) mayComeAgain(failure *fault.Error) bool {
+	return failure.Outcome == fault.NotExecuted && !failure.Ours(fault.ApprovalDenied) && !r.ledger.began()
+}
+
+// forget lets a script have its id once more: nothing of it began. A relay that ends before that is on disk finds a
+// script without calls, which it answers with what that did.
+func (k *kept) forget(at key) {
+	k.store.Later("a script that did not begin", func(tx store.Tx) error {
+		return tx.Exec(removeScript, at.session, at.id)
 	})
 }
 

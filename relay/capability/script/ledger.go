@@ -58,6 +58,13 @@ func (l *ledger) end(one *entry, f *fault.Error) {
 	}
 }
 
+// began reports whether a call was carried out, or may have been.
+func (l *ledger) began() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return slices.ContainsFunc(l.entries, func(one *entry) bool { return !one.began.IsZero() })
+}
+
 // list is the calls as they are now.
 func (l *ledger) list() calls {
 	l.mu.Lock()

@@ -3,12 +3,16 @@ package script
 import (
 	"context"
 	"encoding/json"
+	"fmt"
+	"runtime"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"tabrelay/relay/capability/script/engine"
 	"tabrelay/relay/road/call"
 	"tabrelay/relay/road/fault"
 )
@@ -176,6 +180,87 @@ func TestSentAgain(t *testing.T) {
 	if one == nil || two == nil || one.Before != two.Before || two.Outcome != fault.Executed || two.Retryable ||
 		len(two.Warnings) != 1 || len(s.carriedOut()) != 2 {
 		t.Errorf("%+v\n%+v", one, two)
+	}
+}
+
+// A script with an id of which nothing began runs when it is sent again, as its failure advises, also by the next
+// relay. One that its person refused, or that called a tool, does not.
+func TestWhatDidNotBeginMayBeSentAgain(t *testing.T) {
+	const script = "await tools.wiki.editPage({})\n'done'"
+	over := fault.New(fault.ApprovalTimeout, "Nobody answered", fault.WithOutcome(fault.NotExecuted))
+	denied := fault.New(fault.ApprovalDenied, "The person said no", fault.WithOutcome(fault.NotExecuted))
+	for name, test := range map[string]struct {
+		hinder func(*stage)
+		help   func(*stage)
+		code   fault.Code
+		again  bool // it runs
+	}{
+		"too many run": {func(s *stage) { s.running.Add(int64(s.settings.Load().Running)) },
+			func(s *stage) { s.running.Store(0) }, fault.Overloaded, true},
+		"nobody answers": {func(s *stage) { s.said = over }, func(s *stage) { s.said = nil },
+			fault.ApprovalTimeout, true},
+		"the person says no": {func(s *stage) { s.said = denied }, func(s *stage) { s.said = nil },
+			fault.ApprovalDenied, false},
+		"a call was refused": {func(s *stage) {
+			s.does["wiki__edit_page"] = func(context.Context, call.Call) (*call.Result, *fault.Error) {
+				return nil, fault.New(fault.TabNotFound, "There is no tab", fault.WithOutcome(fault.NotExecuted))
+			}
+		}, func(s *stage) { delete(s.does, "wiki__edit_page") }, scriptFailed, false},
+	} {
+		for _, restarted := range []bool{false, true} {
+			t.Run(fmt.Sprint(name, restarted), func(t *testing.T) {
+				s := newStage(t, nil)
+				sent := map[string]any{"script": script, "id": "save"}
+				test.hinder(s)
+				_, f := s.runWith(t.Context(), sent)
+				if f == nil || f.Code != test.code || f.Outcome != fault.NotExecuted {
+					t.Fatalf("the first one: %v", f)
+				}
+				test.help(s)
+				if restarted {
+					s.Scripts = New(s.core(s.Scripts.core.Store))
+				}
+				a, f := s.runWith(t.Context(), sent)
+				if ran := f == nil && string(a.Value) == `"done"` && len(a.warnings) == 0; ran != test.again {
+					t.Errorf("sent again: %+v, %v", a, f)
+				}
+				if !test.again && (f == nil || len(f.Warnings) != 1) {
+					t.Errorf("sent again: %+v", f)
+				}
+			})
+		}
+	}
+}
+
+// Whichever call of a script reads the ledger last keeps it last.
+func TestLedgerIsKeptInOrder(t *testing.T) {
+	s := newStage(t, nil)
+	r, tool := s.ready(""), s.tools[0]
+	kept, newest := 0, 0
+	for _, one := range s.tools {
+		if !one.ReadOnly {
+			tool = one
+		}
+	}
+	r.record = func(list calls) { // under a lock of the run
+		runtime.Gosched()
+		kept, newest = len(list), max(newest, len(list))
+		if kept < newest {
+			t.Errorf("%d calls are kept after %d were", kept, newest)
+		}
+	}
+	var all sync.WaitGroup
+	for range 8 {
+		all.Go(func() {
+			for range 200 {
+				r.ledger.add(tool.Name, true, engine.Place{})
+				r.keep(tool)
+			}
+		})
+	}
+	all.Wait()
+	if kept != 1600 {
+		t.Errorf("%d calls are kept", kept)
 	}
 }
 

@@ -28,6 +28,7 @@ type run struct {
 	args   arguments
 	limits settings
 	record func(calls) // keeps the ledger, before a call that changes something and after it; may be nil
+	noting lock.Mutex  // held from reading the ledger until record has it: what is kept last is the newest
 
 	ctx     context.Context // of the script and its calls
 	cancel  context.CancelCauseFunc
@@ -335,9 +336,12 @@ func (r *run) callTool(next queued, position call.Position) {
 
 // keep keeps the ledger where the script may be asked for again, around each call that changes something.
 func (r *run) keep(t *registry.Tool) {
-	if r.record != nil && !t.ReadOnly {
-		r.record(r.ledger.list())
+	if r.record == nil || t.ReadOnly {
+		return
 	}
+	r.noting.Lock()
+	defer r.noting.Unlock()
+	r.record(r.ledger.list())
 }
 
 // tell tells the script how a call ended. One that is over does not hear it: it would end with its call's failure, and

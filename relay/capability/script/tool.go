@@ -67,7 +67,7 @@ func (s *Scripts) call(ctx context.Context, c call.Call, raw json.RawMessage) (*
 		a.Args = json.RawMessage("null")
 	}
 	if a.TimeoutMs > 0 {
-		limits.Time = min(time.Duration(a.TimeoutMs)*time.Millisecond, s.core.Config.MaxTimeout)
+		limits.Time = min(call.Timeout(a.TimeoutMs), s.core.Config.MaxTimeout)
 	}
 	run := &run{Scripts: s, asked: c, args: a, limits: limits}
 	if a.ID == "" {

@@ -136,14 +136,15 @@ func (e *Entry) load() {
 // Add builds the plugin in a folder and registers the folder. A folder without sources is registered with its build
 // output. Adding it again builds it again.
 func Add(ctx context.Context, home, dir string) (*plugin.Plugin, []Diagnostic, error) {
-	return AddAs(ctx, home, dir, "")
+	return AddIf(ctx, home, dir, func(*plugin.Plugin) error { return nil })
 }
 
-// AddAs is Add of a plugin that has to have this name; empty: any.
-func AddAs(ctx context.Context, home, dir, name string) (*plugin.Plugin, []Diagnostic, error) {
+// AddIf is Add of a plugin that permit lets in, which is asked once it is built.
+func AddIf(ctx context.Context, home, dir string, permit func(*plugin.Plugin) error) (*plugin.Plugin, []Diagnostic,
+	error) {
 	p, found, err := buildOrLoad(ctx, dir)
-	if err == nil && name != "" && p.Manifest.Name != name {
-		err = fmt.Errorf("the plugin in %s is called %s, not %s", dir, p.Manifest.Name, name)
+	if err == nil {
+		err = permit(p)
 	}
 	if err != nil {
 		return nil, found, err

@@ -22,6 +22,7 @@ import (
 	"tabrelay/relay/browser/hub"
 	"tabrelay/relay/browser/wire"
 	"tabrelay/relay/lib/async"
+	"tabrelay/relay/lib/called"
 	"tabrelay/relay/lib/lock"
 	"tabrelay/relay/plugin/build"
 	"tabrelay/relay/plugin/install"
@@ -64,6 +65,7 @@ type Options struct {
 // Policy is what the catalog needs of permissions: what of a changed configuration may take effect without the person.
 type Policy interface {
 	Bounded(next config.Config) config.Config
+	AllowSites(plugin string, sites map[string][]string) error
 	DropPlugin(name string) error
 	Configure(ctx context.Context, next config.Config) (otherRules bool, err error)
 	Manage(ctx context.Context, m *config.Managed) error
@@ -352,7 +354,7 @@ func (c *Catalog) Problems() []registry.Problem {
 func (c *Catalog) PublicProblems() []registry.Problem {
 	list := c.Problems()
 	for i := range list {
-		list[i].Reason = fault.Plain(c.Public(list[i].Reason))
+		list[i].Reason = called.In(fault.Plain(c.Public(list[i].Reason)))
 	}
 	return list
 }

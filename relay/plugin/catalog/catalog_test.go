@@ -283,6 +283,8 @@ func TestNamesThatExist(t *testing.T) {
 		meantTarget, meantName string
 	}{
 		{"tea", true, true, "", ""}, {"tea__read", true, false, "", ""}, {"relay", true, true, "", ""},
+		{"tea__signIn", true, false, "", ""}, {"tea__signin", false, false, "tea__signIn", ""},
+		{"browser__signIn", false, false, "", ""},
 		{"browser", true, true, "", ""}, {policy.ReadTab, true, false, "", ""}, {"gateway", false, true, "", ""},
 		{"tea__raed", false, false, "tea__read", ""}, {"browsr", false, false, "browser", "browser"},
 	} {

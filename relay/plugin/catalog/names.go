@@ -42,12 +42,15 @@ func (c *Catalog) UnknownName(name string) (unknown bool, meant string) {
 }
 
 // RuleTarget reports whether a rule can have a name as its target, and which one was probably meant. Targets are the
-// plugins of a home folder and their tools, also those that are off or not reviewed, the given tools of a running
-// relay, and the relay's own.
+// plugins of a home folder, their tools and their sign-in checks, also those that are off or not reviewed, the given
+// tools of a running relay, and the relay's own.
 func RuleTarget(home config.Home, tools []*registry.Tool, name string) (exists bool, suggestion string) {
 	names := ownNames()
 	for _, t := range tools {
 		names = append(names, t.Name, t.Group)
+		if t.Site != nil && t.Site.SignIn != nil {
+			names = append(names, t.Site.SignIn.Name)
+		}
 	}
 	if slices.Contains(names, name) || registry.IsPageTool(name) { // also while its page is closed
 		return true, ""
@@ -59,6 +62,9 @@ func RuleTarget(home config.Home, tools []*registry.Tool, name string) (exists b
 func namesOf(plugins []plugin.Plugin) (names []string) {
 	for _, p := range plugins {
 		names = append(names, p.Manifest.Name)
+		if !p.Manifest.EveryPage() { // that of every site has no sign-in
+			names = append(names, plugin.FullName(p.Manifest.Name, plugin.SignInCheck))
+		}
 		for _, t := range p.Manifest.Tools {
 			names = append(names, plugin.FullName(p.Manifest.Name, t.Name))
 		}

@@ -44,7 +44,9 @@ type SettingsPlan struct {
 	Problems map[string]string // by setting; nothing is written when there is one
 	Before   []string          // patterns of the pages on which the plugin works
 	After    []string
+	plugin   string
 	changes  []config.Edit
+	sites    map[string][]string // that the changed settings name
 }
 
 // Adds returns the patterns in After that are not in Before.
@@ -101,7 +103,7 @@ func (c *Catalog) PlanSettings(name string, given map[string]json.RawMessage) (p
 	}
 	before := now.config.Plugin(name)
 	after := before
-	plan.Problems = map[string]string{}
+	plan.Problems, plan.plugin, plan.sites = map[string]string{}, name, map[string][]string{}
 	values, _ := rawjson.Members(before.Settings)
 	for _, key := range slices.Sorted(maps.Keys(given)) {
 		s, known := declared[key]
@@ -120,6 +122,7 @@ func (c *Catalog) PlanSettings(name string, given map[string]json.RawMessage) (p
 			values = append(values, member(key, value))
 		}
 		plan.changes = append(plan.changes, edit)
+		plan.sites[key] = plugin.Sites(rawjson.Join([]rawjson.Member{member(key, value)}))[key]
 	}
 	for key, s := range declared {
 		if s.Required && s.Default == nil && rawjson.Get(values, key) == nil && plan.Problems[key] == "" {
@@ -131,8 +134,15 @@ func (c *Catalog) PlanSettings(name string, given map[string]json.RawMessage) (p
 	return plan, nil
 }
 
-// SetSettings writes a plan into config.json, and reloads.
-func (c *Catalog) SetSettings(plan SettingsPlan) *fault.Error {
+// SetSettings writes a plan into config.json, and reloads. A person has confirmed what it adds.
+func (c *Catalog) SetSettings(plan SettingsPlan) (failure *fault.Error) {
+	if c.changes.Do(func() { failure = c.setSettings(plan) }) != nil {
+		return stopping()
+	}
+	return failure
+}
+
+func (c *Catalog) setSettings(plan SettingsPlan) *fault.Error {
 	if err := c.options.Home.Create(); err != nil {
 		return fault.New(fault.ConfigError, "The settings were not saved: "+err.Error())
 	}
@@ -143,7 +153,11 @@ func (c *Catalog) SetSettings(plan SettingsPlan) *fault.Error {
 		return fault.New(fault.ConfigError, "The settings were not saved: "+err.Error(),
 			fault.WithHint("Correct config.json first; `tabrelay doctor` says what is wrong with it."))
 	}
-	_, failure := c.Reload()
+	if err := c.options.Policy.AllowSites(plan.plugin, plan.sites); err != nil {
+		return fault.New(fault.ConfigError, "The settings are saved, and wait for you: "+err.Error(),
+			fault.WithHint("Answer in the side panel, or run: tabrelay config apply"))
+	}
+	_, failure := c.reload()
 	return failure
 }
 

@@ -27,6 +27,9 @@ type Source struct {
 	// says that name.
 	Shipped []string
 	Replace string
+
+	// Retry is the command that takes the place of the plugin of that name, as this person writes it; nil: plugin add.
+	Retry func(name string) string
 }
 
 // Step tells what goes on; what it returns is called when that has ended.
@@ -43,7 +46,7 @@ func (e *SpelledError) Unwrap() error { return e.Err }
 func Add(ctx context.Context, home string, s Source, step Step) (*plugin.Plugin, []build.Diagnostic, error) {
 	if s.IsFolder() {
 		defer step("Building " + s.From)()
-		return build.AddAs(ctx, home, s.From, s.Replace)
+		return build.AddIf(ctx, home, s.From, func(p *plugin.Plugin) error { return s.PermitFolder(home, p) })
 	}
 	c, err := s.Prepare(ctx, home, step)
 	if err != nil {
@@ -79,6 +82,16 @@ func (s Source) Prepare(ctx context.Context, home string, step Step) (*Candidate
 	return c, nil
 }
 
+// PermitFolder is the error of the plugin in a folder that may not have its name; nil: it may. One that was added under
+// it keeps it.
+func (s Source) PermitFolder(home string, p *plugin.Plugin) error {
+	before, err := build.Find(home, p.Manifest.Name)
+	if err == nil && before != nil && before.Dir == p.Dir && s.Replace == "" {
+		return nil
+	}
+	return errors.Join(err, s.checkName(p.Manifest.Name))
+}
+
 // checkName refuses a plugin that takes the name of one in the program, with its settings and rules, unless the person
 // named it. A name says nothing about whom a plugin is from.
 func (s Source) checkName(name string) error {
@@ -86,10 +99,13 @@ func (s Source) checkName(name string) error {
 	case s.Replace != "" && s.Replace != name:
 		return fmt.Errorf("the plugin of %s is called %s, not %s", s.From, name, s.Replace)
 	case s.Replace == "" && slices.Contains(s.Shipped, name):
+		retry := "tabrelay plugin add --replace " + name + " " + s.From
+		if s.Retry != nil {
+			retry = s.Retry(name)
+		}
 		return fault.Hinted(fmt.Errorf("the plugin of %s is called %s, as one that comes with tabrelay, so it was not "+
 			"added: it would take its place, with its settings and the rules about it", s.From, name),
-			"if that is what you want: tabrelay plugin add --replace "+name+" "+s.From+
-				"; to have both, its author has to give it another name")
+			"if that is what you want: "+retry+"; to have both, its author has to give it another name")
 	}
 	return nil
 }

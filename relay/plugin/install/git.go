@@ -72,6 +72,11 @@ func ParseRepository(text string) (r Repository, ok bool, err error) {
 		if scheme == "file" { // its host is empty, so that a path begins at once
 			rest = strings.TrimPrefix(rest, "/")
 		}
+		if host, _, _ := strings.Cut(rest, "/"); hasSecret(scheme, host) {
+			return r, true, fault.Hinted(errors.New("the address of a repository has a password or token, which would "+
+				"be written down with it and shown"), "leave it out; git asks its credential helper for it: "+
+				"git config --global credential.helper")
+		}
 		path, folder, cut := strings.Cut(rest, "//")
 		if path == "" || scheme != "https" && scheme != "ssh" && scheme != "file" {
 			return r, true, fmt.Errorf("%q is not git+https://…, git+ssh://… or git+file://…", text)
@@ -87,6 +92,12 @@ func ParseRepository(text string) (r Repository, ok bool, err error) {
 		return r, true, fmt.Errorf("%q is not the name of a branch or tag, nor a commit", r.Ref)
 	}
 	return r, true, nil
+}
+
+// hasSecret reports whether what stands before the path of an address has more than the host and the user of ssh.
+func hasSecret(scheme, host string) bool {
+	user, _, has := strings.Cut(host, "@")
+	return has && (scheme != "ssh" || strings.Contains(user, ":"))
 }
 
 // Fetch gets the files of the plugin; most is how many bytes the repository may take on disk meanwhile. Its hooks,
@@ -245,7 +256,7 @@ func git(ctx context.Context, args ...string) ([]byte, error) {
 	cmd := exec.CommandContext(ctx, "git", append(quiet, args...)...)
 	cmd.WaitDelay = childTime
 	procgroup.Join(cmd)
-	cmd.Env = append(os.Environ(), "GIT_TERMINAL_PROMPT=0", "GIT_LFS_SKIP_SMUDGE=1",
+	cmd.Env = append(slices.DeleteFunc(os.Environ(), ofRepository), "GIT_TERMINAL_PROMPT=0", "GIT_LFS_SKIP_SMUDGE=1",
 		"GIT_SSH_COMMAND=ssh -oBatchMode=yes")
 	out, said := bounded{most: maxTarball}, bounded{most: maxSaid}
 	cmd.Stdout, cmd.Stderr = &out, &said
@@ -263,6 +274,20 @@ func git(ctx context.Context, args ...string) ([]byte, error) {
 		return nil, fmt.Errorf("git says: %s", lines[len(lines)-1])
 	}
 	return out.text.Bytes(), nil
+}
+
+// repositoryVariables are those with which git is told to work in another repository than the folder's, or with other
+// parts of one: `git rev-parse --local-env-vars` lists them. A hook or an editor that runs tabrelay may have set them.
+// GIT_CONFIG_COUNT stays: git itself never sets it, and with it a person names a token or a mirror for all
+// repositories.
+var repositoryVariables = []string{"GIT_ALTERNATE_OBJECT_DIRECTORIES", "GIT_COMMON_DIR", "GIT_CONFIG",
+	"GIT_CONFIG_PARAMETERS", "GIT_DIR", "GIT_GRAFT_FILE", "GIT_IMPLICIT_WORK_TREE",
+	"GIT_INDEX_FILE", "GIT_NAMESPACE", "GIT_NO_REPLACE_OBJECTS", "GIT_OBJECT_DIRECTORY", "GIT_PREFIX",
+	"GIT_REPLACE_REF_BASE", "GIT_SHALLOW_FILE", "GIT_WORK_TREE"}
+
+func ofRepository(variable string) bool {
+	name, _, _ := strings.Cut(variable, "=")
+	return slices.Contains(repositoryVariables, name)
 }
 
 // bounded is what a program writes, as far as it fits; a program that writes more is stopped by that. It has no other

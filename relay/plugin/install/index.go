@@ -143,13 +143,25 @@ func (x Index) All() (all []Listing) {
 	return all
 }
 
-// Mentioning are the plugins of which a word begins with each of these: tea is in "Tea shop", and not in "Steam".
+// Mentioning are the plugins of which a word begins with each of these: tea is in "Tea shop", and not in "Steam". One
+// whose name the words are comes first.
 func (x Index) Mentioning(words []string) []Listing {
-	return slices.DeleteFunc(x.All(), func(l Listing) bool {
+	found := slices.DeleteFunc(x.All(), func(l Listing) bool {
 		about := []string{l.Package, l.DisplayName, l.Description, l.Homepage}
 		text := strings.ToLower(strings.Join(slices.Concat(about, l.URLPatterns, l.Tools), "\n"))
 		return slices.ContainsFunc(words, func(w string) bool { return !begins(text, strings.ToLower(w)) })
 	})
+	named := func(l Listing) bool { return strings.EqualFold(l.Name, strings.Join(words, "-")) }
+	slices.SortStableFunc(found, func(a, b Listing) int {
+		switch {
+		case named(a) == named(b):
+			return 0
+		case named(a):
+			return -1
+		}
+		return 1
+	})
+	return found
 }
 
 // begins reports whether something that begins with prefix follows a character that is no part of a word.

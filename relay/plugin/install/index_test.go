@@ -52,7 +52,7 @@ func TestListingsForAPageAndForWords(t *testing.T) {
 		}
 	}
 	for words, want := range map[string]string{
-		"SLACK": "slack-enterprise slack", "slack enter": "slack-enterprise", "slack no-such-word": "", "tea ": "teams",
+		"SLACK": "slack slack-enterprise", "slack enter": "slack-enterprise", "slack no-such-word": "", "tea ": "teams",
 		"app.slack.com": "slack-enterprise slack", "lack": "",
 	} {
 		if got := namesOf(index.Mentioning(strings.Fields(words))); got != want {

@@ -93,7 +93,8 @@ func Prepare(ctx context.Context, home string, p *Package, registry func(context
 			err = errors.Join(err, c.Discard())
 		}
 	}()
-	if err := Unpack(bytes.NewReader(p.Tarball), dir); err != nil {
+	isCommit := strings.HasPrefix(p.From, fromGit)
+	if err := unpack(bytes.NewReader(p.Tarball), dir, isCommit); err != nil {
 		return nil, fmt.Errorf("%s was not installed: %w", p.Spec, err)
 	}
 	if err := c.read(ctx, registry); err != nil {

@@ -2,7 +2,9 @@ package install
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -144,6 +146,44 @@ func TestParseRepository(t *testing.T) {
 	}
 }
 
+// A password in the address of a repository would be written down and shown with it; what is said does not show it.
+func TestRepositoryWithAPassword(t *testing.T) {
+	for _, text := range []string{"git+https://user:hunter2@git.example/tea.git", "git+https://hunter2@git.example/tea",
+		"git+ssh://git:hunter2@git.example/tea", "git+https://hunter2@git.example//b#main"} {
+		_, ok, err := ParseRepository(text)
+		if !ok || err == nil || strings.Contains(err.Error(), "hunter2") || !strings.Contains(err.Error(), "password") {
+			t.Errorf("%s: %v", text, err)
+		}
+	}
+}
+
+// Git works in the folder that it is given, also where a hook of another repository runs tabrelay.
+func TestFetchLeavesOtherRepositoriesAlone(t *testing.T) {
+	if _, err := exec.LookPath("git"); err != nil {
+		t.Skip("there is no git")
+	}
+	repository := func(name string) string {
+		dir, put, git := emptyRepository(t)
+		put("package.json", `{"name":"`+name+`"}`)
+		git("add", "-A")
+		git("commit", "-q", "-m", name)
+		return dir
+	}
+	tea, own := repository("tea"), repository("own")
+	r, _, err := ParseRepository("git+file://" + filepath.ToSlash(tea))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("GIT_DIR", filepath.Join(own, ".git"))
+	t.Setenv("GIT_WORK_TREE", own)
+	if _, err := r.Fetch(t.Context(), enough); err != nil {
+		t.Error(err)
+	}
+	if _, err := os.Stat(filepath.Join(own, ".git", "FETCH_HEAD")); err == nil {
+		t.Error("it was fetched into the other repository")
+	}
+}
+
 // A repository is installed at its newest commit, and updated to a later one.
 func TestFetchRepository(t *testing.T) {
 	if _, err := exec.LookPath("git"); err != nil {
@@ -156,6 +196,11 @@ func TestFetchRepository(t *testing.T) {
 		cmd := exec.Command("git", append(about, args...)...)
 		if out, err := cmd.CombinedOutput(); err != nil {
 			t.Fatalf("git %v: %s", args, out)
+		}
+	}
+	for link, to := range map[string]string{"CLAUDE.md": "README.md", "src/all": "..", "etc": "/etc"} {
+		if err := os.Symlink(to, filepath.Join(p.Dir, filepath.FromSlash(link))); err != nil {
+			t.Skip("links cannot be made here") // as on Windows without developer mode
 		}
 	}
 	git("init", "-q", "-b", "main")
@@ -177,6 +222,12 @@ func TestFetchRepository(t *testing.T) {
 	first := added(t, home, fetch(name), false)
 	if first.Plugin.Hash != p.Hash || first.Pin.From != "git:"+name || len(first.Pin.Version) != 40 {
 		t.Errorf("installed is %.12s, pinned to %+v", first.Plugin.Hash, first.Pin)
+	}
+	for _, link := range []string{"CLAUDE.md", "src/all", "etc"} {
+		_, err := os.Lstat(filepath.Join(first.Plugin.Dir, filepath.FromSlash(link)))
+		if !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("the link %s was taken: %v", link, err)
+		}
 	}
 	git("commit", "-q", "--allow-empty", "-m", "second")
 	_, from, err := Installed(home, "tea-shop")

@@ -26,7 +26,11 @@ const (
 // Unpack writes the files of a gzipped tarball, as `npm pack` makes it, into an empty folder. The first folder of each
 // path is left out, whatever its name. Only files and folders are taken: a link, a device or a path that leads out of
 // the folder refuses the whole tarball, because no packer makes one by accident. Nothing keeps its mode.
-func Unpack(from io.Reader, into string) error {
+func Unpack(from io.Reader, into string) error { return unpack(from, into, false) }
+
+// unpack is Unpack. With withoutLinks, symbolic links are left out as npm pack leaves them out, and nothing is written
+// in their place.
+func unpack(from io.Reader, into string, withoutLinks bool) error {
 	zipped, err := gzip.NewReader(from)
 	if err != nil {
 		return fmt.Errorf("it is not a gzipped tarball: %w", err)
@@ -37,7 +41,7 @@ func Unpack(from io.Reader, into string) error {
 	}
 	defer root.Close() // nothing is buffered in it
 	content := &limited{zipped, maxUnpacked}
-	u := &unpacking{root: root, reader: tar.NewReader(content), taken: map[string]bool{}}
+	u := &unpacking{root: root, reader: tar.NewReader(content), taken: map[string]bool{}, withoutLinks: withoutLinks}
 	for {
 		header, err := u.reader.Next()
 		if errors.Is(err, io.EOF) {
@@ -64,6 +68,8 @@ type unpacking struct {
 	root   *os.Root
 	reader *tar.Reader
 	taken  map[string]bool // in lower case: some file systems know no other
+
+	withoutLinks bool
 }
 
 func (u *unpacking) take(h *tar.Header) error {
@@ -71,6 +77,11 @@ func (u *unpacking) take(h *tar.Header) error {
 	case tar.TypeXGlobalHeader, tar.TypeDir:
 		return nil // folders come with their files
 	case tar.TypeReg:
+	case tar.TypeSymlink:
+		if u.withoutLinks {
+			return nil
+		}
+		fallthrough
 	default:
 		return fmt.Errorf("%q in the tarball is a link or a device, and only files are taken", h.Name)
 	}

@@ -136,8 +136,9 @@ func (d *DeadLetters) Replayable(l *call.DeadLetter) (*registry.Tool, *fault.Err
 			"be repeated", fault.WithOutcome(fault.NotExecuted),
 			fault.WithHint("Enable or add its plugin again."))
 	case l.Redacted:
-		return nil, fault.New(fault.ValidationError, "The call cannot be repeated as it was: credentials were left "+
-			"out of its arguments, or they were too large to keep or went with an earlier relay",
+		return nil, fault.New(fault.ValidationError, "The call cannot be repeated as it was: credentials or "+
+			"what it was to type were left out of its arguments, or they were too large to keep or went with an "+
+			"earlier relay",
 			fault.WithHint("Call "+l.Tool+" itself, with its arguments."))
 	}
 	return t, nil

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"tabrelay/relay/browser/hub"
+	"tabrelay/relay/lib/called"
 	"tabrelay/relay/lib/match"
 	"tabrelay/relay/plugin/catalog"
 	"tabrelay/relay/program/doctor"
@@ -137,8 +138,9 @@ type (
 	}
 )
 
-// healthSchema is the output schema of bridge_health. Members may be added, so it does not close its objects.
-const healthSchema = `{"type":"object","required":["healthy","state","agents","sessions","uptime"],"properties":{` +
+// healthSchema is the output schema of bridge_health. Members may be added, so it does not close its objects. It
+// requires none: failures of it are JSON, too, which Gemini CLI holds against the schema.
+const healthSchema = `{"type":"object","properties":{` +
 	`"healthy":{"type":"boolean"},"state":{"enum":["full","degraded"]},"agents":{"type":"object"},` +
 	`"sessions":{"type":"object"},"uptime":{"type":"integer"}}}`
 
@@ -209,8 +211,8 @@ func (s *Sources) diagnosis() health {
 	}
 	h.Problems = s.Catalog.PublicProblems() // whoever asks reads the same
 	if s.Unwritable() {
-		h.Problems = append(h.Problems, registry.Problem{Reason: "The relay cannot write its database, so calls that " +
-			"may change something are refused; ask the person to look at `tabrelay doctor`"})
+		h.Problems = append(h.Problems, registry.Problem{Reason: called.In("The relay cannot write its database, so " +
+			"calls that may change something are refused; ask the person to look at `tabrelay doctor`")})
 	}
 	return h
 }
@@ -255,8 +257,10 @@ func (s *Sources) doctorTool() registry.Tool {
 				"has a cause and a next step, most of them for the person.",
 			InputSchema: json.RawMessage(`{"type":"object","properties":{},"additionalProperties":false}`),
 			OutputSchema: json.RawMessage(
-				`{"type":"object","required":["sound","findings"],"properties":{"sound":{"type":"boolean","description":"Nothing is a problem."},
-				"findings":{"type":"array","items":{"type":"object","required":["id","severity","what"],"properties":{"id":{"type":"string"},"severity":{"enum":["ok","warning","problem"]},
+				`{"type":"object","required":["sound","findings"],"properties":{
+				"sound":{"type":"boolean","description":"Nothing is a problem."},
+				"findings":{"type":"array","items":{"type":"object","required":["id","severity","what"],
+				"properties":{"id":{"type":"string"},"severity":{"enum":["ok","warning","problem"]},
 				"what":{"type":"string"},"why":{"type":"string"},"next":{"type":"string"}}}}}}`),
 			Annotations: plugin.Annotations{ReadOnlyHint: &yes, OpenWorldHint: &no},
 		},

@@ -78,6 +78,7 @@ func (s *Sources) deadLetters(ctx context.Context, c call.Call, raw json.RawMess
 			return confirmRepeat(ctx, c, l)
 		}
 	}
+	c.Consent = false // what allowed this tool named no call that it would repeat
 	return s.Letters.Replay(ctx, l, c)
 }
 

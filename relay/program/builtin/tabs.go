@@ -5,11 +5,11 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"net/url"
 	"slices"
 	"strings"
 
 	"tabrelay/relay/browser/hub"
+	"tabrelay/relay/lib/match"
 	"tabrelay/relay/road/call"
 	"tabrelay/relay/road/fault"
 	"tabrelay/relay/road/plugin"
@@ -176,8 +176,11 @@ type created struct {
 // Open opens a page in the profile that is named, or where the session works, or in the only one; which of several
 // else is not guessed. The person goes on looking at what they look at, unless the call asks for more.
 func (t Tabs) Open(ctx context.Context, c call.Call, n NewTab) (answer OpenedTab, failure *fault.Error) {
-	u, err := url.Parse(n.URL)
-	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
+	origin, err := match.Origin(n.URL)
+	if err != nil {
+		return answer, fault.New(fault.ValidationError, "url is refused: "+err.Error())
+	}
+	if origin == "" {
 		return answer, fault.New(fault.ValidationError, "url is not an http or https address",
 			fault.WithHint("Pass a complete address, for example https://example.com/."))
 	}
@@ -191,20 +194,20 @@ func (t Tabs) Open(ctx context.Context, c call.Call, n NewTab) (answer OpenedTab
 	params := map[string]any{"url": n.URL, "active": n.Active}
 	var sites *call.Sites
 	if t.policy != nil {
-		bounds := t.policy.Opening(c.Session, hub.OriginOf(n.URL))
+		bounds := t.policy.Opening(c.Session, origin)
 		sites = &bounds.Sites
 		params["sites"], params["matches"], params["excludes"] = sites, bounds.Matches, bounds.Excludes
 	}
 	raw, failure := t.hub.Command(ctx, profile, "tabs.create", params)
 	if failure != nil {
-		return answer, notLoaded(u, failure)
+		return answer, notLoaded(origin, failure)
 	}
 	var made created
 	if err := json.Unmarshal(raw, &made); err != nil {
 		return answer, fault.New(fault.InternalError, "The browser's answer cannot be read", fault.WithCause(err))
 	}
 	if made.Stopped != "" {
-		failure := stoppedAt(u, made)
+		failure := stoppedAt(origin, made)
 		if t.policy != nil {
 			if denied := t.policy.RefuseOpening(c.Session, made.Stopped); denied != nil {
 				failure.Hint = denied.Message + ". " + denied.Hint // whose rule it is says who can change it
@@ -262,22 +265,22 @@ func (t Tabs) describe(answer *OpenedTab, tab hub.Tab, sites *call.Sites) {
 
 // stoppedAt is the failure of an address that leads to a site which is off, or to a page that the configuration keeps
 // from agents.
-func stoppedAt(u *url.URL, made created) *fault.Error {
+func stoppedAt(origin string, made created) *fault.Error {
 	message, outcome := "Stopped at "+made.Stopped+", which is off", fault.NotExecuted
 	if !made.Before {
-		message, outcome = message+": "+u.Scheme+"://"+u.Host+" leads there. Nothing was sent to it, and the tab is "+
+		message, outcome = message+": "+origin+" leads there. Nothing was sent to it, and the tab is "+
 			"closed again", fault.Executed
 	}
 	return fault.New(fault.PermissionDenied, message, fault.WithOutcome(outcome), fault.WithHint(call.UnreadableHint))
 }
 
 // notLoaded says why an address does not load, in more than Chrome's own word for it.
-func notLoaded(u *url.URL, f *fault.Error) *fault.Error {
+func notLoaded(origin string, f *fault.Error) *fault.Error {
 	if f.Code != fault.PageNotLoaded {
 		return f
 	}
 	reason := f.Message
-	message := u.Scheme + "://" + u.Host + " does not load: " + reason
+	message := origin + " does not load: " + reason
 	if plain, known := netErrors[reason]; known {
 		message += ", " + plain
 	}

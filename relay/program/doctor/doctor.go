@@ -12,6 +12,7 @@ import (
 	"slices"
 	"time"
 
+	"tabrelay/relay/lib/called"
 	"tabrelay/relay/state/config"
 )
 
@@ -58,7 +59,8 @@ type Scene struct {
 	Free    func(folder string) (bytes uint64, err error)      // of the disk; nil: as the system says
 	Chrome  func(ctx context.Context) (path string, err error) // a browser that can be started; may be nil
 
-	Died      int         // process id of the managed browser, when it ended by itself
+	Named     []string    // the names of the managed browsers that have one
+	Died      int         // process id of a managed browser that ended by itself
 	Installed []Installed // the extension in the person's browser profiles
 	Hosts     []Host      // what keeps an extension from a store from finding the relay
 }
@@ -171,7 +173,8 @@ func Unusable(found []Finding) bool {
 	return slices.ContainsFunc(found, func(f Finding) bool {
 		switch f.ID {
 		case "home-unusable", "home-shut", "home-foreign", "policy-broken", "config-broken", "config-refused",
-			"secrets-broken", "state-broken", "database-broken", "remote-broken":
+			"secrets-broken", "state-broken", "database-broken", "database-newer",
+			"remote-broken":
 			return true
 		}
 		return false
@@ -203,5 +206,5 @@ func (e *examination) note(id, what, why, next string) {
 		panic("doctor: " + id + " is not in the table")
 	}
 	e.found = append(e.found, Finding{ID: id, Severity: row.Severity, What: what, Why: cmp.Or(why, row.Why),
-		Next: cmp.Or(next, row.Next), Fix: Fixes[id]})
+		Next: called.In(cmp.Or(next, row.Next)), Fix: Fixes[id]})
 }

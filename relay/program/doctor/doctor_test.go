@@ -4,6 +4,7 @@ package doctor
 
 import (
 	"context"
+	"database/sql"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -16,8 +17,11 @@ import (
 	"testing/fstest"
 	"time"
 
+	"github.com/rs/zerolog"
+
 	"tabrelay/relay/program/httpapi/apitest"
 	"tabrelay/relay/state/config"
+	"tabrelay/relay/state/store"
 )
 
 // sound is a scene in which nothing is wrong.
@@ -125,6 +129,7 @@ var provocations = map[string]provocation{
 		"profiles.json cannot be used: it is empty"},
 	"database-broken": {func(t *testing.T, s *Scene) { write(t, s.Home.Database(), "no database") },
 		"not a SQLite database"},
+	"database-newer": {newerDatabase, "was written by a newer tabrelay (version 999 of its tables"},
 
 	"binary-incomplete": {func(_ *testing.T, s *Scene) { s.Bundle = nil }, "extension"},
 	"relay-stopped": {func(t *testing.T, s *Scene) {
@@ -294,6 +299,25 @@ func listensElsewhere(t *testing.T, s *Scene, certificate, key string) {
 		certificate, key))
 }
 
+// newerDatabase is what a later release leaves for one that was installed again.
+func newerDatabase(t *testing.T, s *Scene) {
+	made, err := store.Open(t.Context(), s.Home.Database(), store.Limits{}, zerolog.Nop())
+	if err == nil {
+		err = made.Close() // it writes at its start
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	db, err := sql.Open("sqlite", s.Home.Database())
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = db.ExecContext(t.Context(), "PRAGMA user_version = 999")
+	if err := errors.Join(err, db.Close()); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // Where other machines reach the relay, and by which names, is said.
 func TestWhatListensElsewhereIsSaid(t *testing.T) {
 	s := sound(t)
@@ -326,8 +350,8 @@ func TestPortsOfARelayThatHangs(t *testing.T) {
 
 // What keeps a relay from starting is said, and not that none runs, with a next step that fails.
 func TestWhatKeepsARelayFromStartingIsSaidAlone(t *testing.T) {
-	for _, id := range []string{"config-broken", "secrets-broken", "state-broken", "database-broken", "port-taken",
-		"remote-broken"} {
+	for _, id := range []string{"config-broken", "secrets-broken", "state-broken", "database-broken",
+		"database-newer", "port-taken", "remote-broken"} {
 		t.Run(id, func(t *testing.T) {
 			s := sound(t)
 			provocations[id].provoke(t, s)

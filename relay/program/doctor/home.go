@@ -179,6 +179,8 @@ func (e *examination) database() {
 	// it is made at the first start
 	if err := store.Examine(e.Home.Database()); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		e.note("database-broken", fmt.Sprintf("%s cannot be used: %v", e.Home.Database(), err), "", "")
+	} else if err := store.CheckVersion(e.ctx, e.Home, tables...); err != nil {
+		e.note("database-newer", sentence(err.Error()), "", "")
 	}
 }
 

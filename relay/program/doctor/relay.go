@@ -198,9 +198,12 @@ func (e *examination) browsers() {
 	}
 	for _, label := range e.Known {
 		if !connected[label] && len(connected) > 0 {
+			next := "open a window of that profile"
+			if slices.Contains(e.Named, label) {
+				next = "run: tabrelay up --profile " + label
+			}
 			e.note("profile-away", fmt.Sprintf("The browser profile %q was connected before and is not now", label), "",
-				fmt.Sprintf("open a window of that profile; if it is not used any more, run: tabrelay profiles forget "+
-					"%q", label))
+				fmt.Sprintf("%s; if it is not used any more, run: tabrelay profiles forget %q", next, label))
 		}
 	}
 }

@@ -22,14 +22,19 @@ func Here(ctx context.Context, home config.Home, version string) Scene {
 	}
 	cfg, _ := config.Load(home) // what is wrong with it is found when it is looked at
 	s.Flavour(cfg.TrustedInput)
-	if m, died := launch.Died(home.Browser()); died {
-		s.Died = m.PID
+	var folders []string
+	for _, name := range home.Browsers() {
+		folders = append(folders, home.Browser(name))
+		if m, died := launch.Died(home.Browser(name)); died && s.Died == 0 {
+			s.Died = m.PID
+		}
 	}
-	for _, one := range launch.Installations(extension.ID, home.Browser()) {
+	for _, one := range launch.Installations(extension.ID, folders...) {
 		s.Installed = append(s.Installed, Installed{one.Browser, one.Profile, one.Folder, one.Off})
 	}
 	s.Hosts = hosts(home, cfg)
 	_, s.Adapters = adapters.Files()
+	s.Named = home.Browsers()[1:]
 	s.Known, _ = knownLabels(ctx, home) // that they cannot be read is found when the database is looked at
 	return s
 }

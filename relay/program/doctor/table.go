@@ -1,6 +1,10 @@
 package doctor
 
-import "slices"
+import (
+	"slices"
+
+	"tabrelay/relay/state/store"
+)
 
 // Row is one thing that can be wrong: what docs/troubleshooting.md says about it, and what a finding says unless the
 // place that finds it knows better.
@@ -43,6 +47,12 @@ func Table() []Row { return table }
 
 // Attach adds what a capability may lack.
 func Attach(rows []Row) { table = slices.Concat(table, rows) }
+
+// tables are what capabilities keep in the database.
+var tables []*store.Tables
+
+// AttachTables adds what a capability keeps in the database, which may be of a newer program.
+func AttachTables(t *store.Tables) { tables = append(tables, t) }
 
 var table = []Row{
 	{"home-missing", Problem, "There is no home folder.", "tabrelay was not started yet, or TABRELAY_HOME names " +
@@ -102,6 +112,12 @@ var table = []Row{
 		"restore it from a backup; or move tabrelay.db, tabrelay.db-wal and tabrelay.db-shm away: new ones are " +
 			"created, " +
 			"without the earlier rules, reviews, audit log and results"},
+
+	{"database-newer", Problem, "The database was written by a newer tabrelay.",
+		"This program is older: an earlier release was installed again, or PATH leads to another one. It changes " +
+			"nothing in the database, and cannot start a relay with it.",
+		"update tabrelay to the version that wrote it, or a newer one; or, to begin without the rules, reviews, " +
+			"audit log and results that are in it, move tabrelay.db, tabrelay.db-wal and tabrelay.db-shm away"},
 
 	{"binary-incomplete", Problem, "This binary was built without the extension or without the plugins.",
 		"Their bundles were not generated before go build.", "run: make build"},

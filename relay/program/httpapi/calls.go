@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -8,6 +9,7 @@ import (
 	"io"
 	"net/http"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -107,19 +109,25 @@ func (a *API) callTool(w http.ResponseWriter, req *http.Request) {
 	id := call.ID(random.Hex(16))
 	c := call.Call{
 		ID: id, Session: Sender(req.Context()), Tool: name, Arguments: ask.Arguments,
-		Timeout: time.Duration(ask.TimeoutMs) * time.Millisecond, MaxBytes: ask.MaxBytes, ArrayPath: ask.ArrayPath,
+		Timeout: call.Timeout(ask.TimeoutMs), MaxBytes: ask.MaxBytes, ArrayPath: ask.ArrayPath,
 		Trace: call.ReadTrace(req.Header.Get("traceparent"), strings.Join(req.Header.Values("tracestate"), ",")),
 	}
 	var steps []TraceStep
-	if began := time.Now(); ask.Trace {
-		c.Step = func(step string) {
-			steps = append(steps, TraceStep{float64(time.Since(began).Microseconds()) / 1000, step})
+	if ask.Trace {
+		began := time.Now()
+		c.Step = func(at time.Time, step string) {
+			steps = append(steps, TraceStep{float64(at.Sub(began).Microseconds()) / 1000, step})
 		}
+		c.Step(began, "the relay has the call")
 	}
 	a.carryOut(w, req, id, func(ctx context.Context, progress func(call.Progress)) Answer {
 		c.Progress = progress
 		answer := answerOf(a.Calls.Do(ctx, c))
-		answer.Trace = steps
+		if ask.Trace {
+			c.Step(time.Now(), "the relay answers")
+			slices.SortStableFunc(steps, func(a, b TraceStep) int { return cmp.Compare(a.Ms, b.Ms) })
+			answer.Trace = steps
+		}
 		if ask.Plain && answer.Error != nil {
 			answer.Text = []string{answer.Error.Plain()}
 		}
@@ -150,7 +158,7 @@ func (a *API) readAsk(w http.ResponseWriter, req *http.Request) (ask Ask, proble
 // around them must not become a call without arguments.
 func (a *Ask) parse(body []byte) (wrong string) {
 	var fields map[string]json.RawMessage
-	if err := json.Unmarshal(body, &fields); err != nil {
+	if err := json.Unmarshal(body, &fields); err != nil || fields == nil { // null
 		return "The body is not a JSON object"
 	}
 	for name, value := range fields {
@@ -250,7 +258,9 @@ type Line struct {
 
 	// Question is that the person is asked whether the call may run, told once to those who may answer it.
 	Question *call.Approval `json:"question,omitempty"`
-	Ended    *policy.Ended  `json:"ended,omitempty"` // how it ended
+	// Asked is the same in a sentence, told once to a client, which may not answer it.
+	Asked string        `json:"asked,omitempty"`
+	Ended *policy.Ended `json:"ended,omitempty"` // how it ended
 }
 
 // ProgressStep is one step a running tool reported.
@@ -273,8 +283,8 @@ func (a *API) carryOut(w http.ResponseWriter, req *http.Request, id call.ID,
 	if strings.Contains(req.Header.Get("Accept"), streamed) {
 		stream = openStream(w)
 		progress = stream.step
-		if session := Sender(req.Context()); id != "" && policy.IsPerson(session) {
-			asked = a.tellQuestions(stream, id)
+		if session := Sender(req.Context()); id != "" {
+			asked = a.tellQuestions(stream, id, policy.IsPerson(session))
 			progress = func(p call.Progress) {
 				if !asked() {
 					stream.step(p)
@@ -336,16 +346,24 @@ func openStream(w http.ResponseWriter) *lineStream {
 	return &lineStream{e, http.NewResponseController(w).Flush}
 }
 
-// tellQuestions returns what tells, once each, what the person is asked about a call and how that ended. A question
-// announces both as a step, in whose place they are told: it reports whether there was something to tell.
-func (a *API) tellQuestions(s *lineStream, id call.ID) func() bool {
+// tellQuestions returns what tells, once each, what the person is asked about a call and, to them, how that ended. A
+// client hears only what they are asked: how the call went is its answer. A question announces both as a step, in whose
+// place they are told: it reports whether there was something to tell.
+func (a *API) tellQuestions(s *lineStream, id call.ID, toPerson bool) func() bool {
 	open := map[string]bool{}
 	return func() (told bool) {
 		for _, q := range a.Policy.Pending("") {
 			if _, known := open[q.ID]; q.CallID == id && !known {
-				open[q.ID], told = true, true
-				s.line(Line{Question: &q})
+				open[q.ID] = true
+				if told = told || toPerson; toPerson {
+					s.line(Line{Question: &q})
+				} else {
+					s.line(Line{Asked: q.Sentence})
+				}
 			}
+		}
+		if !toPerson {
+			return false
 		}
 		for _, e := range a.Policy.Ended() {
 			if open[e.ID] {

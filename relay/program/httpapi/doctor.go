@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"time"
 
+	"tabrelay/relay/lib/called"
 	"tabrelay/relay/plugin/review"
 	"tabrelay/relay/program/builtin"
 	"tabrelay/relay/program/doctor"
@@ -78,6 +79,7 @@ func (a *API) Diagnose(ctx context.Context) []doctor.Finding {
 func (a *API) showDiagnosis(_ http.ResponseWriter, req *http.Request) (any, *Refusal) {
 	found := a.Diagnose(req.Context())
 	for i := range found {
+		found[i].Next = called.Exactly(found[i].Next)
 		if !a.repairs(found[i].ID) {
 			found[i].Fix = ""
 		}

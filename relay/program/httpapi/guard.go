@@ -44,6 +44,13 @@ type Tokens interface {
 	Enter(token string, end func()) (leave func())
 }
 
+// Challenger is for [Tokens] of which some are issued elsewhere: it says how a client gets one, and why one is refused.
+type Challenger interface {
+	// Challenge completes the header WWW-Authenticate of the answer to a request whose token is not known; empty: that
+	// answer has none. The refusal is nil where the guard's own says all.
+	Challenge(token string) (params string, refusal *Refusal)
+}
+
 // guard decides who may send requests. Every route is behind it.
 type guard struct {
 	origins  []string // of web pages, besides those of this machine
@@ -263,13 +270,27 @@ func (g *guard) known(next http.Handler) http.Handler {
 			return
 		}
 		g.failures.Note(r.Context())
+		params := ""
+		if c, ok := g.tokens.(Challenger); ok {
+			var refusal *Refusal
+			if params, refusal = c.Challenge(bearer(r)); refusal != nil {
+				if params != "" {
+					w.Header().Set("WWW-Authenticate", `Bearer realm="tabrelay", `+params)
+				}
+				refusal.Reply(w)
+				return
+			}
+			if params != "" {
+				params = ", " + params
+			}
+		}
 		if err := g.tokens.Expired(bearer(r)); err != nil {
 			w.Header().Set("WWW-Authenticate", `Bearer realm="tabrelay", error="invalid_token", `+join.TokenExpired)
 			Refuse(w, http.StatusUnauthorized, fault.New(fault.Unauthorized, "The request is refused: "+err.Error(),
 				fault.WithHint(fault.HintOf(err))))
 			return
 		}
-		w.Header().Set("WWW-Authenticate", `Bearer realm="tabrelay"`)
+		w.Header().Set("WWW-Authenticate", `Bearer realm="tabrelay"`+params)
 		Refuse(w, http.StatusUnauthorized, fault.New(fault.Unauthorized, "The request has no token that is known",
 			fault.WithHint("Send “Authorization: Bearer …” with a token from: tabrelay clients add NAME")))
 	})

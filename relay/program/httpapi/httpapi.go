@@ -121,6 +121,14 @@ func newAPI(o Options) *API {
 	return &API{Options: o, guard: newGuard(o.Config.AllowedOrigins, o.Tokens, o.Limiter, o.Log)}
 }
 
+// Door answers routes behind the checks that a relay's own door has, for a program that is no relay. cfg has the
+// origins that may send requests, and the size of a body.
+func Door(cfg config.Config, tokens Tokens, limiter *Limiter, log zerolog.Logger, routes []Route) http.Handler {
+	a := newAPI(Options{Config: cfg, Tokens: tokens, Limiter: limiter, Log: log})
+	a.Routes = append([]Route{{"/", Anyone, nothing}}, routes...)
+	return a.Handler()
+}
+
 // routes are everything that the relay serves, and who may use it.
 func (a *API) routes() []Route {
 	metrics := Client

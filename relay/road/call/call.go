@@ -26,6 +26,7 @@ type Session struct {
 	Remote  bool   // the client is on another machine
 	Machine string // that machine: what it calls itself, which nothing proves, and its address; empty: not known
 	Called  string // of an [Unnamed] client: what it calls itself, which nothing proves
+	Guest   bool   // the person is asked about everything that no rule lets this very client do
 
 	Bounds *Bounds // an agent makes the calls for the client, within these; nil: the client itself makes them
 }
@@ -55,9 +56,10 @@ type Call struct {
 	Arguments json.RawMessage // a JSON object exactly as the caller sent it; empty means {}
 	Timeout   time.Duration   // asked for by the caller; 0 means the tool's own or the default
 	Progress  func(Progress)  // may be nil; never called concurrently, never after Do returned
-	Step      func(string)    // called with each step of the call, for a trace; same rules as Progress
-	Log       func(LogEntry)  // may be nil; same rules as Progress
-	Resume    bool            // the caller may have sent this call before, under the same ID, to an earlier relay
+	// Step is called with each step of the call and when it happened, to measure the call; same rules as Progress.
+	Step   func(at time.Time, step string)
+	Log    func(LogEntry) // may be nil; same rules as Progress
+	Resume bool           // the caller may have sent this call before, under the same ID, to an earlier relay
 
 	Reason string // why the agent needs it, in its own words, for the person who is asked; may be empty
 

@@ -53,6 +53,7 @@ type Order struct {
 	MaxBytes         int             `json:"maxBytes,omitempty"` // a result up to it reaches the caller whole
 	ConsoleTailBytes int             `json:"consoleTailBytes"`   // 0: no console tail
 	Trace            bool            `json:"trace,omitempty"`    // failures name their place in the adapter
+	Timed            bool            `json:"timed,omitempty"`    // the outcome says when its steps happened
 	Follow           bool            `json:"follow,omitempty"`   // report console and uncaught errors, too
 	Sites            *Sites          `json:"sites,omitempty"`    // whose documents it may touch; nil: its target
 }
@@ -67,11 +68,13 @@ type Invocation struct {
 	Timeout        time.Duration // in the page, restarted by progress where Order.ProgressExtends
 	MaxTimeout     time.Duration // in the page, whatever progress it reports
 
-	// Progress and Log are never called concurrently, and never after the attempt ended. Any of these may be nil.
+	// Progress, Log and Timed are never called concurrently, and never after the attempt ended. Any of these may be
+	// nil.
 	Progress func(Progress)
 	Log      func(LogEntry)
-	Started  func() // the page has started the tool; must not block
-	Hidden   func() // the page says that it is not in front, where Chrome slows its timers; must not block
+	Timed    func(Timing) // called with an outcome that says when its steps happened
+	Started  func()       // the page has started the tool; must not block
+	Hidden   func()       // the page says that it is not in front, where Chrome slows its timers; must not block
 }
 
 // Reply is what a tool returned, and where it ran.

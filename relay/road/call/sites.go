@@ -61,6 +61,15 @@ func (s *Sites) Each(change func(SiteState) SiteState) *Sites {
 	return &other
 }
 
+// Asks reports whether there may be a site about which the person is yet to be asked.
+func (s *Sites) Asks() bool {
+	asks := s.Rest == SiteAsk || s.Within != nil && s.Within.Rest == SiteAsk
+	for _, state := range s.Origins {
+		asks = asks || state == SiteAsk
+	}
+	return asks
+}
+
 var rootDot = regexp.MustCompile(`\.(:[0-9]+)?$`)
 
 // Site is the origin that rules have for one that a browser tells: example.org. is the host example.org, spelled to the

@@ -5,6 +5,7 @@
 package deed
 
 import (
+	"bytes"
 	"encoding/json"
 	"regexp"
 	"slices"
@@ -26,6 +27,11 @@ var reference = regexp.MustCompile(`"(?:ref|to|gone)"\s*:\s*"(?:f\d+)?e\d+"`)
 // Refers reports whether the arguments of a tool of the browser name elements by references, such as e12, or by places
 // in a picture.
 func Refers(arguments json.RawMessage) bool {
+	if bytes.Contains(arguments, []byte(`\u`)) { // which may spell any letter
+		if value, _, err := rawjson.Decode(arguments); err == nil {
+			arguments = rawjson.MustEncode(value)
+		}
+	}
 	if reference.Match(arguments) {
 		return true
 	}

@@ -91,6 +91,39 @@ func TestSentencesSayWhatAnActWillDo(t *testing.T) {
 	}
 }
 
+// A question says what the page will do with a value, however the agent has spelled that.
+func TestValuesAreReadAsThePageReadsThem(t *testing.T) {
+	const box = `{"role":"checkbox","name":"News","kind":"check"}`
+	const amount = `{"role":"textbox","name":"To","kind":"text"}`
+	for _, test := range []struct{ target, value, want string }{
+		{box, `"\u0066alse"`, `Uncheck checkbox "News"`},
+		{box, `["off"]`, `Uncheck checkbox "News"`},
+		{box, `[ "\u006eO" ]`, `Uncheck checkbox "News"`},
+		{box, `-0`, `Uncheck checkbox "News"`},
+		{box, `0.0`, `Uncheck checkbox "News"`},
+		{box, `0e5`, `Uncheck checkbox "News"`},
+		{box, `"UnchecKed"`, `Uncheck checkbox "News"`},
+		{box, `1.0`, `Check checkbox "News"`},
+		{box, `["off","off"]`, `Check checkbox "News"`}, // which the page refuses
+		{box, `" off"`, `Check checkbox "News"`},
+		{amount, `1e3`, `Fill in "To": 1000`},
+		{amount, `-0.0`, `Fill in "To": 0`},
+		{amount, `12345678901234567890`, `Fill in "To": 12345678901234567000`},
+		{amount, `true`, `Fill in "To": true`},
+	} {
+		arguments := `{"fields":[{"ref":"e1","value":` + test.value + `}]}`
+		got, _ := deed.Of("fill", json.RawMessage(arguments), told(site, "["+test.target+"]"), site)
+		if !slices.Equal(got.Sentences, []string{test.want}) {
+			t.Errorf("%s: got %q, want %q", test.value, got.Sentences, test.want)
+		}
+	}
+	got, _ := deed.Of("click", json.RawMessage(`{"ref":"e1","count":2.0}`),
+		told(site, `[{"role":"button","name":"A"}]`), site)
+	if !slices.Equal(got.Sentences, []string{`Double-click button "A"`}) {
+		t.Errorf("got %q", got.Sentences)
+	}
+}
+
 // TestPagesStayBetweenTheirMarks: whatever a page calls its things, it ends no quotation and writes no note of ours.
 func TestPagesStayBetweenTheirMarks(t *testing.T) {
 	for _, name := range []string{
@@ -226,6 +259,7 @@ func TestEffectsNamePaymentsDeletionsAndMismatchedLabels(t *testing.T) {
 // What arguments say of elements by references is known, wherever it stands; text that looks like one is none.
 func TestRefers(t *testing.T) {
 	for arguments, want := range map[string]bool{
+		`{"\u0072ef":"\u006512"}`: true, `{"ref":"\u0022e12"}`: false,
 		`{"ref":"e12"}`: true, `{ "ref" : "f2e3" }`: true, `{"fields":[{"ref":"e1","value":"x"}]}`: true,
 		`{"steps":[{"tool":"click","ref":"e4"}]}`: true, `{"to":"e2","ref":"button \"A\""}`: true,
 		`{"gone":"e2"}`: true, `{"x":1,"y":2}`: true, `{"steps":[{"tool":"click","x":1,"y":2}]}`: true,

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/url"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -193,7 +194,7 @@ func place(address string) string {
 func (s step) click(t *target) string {
 	verb := map[string]string{"right": "Right-click", "middle": "Middle-click"}[s.text("button")]
 	if verb == "" {
-		verb = map[string]string{"2": "Double-click", "3": "Triple-click"}[string(rawjson.Get(s.args, "count"))]
+		verb = map[string]string{"2": "Double-click", "3": "Triple-click"}[asText(rawjson.Get(s.args, "count"))]
 	}
 	if verb == "" {
 		verb = "Click"
@@ -273,11 +274,32 @@ func (t *target) field() string {
 	return quoted(t.Name, maxName)
 }
 
-var offs = regexp.MustCompile(`(?i)^"?(?:false|off|no|unchecked|0)"?$`)
+// offs are the values by which the page takes a box for one to uncheck (extension/src/browser/act/fields.ts).
+var offs = []string{"false", "off", "no", "unchecked", "0"}
 
-func isOff(raw json.RawMessage) bool { return offs.Match(raw) }
+func isOff(raw json.RawMessage) bool { return slices.Contains(offs, strings.ToLower(asText(raw))) }
 
-// valueOf is a value as an agent wrote it; plain numbers and words without quotation marks.
+// asText is a value as a page has it that makes a text of it: numbers in one spelling, however they were written, and
+// the items of a list with commas between them.
+func asText(raw json.RawMessage) string {
+	if text, ok := rawjson.Text(raw); ok {
+		return text
+	}
+	if items, ok := rawjson.Items(raw); ok {
+		all := make([]string, len(items))
+		for i, one := range items {
+			all[i] = asText(one)
+		}
+		return strings.Join(all, ",")
+	}
+	var number float64
+	if json.Unmarshal(raw, &number) != nil {
+		return string(raw) // true, false
+	}
+	return string(rawjson.MustEncode(number + 0)) // without the sign of -0
+}
+
+// valueOf is a value as the page gets it; plain numbers and words without quotation marks.
 func valueOf(raw json.RawMessage) string {
 	if text, ok := rawjson.Text(raw); ok {
 		if isNumber(text) {
@@ -287,7 +309,7 @@ func valueOf(raw json.RawMessage) string {
 	}
 	items, ok := rawjson.Items(raw)
 	if !ok {
-		return untrusted.Name(string(raw), maxValue)
+		return untrusted.Name(asText(raw), maxValue)
 	}
 	all := make([]string, len(items))
 	for i, one := range items {

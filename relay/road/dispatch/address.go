@@ -3,73 +3,39 @@ package dispatch
 import (
 	"context"
 	"encoding/json"
-	"net/netip"
-	"net/url"
-	"strings"
 
+	"tabrelay/relay/lib/match"
+	"tabrelay/relay/lib/rawjson"
 	"tabrelay/relay/road/call"
 	"tabrelay/relay/road/fault"
 )
 
 // loadedAddress returns the address that the call navigates to, and its origin; empty: the call names none.
 func (r *run) loadedAddress() (address, origin string) {
-	var named map[string]json.RawMessage
-	if r.tool.AddressArgument == "" || json.Unmarshal(r.args, &named) != nil ||
-		json.Unmarshal(named[r.tool.AddressArgument], &address) != nil {
-		return "", ""
-	}
-	if origin = originOf(address); origin == "" { // "back" or "forward", or an address that the tool will refuse
+	address = r.namedAddress()
+	if origin, _ = match.Origin(address); origin == "" { // "back" or "forward", or an address that is refused
 		return "", ""
 	}
 	return address, origin
 }
 
-// originOf is the origin of a web address as browsers write it; empty: it is none.
-func originOf(address string) string {
-	u, err := url.Parse(strings.TrimSpace(address))
-	if err != nil || u.Hostname() == "" {
-		return ""
+// namedAddress is the argument with the address that the call navigates to.
+func (r *run) namedAddress() (address string) {
+	if members, ok := rawjson.Members(r.args); ok && r.tool.AddressArgument != "" {
+		address, _ = rawjson.Text(rawjson.Get(members, r.tool.AddressArgument))
 	}
-	scheme, host := strings.ToLower(u.Scheme), strings.ToLower(u.Host)
-	switch scheme {
-	case "http":
-		return "http://" + strings.TrimSuffix(host, ":80")
-	case "https":
-		return "https://" + strings.TrimSuffix(host, ":443")
-	}
-	return ""
+	return address
 }
 
-// checkAddressSpelling refuses an address whose host a browser would rewrite: the rules would be asked about another
-// origin than the browser loads.
+// checkAddressSpelling refuses an address of which a browser would read other parts than stand there: the rules would
+// be asked about another origin than it loads, or about none.
 func (r *run) checkAddressSpelling() *fault.Error {
-	_, origin := r.loadedAddress()
-	if origin == "" || plainHost(origin) {
+	_, err := match.Origin(r.namedAddress())
+	if err == nil {
 		return nil
 	}
-	return fault.New(fault.ValidationError,
-		"The host of "+r.tool.AddressArgument+" is not written as browsers write it",
-		fault.WithOutcome(fault.NotExecuted), fault.WithHint("Write a name with other letters than those of ASCII in "+
-			"its xn-- form, and an address as four numbers with dots, such as 192.0.2.1."))
-}
-
-// plainHost reports whether a browser leaves the host of an origin as it is written.
-func plainHost(origin string) bool {
-	u, err := url.Parse(origin)
-	if err != nil {
-		return false
-	}
-	host := u.Hostname()
-	if at, err := netip.ParseAddr(host); err == nil {
-		return at.Zone() == "" && at.String() == host
-	}
-	for _, r := range host {
-		if (r < 'a' || r > 'z') && (r < '0' || r > '9') && !strings.ContainsRune("-._", r) {
-			return false
-		}
-	}
-	last := host[strings.LastIndexByte(host, '.')+1:]
-	return last != "" && (last[0] < '0' || last[0] > '9') // else browsers read it as an IPv4 address
+	return fault.New(fault.ValidationError, "The address in "+r.tool.AddressArgument+" is refused: "+err.Error(),
+		fault.WithOutcome(fault.NotExecuted))
 }
 
 // permitAddress checks, by the rules of that site, whether the call may navigate its tab to the address that it names.

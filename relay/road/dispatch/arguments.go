@@ -179,9 +179,6 @@ type relayArgs struct {
 	arrayPath string
 }
 
-// longestTimeout keeps timeoutMs within a time.Duration; setDeadline enforces the configured maximum.
-const longestTimeout = 365 * 24 * time.Hour
-
 // read sets an argument if it is one for the relay; expected is what its value should have been, if it is invalid.
 func (o *relayArgs) read(t *registry.Tool, name string, value json.RawMessage) (taken bool, expected string) {
 	switch {
@@ -196,7 +193,7 @@ func (o *relayArgs) read(t *registry.Tool, name string, value json.RawMessage) (
 		if err != nil && !errors.Is(err, strconv.ErrRange) || n < 1 || n != math.Trunc(n) {
 			return true, "an integer of at least 1"
 		}
-		o.timeout = time.Duration(min(n, float64(longestTimeout/time.Millisecond))) * time.Millisecond
+		o.timeout = call.Timeout(n)
 	case name == "maxBytes" && t.TakesMaxBytes:
 		n, err := strconv.ParseFloat(string(value), 64)
 		if err != nil && !errors.Is(err, strconv.ErrRange) || n < 1 || n != math.Trunc(n) {

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"tabrelay/relay/road/plugin"
 	"tabrelay/relay/road/registry"
 )
 
@@ -23,7 +24,7 @@ func TestCallersSize(t *testing.T) {
 
 func TestCallersTimeout(t *testing.T) {
 	for value, want := range map[string]time.Duration{"1": time.Millisecond, "2e3": 2 * time.Second,
-		"1e999": longestTimeout, "0": 0, "-1": 0, "1.5": 0, `"7"`: 0, "null": 0} {
+		"1e999": 1e12 * time.Millisecond, "0": 0, "-1": 0, "1.5": 0, `"7"`: 0, "null": 0} {
 		var o relayArgs
 		_, expected := o.read(&registry.Tool{TakesTimeout: true}, "timeoutMs", json.RawMessage(value))
 		if o.timeout != want || (expected == "") != (want > 0) {
@@ -34,7 +35,7 @@ func TestCallersTimeout(t *testing.T) {
 
 // One configured instance can be named, and need not be.
 func TestOnlyInstance(t *testing.T) {
-	only := &registry.Tool{TakesInstance: true, Site: &registry.Site{Instances: []registry.Instance{{Name: "home"}}}}
+	only := &registry.Tool{TakesInstance: true, Site: &registry.Site{Instances: []plugin.Instance{{Name: "home"}}}}
 	for value, want := range map[string]bool{`"home"`: true, `"work"`: false, "7": false, "null": false} {
 		var o relayArgs
 		if _, expected := o.read(only, "instance", json.RawMessage(value)); (expected == "") != want {

@@ -27,27 +27,31 @@ func (r *run) whereReadable(sites call.Sites, at *call.Target) call.Sites {
 	if tool, ok := r.Tools.Snapshot().Find(looker); ok && r.mayCall(tool) {
 		reading = r.Policy.Sites(r.accessOf(tool, at))
 	}
-	narrow := func(own, read call.SiteState) call.SiteState {
+	return combine(sites, reading, func(own, read call.SiteState) call.SiteState {
 		if own == call.SiteOpen && read != call.SiteOpen {
 			return call.SiteAsk
 		}
 		return own
-	}
-	narrowed := call.Sites{Rest: narrow(sites.Rest, reading.Rest), Origins: map[string]call.SiteState{}}
-	if sites.Within != nil {
-		within := *sites.Within
-		rest := reading.Rest
-		if reading.Within != nil {
-			rest = reading.Within.Rest
+	})
+}
+
+// combine makes the state of each site of those in two lists.
+func combine(own, other call.Sites, one func(own, other call.SiteState) call.SiteState) call.Sites {
+	both := call.Sites{Rest: one(own.Rest, other.Rest), Origins: map[string]call.SiteState{}}
+	if own.Within != nil {
+		within := *own.Within
+		rest := other.Rest
+		if other.Within != nil {
+			rest = other.Within.Rest
 		}
-		within.Rest, narrowed.Within = narrow(within.Rest, rest), &within
+		within.Rest, both.Within = one(within.Rest, rest), &within
 	}
-	for _, origins := range []map[string]call.SiteState{sites.Origins, reading.Origins} {
+	for _, origins := range []map[string]call.SiteState{own.Origins, other.Origins} {
 		for origin := range maps.Keys(origins) {
-			narrowed.Origins[origin] = narrow(sites.Of(origin), reading.Of(origin))
+			both.Origins[origin] = one(own.Of(origin), other.Of(origin))
 		}
 	}
-	return narrowed
+	return both
 }
 
 // accessOf is a call of another tool, without arguments, as the policy sees it: nobody was asked about it.

@@ -221,8 +221,50 @@ func (d *Dispatcher) Do(ctx context.Context, c call.Call) (*call.Result, *fault.
 // step reports what has just been done to who traces this call.
 func (r *run) step(format string, about ...any) {
 	if r.call.Step != nil {
-		r.call.Step(fmt.Sprintf(format, about...))
+		r.call.Step(time.Now(), fmt.Sprintf(format, about...))
 	}
+}
+
+// timed reports what the extension and the page have done, and when.
+func (r *run) timed(t call.Timing) {
+	sent := "sent to the browser"
+	if !r.tool.ReadOnly {
+		sent = "in the journal, " + sent
+	}
+	r.call.Step(t.Sent, sent)
+	for at, one := range t.Each {
+		if said := stepSaid(one); said != "" {
+			r.call.Step(at, said)
+		}
+	}
+	r.call.Step(t.Answered, "the relay has the outcome")
+}
+
+// stepSaid is a step of the extension in words; empty: it is not known.
+func stepSaid(s call.StepTime) string {
+	part := ""
+	if s.What != "" {
+		part = " (" + fault.Excerpt(s.What) + ")"
+	}
+	switch s.Step {
+	case "":
+		return "the extension has it"
+	case call.StepPrepared:
+		return "the page has the adapter"
+	case call.StepRecorded:
+		return "the extension has recorded the write"
+	case call.StepAsked:
+		return "the page is asked" + part
+	case call.StepStarted:
+		return "its handler starts"
+	case call.StepEnded:
+		return "its handler has ended"
+	case call.StepAnswered:
+		return "the page has answered" + part
+	case call.StepSent:
+		return "the extension sends the outcome"
+	}
+	return ""
 }
 
 // begin sets the call's limits, of time and of the answer's size, and lets it in, unless the relay shuts down.

@@ -26,6 +26,11 @@ type answering struct {
 
 func (a answering) Send(_ context.Context, _ call.Target, r call.Invocation) (*call.Reply, *fault.Error) {
 	r.Started()
+	if r.Timed != nil {
+		now := time.Now()
+		r.Timed(call.Timing{Sent: now, Answered: now, Steps: []call.StepTime{
+			{Step: call.StepAsked, What: "act\x1b[2J"}, {Step: "of a newer extension"}, {Step: call.StepSent}}})
+	}
 	return &call.Reply{Output: a.output, TabID: 7, Profile: "Chrome 1"}, nil
 }
 
@@ -255,7 +260,7 @@ func TestTraceNamesEachStep(t *testing.T) {
 	var steps []string
 	d := dispatch.New(options(t, nil, answering{output: json.RawMessage(`{"title":"x"}`)}))
 	c := call.Call{ID: "00", Tool: "demo__read", Arguments: json.RawMessage(`{"id":1}`)}
-	c.Step = func(step string) { steps = append(steps, step) }
+	c.Step = func(_ time.Time, step string) { steps = append(steps, step) }
 	if _, failure := d.Do(t.Context(), c); failure != nil {
 		t.Fatal(failure)
 	}
@@ -265,7 +270,8 @@ func TestTraceNamesEachStep(t *testing.T) {
 	}
 	want := []string{
 		"tool found, arguments valid; it may take ", `tab 7 of profile "Chrome 1" at `, "allowed; sent as attempt 1",
-		"answered",
+		"sent to the browser", "the extension has it", "the page is asked (act[2J)", "the extension sends the outcome",
+		"the relay has the outcome", "answered",
 		"result checked", "failed with VALIDATION_ERROR, outcome not_executed",
 	}
 	if len(steps) != len(want) {

@@ -58,19 +58,26 @@ func (r *run) access(at *call.Target) call.Access {
 	if t.Run != nil && origin != "" {
 		at = &call.Target{Origin: origin}
 	}
-	a := call.Access{
-		ID: r.call.ID, Session: r.call.Session, Tool: t.Name, Title: t.Spec.DisplayName,
-		Description: t.Spec.Description, Plugin: t.Group, ReadOnly: t.ReadOnly, Idempotent: t.Idempotent,
-		BuiltIn: t.Plugin == nil, Arguments: r.args, At: at, Opens: opens, Note: r.call.Note,
-		Reason: r.call.Reason, Approved: r.consent.approved, Deeds: r.deeds,
-	}
-	if hint := t.Spec.Annotations.DestructiveHint; hint != nil {
-		a.Destructive, a.Additive = *hint, !*hint
-	}
+	a := r.plainAccess(at)
+	a.Arguments, a.Opens, a.Approved, a.Deeds = r.args, opens, r.consent.approved, r.deeds
 	if t.Acts {
 		a.Recorded = redactTypedText(r.args)
 	} else if t.Browses {
 		a.Recorded = redactMember(r.args, "value")
+	}
+	return a
+}
+
+// plainAccess is the call as the policy sees it, but for what is known of its arguments and what the person answered.
+func (r *run) plainAccess(at *call.Target) call.Access {
+	t := r.tool
+	a := call.Access{
+		ID: r.call.ID, Session: r.call.Session, Tool: t.Name, Title: t.Spec.DisplayName,
+		Description: t.Spec.Description, Plugin: t.Group, ReadOnly: t.ReadOnly, Idempotent: t.Idempotent,
+		BuiltIn: t.Plugin == nil, At: at, Note: r.call.Note, Reason: r.call.Reason,
+	}
+	if hint := t.Spec.Annotations.DestructiveHint; hint != nil {
+		a.Destructive, a.Additive = *hint, !*hint
 	}
 	if t.Page != nil {
 		a.OfPage, a.At = true, inFrame(at, t.Page.Origin)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -169,6 +170,49 @@ func TestARefusedCallIsEnded(t *testing.T) {
 				t.Errorf("got %v, want %s", f, want)
 			}
 		})
+	}
+}
+
+// inShop is a page of a shop.
+type inShop struct{ page }
+
+func (inShop) Resolve(call.Selector) (call.Target, *fault.Error, time.Duration) {
+	return spot("https://shop.example", 7), nil, 0
+}
+
+// What a frame registers and runs ends when its site is set to off, or that of the page around it.
+func TestACallInAFrameEndsWithItsSites(t *testing.T) {
+	const frame, around = "https://frame.example", "https://shop.example"
+	for _, off := range []string{frame, around, "https://other.example"} {
+		var is atomic.Bool
+		w := &warden{allow: func(a call.Access) (bool, *fault.Error) {
+			if is.Load() && a.At != nil && a.At.Origin == off {
+				return false, fault.New(fault.PermissionDenied, "Off", fault.WithOutcome(fault.NotExecuted))
+			}
+			return false, nil
+		}}
+		o := options(t, nil, nil)
+		var d *dispatch.Dispatcher
+		o.Browser = inShop{func(ctx context.Context, r call.Invocation) (*call.Reply, *fault.Error) {
+			r.Started()
+			is.Store(true)
+			d.EndRefused()
+			if ctx.Err() != nil {
+				return nil, fault.New(fault.InternalError, "interrupted", fault.WithOutcome(fault.Unknown))
+			}
+			return &call.Reply{Output: json.RawMessage(`{}`), TabID: 7}, nil
+		}}
+		o.Policy = w
+		withClick(&o, t)
+		o.Tools.(*registry.Registry).SetPageTools([]registry.PageTool{{Name: "web__frame_example__pay",
+			Spec: plugin.Tool{Name: "pay", Description: "Pays.", InputSchema: json.RawMessage(`{"type":"object"}`)},
+			Page: registry.Page{Origin: frame, Name: "pay", Key: "1", In: func(int) bool { return true }}}})
+		d = dispatch.New(o)
+		_, f := d.Do(t.Context(), call.Call{ID: "ff", Tool: "web__frame_example__pay",
+			Session: call.Session{ID: "s"}})
+		if ended := f != nil && f.Code == fault.Cancelled; ended != (off == frame || off == around) {
+			t.Errorf("%s is off: %v", off, f)
+		}
 	}
 }
 

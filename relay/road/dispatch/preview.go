@@ -20,6 +20,7 @@ const previewTime = 10 * time.Second
 // preview asks the page what an act of the browser's tools would do, for the question to the person. The page does
 // nothing. An act that cannot be done fails here, before anybody is asked.
 func (r *run) preview(at *call.Target) *fault.Error {
+	allowed := r.allowedAt(at) // of the deeds until now
 	r.deeds = call.Deeds{}
 	t := r.tool
 	if !t.Acts || t.Develops || at == nil {
@@ -44,7 +45,7 @@ func (r *run) preview(at *call.Target) *fault.Error {
 				return refused
 			}
 		}
-		return failure
+		return r.withoutWords(at, allowed, q, failure)
 	}
 	deeds, ok := deed.Of(t.Spec.Name, r.args, reply.Output, at.Origin)
 	if !ok {
@@ -68,6 +69,72 @@ func openIfAsked(state call.SiteState) call.SiteState {
 		return call.SiteOpen
 	}
 	return state
+}
+
+// withoutWords is the failure of a preview as far as the agent may hear of it. A page says why an act cannot be done in
+// its own words, such as what else there is, and nobody was asked yet whether the agent may have them: they are for who
+// may act or look there without a question. Where frames were shown the preview on top of that, it is tried without
+// them.
+func (r *run) withoutWords(at *call.Target, allowed bool, q call.Invocation, failure *fault.Error) *fault.Error {
+	if !failure.FromPage || r.Policy == nil {
+		return failure
+	}
+	known := r.knownSites(at)
+	if allowed {
+		known.Origins[at.Origin] = call.SiteOpen
+	}
+	if known.Of(at.Origin) == call.SiteOpen {
+		if !known.Asks() {
+			return failure
+		}
+		q.ID, q.Sites = call.ID(random.Hex(16)), &known
+		defer r.Browser.Leave(q.ID, true)
+		_, again := r.Browser.Send(r.clock.ctx, *at, q)
+		if again != nil && again.FromPage && again.Code != codeSiteClosed {
+			again.Outcome = fault.NotExecuted
+			return again
+		}
+	}
+	unsaid := fault.New(fault.ValidationError, "The page cannot do this call as it stands; why is not told, because "+
+		"this session may not read the page without the person's permission", fault.WithTab(at.TabID, at.Profile),
+		fault.WithOutcome(fault.NotExecuted), fault.WithHint("Look at the page first, with "+looker+": the person is "+
+			"asked then. Name what you find there."))
+	if gone[failure.Code] && deed.Refers(r.args) {
+		unsaid.Code, unsaid.Category = failure.Code, fault.NotFound // of what this session was told before
+	}
+	return unsaid
+}
+
+// allowedAt reports whether the call may run at a target without a question, or the person has answered it.
+func (r *run) allowedAt(at *call.Target) bool {
+	if r.Policy == nil || at == nil {
+		return false
+	}
+	says, failure := r.Policy.Allow(r.access(at))
+	return failure == nil && !says.Ask
+}
+
+// gone are the codes with which a page says that a reference means nothing any more, or another thing.
+var gone = map[fault.Code]bool{"REF_GONE": true, "DOCUMENT_CHANGED": true, "FRAME_GONE": true,
+	fault.TargetChanged: true}
+
+// knownSites says where the call may act, or its session may look, without a question.
+func (r *run) knownSites(at *call.Target) call.Sites {
+	acting := r.Policy.Sites(r.access(at))
+	if own := r.sites(at); own != nil {
+		acting = *own
+	}
+	tool, ok := r.Tools.Snapshot().Find(looker)
+	if !ok || !r.mayCall(tool) {
+		return acting
+	}
+	reading := r.Policy.Sites(r.accessOf(tool, at))
+	return combine(acting, reading, func(own, read call.SiteState) call.SiteState {
+		if own == call.SiteAsk && read == call.SiteOpen {
+			return call.SiteOpen
+		}
+		return own
+	})
 }
 
 // withPageOptions adds the member "_" to the arguments of a browser's tool: options of the relay for the page. An agent

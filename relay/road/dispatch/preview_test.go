@@ -73,7 +73,7 @@ func TestAuditOfFailedSteps(t *testing.T) {
 // withClick makes the browser's tools those of the tests.
 func withClick(o *dispatch.Options, t *testing.T) {
 	tools := make([]plugin.Tool, 0, 3)
-	for _, name := range []string{"click", "close_tab", "act"} {
+	for _, name := range []string{"click", "close_tab", "act", "snapshot"} {
 		tools = append(tools, plugin.Tool{Name: name, Description: "Does it.", InputSchema: json.RawMessage(
 			`{"type":"object","properties":{"ref":{"type":"string"},"steps":{"type":"array"}},` +
 				`"additionalProperties":false}`)})
@@ -99,7 +99,7 @@ func TestAnActIsSentAsItWasPreviewed(t *testing.T) {
 	}{
 		{"asked", "click", clicking{name: "Pay"}, false, "", []string{`Click button "Pay"`}, 2, ""},
 		{"not asked", "click", clicking{name: "Pay"}, true, "", nil, 1, ""},
-		{"cannot be done", "click", clicking{}, false, "", nil, 1, "REF_GONE"},
+		{"cannot be done", "click", clicking{}, false, "", nil, 2, "REF_GONE"}, // the second time without frames
 		{"changed meanwhile", "click", clicking{name: "Save"}, false, "Delete", []string{`Click button "Save"`}, 2,
 			fault.TargetChanged},
 		{"of the tab", "close_tab", clicking{}, false, "", []string{"Close the tab"}, 1, ""},
@@ -136,10 +136,11 @@ func TestAnActIsSentAsItWasPreviewed(t *testing.T) {
 			}
 			for i, sent := range p.sends {
 				isPreview := strings.Contains(string(sent.Arguments), `"preview":true`)
-				if sent.Write == isPreview || isPreview != (test.tool == "click" && !test.auto && i == 0) {
+				previews := test.tool == "click" && !test.auto && (i == 0 || test.code == "REF_GONE")
+				if sent.Write == isPreview || isPreview != previews {
 					t.Errorf("sending %d: write %t with %s", i, sent.Write, sent.Arguments)
 				}
-				if isPreview && (sent.Sites.Rest == call.SiteAsk) {
+				if isPreview && i == 0 && sent.Sites.Rest == call.SiteAsk {
 					t.Error("what is yet to be asked about is closed to the question")
 				}
 			}
@@ -148,6 +149,99 @@ func TestAnActIsSentAsItWasPreviewed(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestNothingIsToldBeforeTheQuestion: why an act cannot be done is said in words of the page, and an agent gets none of
+// a page or a frame that it may not read without a question.
+func TestNothingIsToldBeforeTheQuestion(t *testing.T) {
+	const forum, pay = "https://forum.example", "https://pay.example"
+	sites := func(rest call.SiteState, origins ...string) call.Sites {
+		all := call.Sites{Rest: rest, Origins: map[string]call.SiteState{}}
+		for _, origin := range origins {
+			all.Origins[origin] = call.SiteOpen
+		}
+		return all
+	}
+	const known, unknown = `{"ref":"e4"}`, `{"ref":"button \"Py\""}`
+	for _, test := range []struct {
+		name, arguments string
+		thrown          string // by the page
+		frames          string // thrown where frames are closed; empty: it can be done
+		looks, acts     call.Sites
+		sent            int
+		code            fault.Code
+		told            bool
+	}{
+		{"nothing is allowed", unknown, "REF_GONE", "REF_GONE", sites(call.SiteAsk), sites(call.SiteAsk), 1,
+			fault.ValidationError, false},
+		{"a value is wrong", unknown, "VALIDATION_ERROR", "VALIDATION_ERROR", sites(call.SiteAsk), sites(call.SiteAsk),
+			1, fault.ValidationError, false},
+		{"looks are off", unknown, "REF_GONE", "REF_GONE", sites(call.SiteOff), sites(call.SiteAsk), 1,
+			fault.ValidationError, false},
+		{"looks are allowed elsewhere", unknown, "REF_GONE", "REF_GONE", sites(call.SiteAsk, pay), sites(call.SiteAsk),
+			1, fault.ValidationError, false},
+		{"of what it was told", known, "REF_GONE", "REF_GONE", sites(call.SiteAsk), sites(call.SiteAsk), 1,
+			"REF_GONE", false},
+		{"a value for what it was told", known, "OPTION_X", "OPTION_X", sites(call.SiteAsk), sites(call.SiteAsk), 1,
+			fault.ValidationError, false},
+		{"looks are allowed", unknown, "REF_GONE", "REF_GONE", sites(call.SiteOpen), sites(call.SiteAsk), 1,
+			"REF_GONE", true},
+		{"looks at the page are allowed", unknown, "REF_GONE", "REF_GONE", sites(call.SiteAsk, forum),
+			sites(call.SiteAsk), 2, "REF_GONE", true},
+		{"by a frame", unknown, "REF_GONE", "", sites(call.SiteAsk, forum), sites(call.SiteAsk), 2,
+			fault.ValidationError, false},
+		{"in a frame", unknown, "REF_GONE", "SITE_CLOSED", sites(call.SiteAsk, forum), sites(call.SiteAsk), 2,
+			fault.ValidationError, false},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			sent := 0
+			page := func(_ context.Context, r call.Invocation) (*call.Reply, *fault.Error) {
+				code := test.thrown
+				if sent++; sent > 1 {
+					code = test.frames
+					if r.Sites.Of(forum) != call.SiteOpen || r.Sites.Of(pay) != call.SiteAsk {
+						t.Errorf("the second preview is for %+v", r.Sites)
+					}
+				}
+				if code == "" {
+					return &call.Reply{Output: told(pay), TabID: 7}, nil
+				}
+				f, _ := fault.FromPage(fmt.Appendf(nil, `{"code":%q,"category":"validation","outcome":"not_executed",`+
+					`"message":"not there; there is Account 1234, %d","hint":"Account 1234","data":"{\"of\":1234}"}`,
+					code, sent))
+				return nil, f
+			}
+			w := &warden{sites: func(a call.Access) call.Sites {
+				if a.Tool == "browser__snapshot" {
+					return test.looks
+				}
+				return test.acts
+			}}
+			browser := &roaming{page: page, places: []call.Target{spot(forum, 7)}}
+			change := func(o *dispatch.Options) {
+				o.Policy, o.Browser = w, browser
+				withClick(o, t)
+			}
+			bench(t, nil, change, func(t *testing.T, do func(tool, arguments string) *fault.Error) {
+				f := do("browser__click", test.arguments)
+				if codeOf(f) != test.code || f.Outcome != fault.NotExecuted || sent != test.sent || len(w.asked) > 0 {
+					t.Fatalf("%v, %v after %d previews, asked %d times", f, f.Outcome, sent, len(w.asked))
+				}
+				said := fmt.Sprint(f.Message, f.Hint, f.Suggestion, string(f.Data), f.Warnings, f.Before)
+				if told := strings.Contains(said, "1234"); told != test.told {
+					t.Errorf("the agent was told %s", said)
+				}
+				if !test.told && (f.FromPage || !strings.Contains(f.Hint, "browser__snapshot")) {
+					t.Errorf("got %+v", f)
+				}
+			})
+		})
+	}
+}
+
+// told is what a page answers to a preview, of one button of an origin.
+func told(origin string) json.RawMessage {
+	return json.RawMessage(`{"document":1,"origin":"` + origin + `","steps":[[{"role":"button","name":"Pay"}]]}`)
 }
 
 func codeOf(f *fault.Error) fault.Code {
@@ -175,6 +269,34 @@ func TestDeadLettersSayWhatWasToBeDone(t *testing.T) {
 	})
 	if len(graves.letters) != 1 || graves.letters[0].Deeds != `Click button "Pay"` {
 		t.Errorf("%+v", graves.letters)
+	}
+}
+
+// TestTypedTextIsNotRepeated: what an act was to type is not kept, so its dead letter cannot be sent again; one without
+// such text can, as it was.
+func TestTypedTextIsNotRepeated(t *testing.T) {
+	for _, test := range []struct {
+		arguments, kept string
+		redacted        bool
+	}{
+		{`{"steps": [{"click":"<e4>"}]}`, `{"steps": [{"click":"<e4>"}]}`, false},
+		{`{"steps": [{"fill":"e4","text":"tea"}]}`, `{"steps":[{"fill":"e4","text":"[redacted]"}]}`, true},
+	} {
+		graves := &morgue{}
+		lost := func(context.Context, call.Invocation) (*call.Reply, *fault.Error) {
+			return nil, fault.New(fault.TimeoutCode, "nobody saw its end", fault.WithOutcome(fault.Unknown))
+		}
+		change := func(o *dispatch.Options) {
+			o.DeadLetters = graves
+			withClick(o, t)
+		}
+		bench(t, lost, change, func(t *testing.T, do func(tool, arguments string) *fault.Error) {
+			_ = do("browser__act", test.arguments)
+		})
+		if len(graves.letters) != 1 || graves.letters[0].Redacted != test.redacted ||
+			string(graves.letters[0].Arguments) != test.kept {
+			t.Errorf("%s: %+v", test.arguments, graves.letters)
+		}
 	}
 }
 

@@ -1,6 +1,7 @@
 package dispatch
 
 import (
+	"bytes"
 	"encoding/json"
 	"strings"
 	"time"
@@ -268,7 +269,9 @@ func (r *run) addDeadLetter(f *fault.Error) {
 	if r.DeadLetters == nil || !r.admitted || !r.lost(f) {
 		return
 	}
-	arguments, redacted := fault.RedactArguments(r.auditArguments(r.call.Arguments, f))
+	audited := r.auditArguments(r.call.Arguments, f)
+	arguments, redacted := fault.RedactArguments(audited)
+	redacted = redacted || !bytes.Equal(audited, r.call.Arguments)
 	failure, err := json.Marshal(f)
 	if err != nil {
 		failure = nil

@@ -350,6 +350,9 @@ func (r *run) invocation() call.Invocation {
 		Tool: t.Spec.Name, Arguments: r.args, Timeout: timeout, MaxTimeout: longest,
 		Progress: r.progressed, Log: r.reports.log, Started: r.start, Hidden: r.clock.noteHidden,
 	}
+	if r.call.Step != nil {
+		q.Timed, q.Order.Timed = r.timed, true
+	}
 	if t.Browses {
 		q.Viewer, q.Refers = viewerID(r.call.Session.ID), deed.Refers(r.args)
 	}

@@ -199,7 +199,7 @@ func (d *Dispatcher) EndRefused() {
 	live := make([]call.Access, 0, len(d.live))
 	for r := range d.live {
 		if r.view().Stage != StageAsking {
-			live = append(live, r.sharedAccess())
+			live = append(live, r.sharedAccesses()...)
 		}
 	}
 	d.mu.Unlock()
@@ -215,17 +215,22 @@ func (d *Dispatcher) EndRefused() {
 	}
 }
 
-// sharedAccess is the call as the policy sees it, from what other goroutines than its own may read.
-func (r *run) sharedAccess() call.Access {
-	t := r.tool
-	a := call.Access{ID: r.call.ID, Session: r.call.Session, Tool: t.Name, Plugin: t.Group, ReadOnly: t.ReadOnly,
-		BuiltIn: t.Plugin == nil, OfPage: t.Page != nil}
+// sharedAccesses are the call as the policy sees it, from what other goroutines than its own may read. A tool that a
+// frame registers needs its own site and that of the tab's page.
+func (r *run) sharedAccesses() []call.Access {
 	r.status.mu.Lock()
-	defer r.status.mu.Unlock()
-	if at := r.status.at; at.Origin != "" {
-		a.At = &at
+	at := r.status.at
+	r.status.mu.Unlock()
+	if at.Origin == "" {
+		return []call.Access{r.plainAccess(nil)}
 	}
-	return a
+	a := r.plainAccess(&at)
+	if a.At.Within == "" {
+		return []call.Access{a}
+	}
+	around := a
+	around.At = &at
+	return []call.Access{a, around}
 }
 
 // Limits, in bytes, of what a page reports while a tool runs.

@@ -1,8 +1,10 @@
 package dispatch
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
+	"slices"
 	"strings"
 
 	"tabrelay/relay/lib/clip"
@@ -77,38 +79,47 @@ func (r *run) auditArguments(arguments json.RawMessage, f *fault.Error) json.Raw
 	return arguments
 }
 
-// redactMember replaces the value of one member of the arguments by "[redacted]".
+// redactMember replaces each value of a member of the arguments by "[redacted]".
 func redactMember(arguments json.RawMessage, name string) json.RawMessage {
 	members, _ := rawjson.Members(arguments)
+	named := func(m rawjson.Member) bool { return m.Name == name }
+	if !slices.ContainsFunc(members, named) {
+		return arguments
+	}
 	for i, m := range members {
-		if m.Name == name {
+		if named(m) {
 			members[i] = rawjson.Make(name, json.RawMessage(`"[redacted]"`))
-			return rawjson.Join(members)
 		}
 	}
-	return arguments
+	return rawjson.Join(members)
 }
 
-// redactTypedText redacts the texts that a browser's tool is to type, also in its fields and steps.
+// redactTypedText redacts the texts that a browser's tool is to type, also in its fields and steps. Arguments without
+// any are returned as they are.
 func redactTypedText(arguments json.RawMessage) json.RawMessage {
 	members, ok := rawjson.Members(arguments)
 	if !ok {
 		return json.RawMessage("{}")
 	}
+	changed := false
 	for i, m := range members {
 		switch m.Name {
 		case "value", "text", "keys", "dialogs", "files":
-			members[i] = rawjson.Make(m.Name, json.RawMessage(`"[redacted]"`))
+			members[i], changed = rawjson.Make(m.Name, json.RawMessage(`"[redacted]"`)), true
 		case "fields", "steps":
 			var each []json.RawMessage
 			if json.Unmarshal(m.Value, &each) != nil {
 				return json.RawMessage("{}")
 			}
-			for n := range each {
-				each[n] = redactTypedText(each[n])
+			for n, one := range each {
+				each[n] = redactTypedText(one)
+				changed = changed || !bytes.Equal(each[n], one)
 			}
 			members[i] = rawjson.Make(m.Name, rawjson.MustEncode(each))
 		}
+	}
+	if !changed {
+		return arguments
 	}
 	return rawjson.Join(members)
 }

@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"tabrelay/relay/lib/called"
 )
 
 // Option changes a failure that New makes.
@@ -20,7 +22,7 @@ func New(code Code, message string, opts ...Option) *Error {
 	}
 	e := &Error{
 		Code: code, Category: row.Category, Source: row.Source, Class: row.Class, Type: row.Type,
-		Message: orDefault(plain(message), row.Situation), Hint: row.Hint, Retryable: row.Retryable,
+		Message: orDefault(plain(message), row.Situation), Hint: called.In(row.Hint), Retryable: row.Retryable,
 		Outcome: row.Outcome,
 	}
 	for _, opt := range opts {
@@ -56,8 +58,9 @@ func (e *Error) ProtocolNumber(modern bool) int {
 // WithOutcome says whether the action happened, where the place that raises the failure knows better than the table.
 func WithOutcome(o Outcome) Option { return func(e *Error) { e.Outcome = o } }
 
-// WithHint replaces the next step; lines are separated by \n.
-func WithHint(hint string) Option { return func(e *Error) { e.Hint = plainLines(hint) } }
+// WithHint replaces the next step; lines are separated by \n. Commands of this program in it become those that the
+// person has.
+func WithHint(hint string) Option { return func(e *Error) { e.Hint = called.In(plainLines(hint)) } }
 
 // WithSuggestion adds the tool's own advice after a timeout, which is shown in place of the hint. It may be empty.
 func WithSuggestion(advice string) Option {

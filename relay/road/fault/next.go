@@ -1,6 +1,10 @@
 package fault
 
-import "errors"
+import (
+	"errors"
+
+	"tabrelay/relay/lib/called"
+)
 
 // hinted is an error with its next step.
 type hinted struct {
@@ -22,7 +26,7 @@ func HintOf(err error) string {
 		error
 		Hint() string
 	}](err); ok {
-		return h.Hint()
+		return called.In(h.Hint())
 	}
 	return ""
 }

@@ -71,13 +71,15 @@ var (
 )
 
 // completed are the rights that an earlier program has written down, with what it left out.
-func completed(kept keptRights) keptRights {
+func completed(kept keptRights, c *config.Config) keptRights {
 	_, later := kept.InEffect.Settings["noPageTools"]
 	for _, r := range []*config.Rights{&kept.InEffect, kept.Before, kept.Undone} {
-		if r == nil || r.Shipped != nil {
+		if r == nil {
 			continue
 		}
-		*r = aged(*r, later)
+		if *r = r.Completed(c); r.Shipped == nil {
+			*r = aged(*r, later)
+		}
 	}
 	return kept
 }

@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"encoding/json"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -111,5 +112,64 @@ func TestUpdatesThatWiden(t *testing.T) {
 				}
 			})
 		})
+	}
+}
+
+// An earlier program wrote down no sites of settings, and put them into effect: the first start of this one takes them
+// over. Another one at a later start is shown, and undone for good.
+func TestSitesOfSettingsAtAStart(t *testing.T) {
+	m := newMemory()
+	m.switches[rightsSwitch] = `{"inEffect":{"permissions":{},"shipped":[],"plugins":{"browser-dev":{"off":true},` +
+		`"wiki":{"off":false,"urlPatterns":null}}}}`
+	start := func(site string) *Policy {
+		t.Helper()
+		cfg := answeredWithin(0)
+		cfg.Plugins = map[string]config.Plugin{"wiki": {Enabled: true, Settings: json.RawMessage(site)}}
+		p, err := New(t.Context(), Options{Store: m, Config: cfg, Used: true})
+		if err == nil {
+			t.Cleanup(p.Close)
+			err = p.Start(t.Context())
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		return p
+	}
+	const wiki, bank = `{"site":"https://wiki.example/"}`, `{"site":"https://bank.example/"}`
+	p := start(wiki)
+	if told := p.Widened(); strings.Contains(told, "site") {
+		t.Errorf("the update: %q", told)
+	}
+	p.Close()
+	p = start(bank)
+	const grown = "plugins.wiki.settings.site: *://wiki.example/* → *://bank.example/*"
+	if told := p.Widened(); !strings.Contains(told, grown) {
+		t.Errorf("another site: %q", told)
+	}
+	// To save what is in effect answers nothing: nobody was asked about that.
+	if err := p.AllowSites("wiki", map[string][]string{"site": {"*://bank.example/*"}}); err != nil {
+		t.Fatal(err)
+	}
+	p.Close()
+	p = start(bank)
+	if told := p.Widened(); !strings.Contains(told, grown) {
+		t.Errorf("another site, saved once more: %q", told)
+	}
+	if err := p.Answer(t.Context(), ChangeStart, "", call.Decision{By: ByPanel}); err != nil {
+		t.Fatal(err)
+	}
+	p.Close()
+	p = start(bank)
+	if c := p.Config(); string(c.Plugins["wiki"].Settings) != `{}` || !strings.Contains(p.Unapplied(), grown) {
+		t.Errorf("undone, the settings are %s, and %q waits", c.Plugins["wiki"].Settings, p.Unapplied())
+	}
+	// What a person then sets in the panel is theirs, at the next start, too.
+	if err := p.AllowSites("wiki", map[string][]string{"site": {"*://bank.example/*"}}); err != nil {
+		t.Fatal(err)
+	}
+	p.Close()
+	p = start(bank)
+	if c := p.Config(); string(c.Plugins["wiki"].Settings) != bank || strings.Contains(p.Unapplied(), "site") {
+		t.Errorf("confirmed, the settings are %s, and %q waits", c.Plugins["wiki"].Settings, p.Unapplied())
 	}
 }

@@ -126,6 +126,9 @@ func (p *Policy) tellNarrowed(ctx context.Context, upgraded bool) error {
 	}
 	if t := p.rules.Load(); upgraded && model == modelCarried {
 		narrowed := p.effects(t, func(a *call.Access, now int64) (call.Mode, call.Mode) {
+			if a.Session.Guest { // there were none
+				return call.Off, call.Off
+			}
 			return t.modeInOldOrder(a, now), t.resolveBounded(a, now).mode
 		}, func(before, after call.Mode) bool { return permissive[after] < permissive[before] })
 		if len(narrowed) > 0 {

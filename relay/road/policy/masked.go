@@ -85,14 +85,14 @@ func (p *Policy) widensLater(t *table, k key, after call.Mode) bool {
 		}
 		rules := t.rulesAbout(&a, k)
 		rules = rules[:min(len(rules), maxSubsets)]
-		same := fmt.Sprint(rules, needsNoPermission(&a), a.ReadOnly)
+		same := fmt.Sprint(rules, needsNoPermission(&a), a.ReadOnly, a.Session.Guest)
 		if tried[same] {
 			continue
 		}
 		tried[same] = true
 		for subset := range 1 << len(rules) {
-			was := t.subset(&a, rules, subset, k, before).resolveLayer(&a, 0).mode
-			if permissive[t.subset(&a, rules, subset, k, after).resolveLayer(&a, 0).mode] > permissive[was] {
+			was := t.subset(&a, rules, subset, k, before).resolveBounded(&a, 0).mode
+			if permissive[t.subset(&a, rules, subset, k, after).resolveBounded(&a, 0).mode] > permissive[was] {
 				return true
 			}
 		}

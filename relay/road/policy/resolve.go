@@ -40,6 +40,7 @@ const (
 	onClient
 	onDefault
 	onLost
+	onGuest
 	onManagedSites
 	onManagedPlugins
 )
@@ -52,22 +53,35 @@ func (v verdict) enabledSomewhere() bool { return v.mode == call.Off && v.enable
 
 // resolve evaluates the rules. While a configuration waits for the person, the configurations before it limit the
 // result; the policy of an administrator always does. While rules may be missing, the person is asked about whatever
-// would run, except for the relay's own tools that show an agent what is wrong.
+// would run, except for the relay's own tools that show an agent what is wrong; and so they are about whatever would
+// run for a guest by a rule for everybody.
 func (t *table) resolve(a *call.Access, now int64) verdict {
 	v := t.resolveBounded(a, now)
-	if t.lost && v.mode == call.Auto && !(a.BuiltIn && a.ReadOnly && a.Plugin == RelayPlugin) {
+	if t.lost && v.mode == call.Auto && !diagnoses(a) {
 		return verdict{mode: call.Ask, from: fromBuiltIn, level: onLost, dependsOnOrigin: v.dependsOnOrigin}
 	}
 	return v
 }
 
+// resolveBounded leaves out that rules may be missing.
 func (t *table) resolveBounded(a *call.Access, now int64) verdict {
-	v := t.resolveLayer(a, now)
+	v := t.resolveLayer(a, now).forGuest(a)
 	if t.older != nil {
 		v = v.within(t.older.resolveBounded(a, now))
 	}
 	return t.managed.bound(v, a, now)
 }
+
+// forGuest asks about what would run for a guest by a rule for everybody.
+func (v verdict) forGuest(a *call.Access) verdict {
+	if v.mode != call.Auto || !a.Session.Guest || v.rule.client != "" || diagnoses(a) {
+		return v
+	}
+	return verdict{mode: call.Ask, from: fromBuiltIn, level: onGuest, dependsOnOrigin: v.dependsOnOrigin}
+}
+
+// diagnoses reports whether a tool is one of the relay's own that show an agent what is wrong.
+func diagnoses(a *call.Access) bool { return a.BuiltIn && a.ReadOnly && a.Plugin == RelayPlugin }
 
 // within is the stricter of two verdicts.
 func (v verdict) within(w verdict) verdict {
@@ -207,6 +221,8 @@ func (v verdict) why() string {
 		return "the tool is one of the relay's own, or of the demo"
 	case onLost:
 		return "rules of the person may be missing, so everything is asked about until they have looked"
+	case onGuest:
+		return "the client is a guest, and only a rule for this very client lets it do something without a question"
 	}
 	return "no rule says otherwise"
 }

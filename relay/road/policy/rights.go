@@ -48,7 +48,7 @@ func (p *Policy) readRights(ctx context.Context) error {
 	if v.known = text != "" && json.Unmarshal([]byte(text), &v.keptRights) == nil; !v.known {
 		v.keptRights = keptRights{}
 	}
-	v.keptRights = completed(v.keptRights)
+	v.keptRights = completed(v.keptRights, &v.wanted)
 	model, err := p.options.Store.Switch(ctx, modelSwitch)
 	if err != nil {
 		return err
@@ -218,6 +218,34 @@ func (p *Policy) DropPlugin(name string) error {
 		v := *p.rights.Load()
 		v.InEffect.Plugins = maps.Clone(v.InEffect.Plugins) // what was loaded never changes
 		delete(v.InEffect.Plugins, name)
+		_ = p.keep(ctx, &v) // it is in effect, and the failure was logged
+		return nil
+	})
+}
+
+// AllowSites takes down that a person let settings of a plugin name these sites, by setting. Nothing that is in effect
+// changes before the configuration is read again. Sites that are in effect were not asked about: what a start has
+// widened is still to be looked at.
+func (p *Policy) AllowSites(name string, sites map[string][]string) error {
+	return p.change(context.Background(), func(ctx context.Context) error {
+		v := *p.rights.Load()
+		before := v.InEffect.Plugins[name].Sites
+		v.InEffect = v.InEffect.WithSites(name, sites)
+		for _, earlier := range []**config.Rights{&v.Before, &v.Undone} { // which what is said now is later than
+			if *earlier == nil {
+				continue
+			}
+			said := map[string][]string{}
+			for setting, now := range sites {
+				known := (*earlier).Plugins[name].Sites[setting]
+				asked := slices.DeleteFunc(slices.Clone(now), func(site string) bool {
+					return slices.Contains(before[setting], site) || slices.Contains(known, site)
+				})
+				said[setting] = append(slices.Clone(known), asked...)
+			}
+			r := (*earlier).WithSites(name, said)
+			*earlier = &r
+		}
 		_ = p.keep(ctx, &v) // it is in effect, and the failure was logged
 		return nil
 	})

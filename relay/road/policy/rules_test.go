@@ -250,6 +250,7 @@ func TestTargetsAreNormalizedOrRefused(t *testing.T) {
 		"shop__pay@https://ann:secret@shop.example": "", "https://shop.example@bank.example": "",
 		"shpo": "", "https://shop.example/cart": "", "ftp://shop.example": "", "https://*.example": "",
 		"https://ann:secret@shop.example": "", "": "", "https://": "",
+		"https://shop.example:0444": "", "https://0x7f.1": "", "http://[0:0:0:0:0:0:0:1]": "",
 	} {
 		got, err := readTarget(text, known)
 		if got != want || (err == nil) != (want != "") {

@@ -8,6 +8,7 @@ import (
 
 	"golang.org/x/net/idna"
 
+	"tabrelay/relay/lib/match"
 	"tabrelay/relay/road/fault"
 )
 
@@ -103,7 +104,11 @@ func originTarget(text string) (string, error) {
 	if port != "" && port != map[string]string{"https": "443", "http": "80"}[u.Scheme] {
 		host += ":" + port
 	}
-	return u.Scheme + "://" + host, nil
+	origin := u.Scheme + "://" + host
+	if read, err := match.Origin(origin); err != nil || read != origin { // such as a port with a zero before it
+		return "", notOrigin(text)
+	}
+	return origin, nil
 }
 
 // isOrigin reports whether a rule can be about an origin, as a browser tells it.

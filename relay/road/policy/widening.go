@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"iter"
 	"slices"
+	"strings"
 	"time"
 
 	"tabrelay/relay/road/call"
@@ -212,15 +213,25 @@ func accesses(known []call.Access, tables ...*table) iter.Seq[call.Access] {
 	for target := range targets {
 		tools = append(tools, toolsOf(target, known)...)
 	}
+	for _, a := range tools {
+		if a.BuiltIn && IsFree(a.Plugin) && a.Plugin != RelayPlugin {
+			a.Asks = true // a capability can ask about a call of its tools that changes something
+			tools = append(tools, a)
+		}
+	}
 	return func(yield func(call.Access) bool) {
 		for _, a := range tools {
 			for a.Session.Client = range clients {
 				for origin := range origins {
-					if a.BuiltIn && needsNoPermission(&a) && origin != nobody {
+					if a.BuiltIn && IsFree(a.Plugin) && origin != nobody {
 						continue // it touches no site
 					}
 					a.At = &call.Target{Origin: origin}
+					a.Session.Guest = false
 					if !yield(a) {
+						return
+					}
+					if a.Session.Guest = strings.Contains(a.Session.Client, "@"); a.Session.Guest && !yield(a) {
 						return
 					}
 				}

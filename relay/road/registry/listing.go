@@ -74,7 +74,7 @@ func (t *Tool) withTarget(schema []rawjson.Member) ([]rawjson.Member, error) {
 	return with(schema, "properties", rawjson.Join(own)), nil
 }
 
-func instanceProperty(instances []Instance) json.RawMessage {
+func instanceProperty(instances []plugin.Instance) json.RawMessage {
 	names := make([]string, len(instances))
 	for i, in := range instances {
 		names[i] = in.Name

@@ -96,6 +96,9 @@ func (r *Registry) accept(builtins []Tool) {
 	r.builtins.Store(&list)
 }
 
+// Sound says why a tool cannot be a built-in one, nil when it can. It is for tools that are not part of the program.
+func Sound(t Tool) error { return t.accept(newSchemas(nil)) }
+
 // SetBuiltins replaces the built-in tools, and announces that. A bad one is a bug: it panics.
 func (r *Registry) SetBuiltins(builtins []Tool) {
 	r.change.Lock()

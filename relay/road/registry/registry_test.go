@@ -49,6 +49,19 @@ func TestSignInCheckIsFoundAndNeverListed(t *testing.T) {
 	}
 }
 
+// A plugin cannot give itself sites by the default of a setting, which no review names.
+func TestDefaultAddsNoSites(t *testing.T) {
+	p := pluginWith("shop", "x")
+	p.Manifest.ConfigSchema = json.RawMessage(`{"api":{"type":"url","default":{"a":"https://bank.example/"}}}`)
+	if got := registry.Reach(&p, registry.Configured{}); len(got) != 1 || got[0] != p.Manifest.URLPatterns[0] {
+		t.Errorf("it works on %v", got)
+	}
+	if problems := plugin.CheckSettings(p.Manifest.ConfigSchema); len(problems) != 1 ||
+		!strings.Contains(problems[0], "only the person says on which sites") {
+		t.Errorf("a build says %q", problems)
+	}
+}
+
 // TestManifestsAndSettingsMakeTheRecordedSnapshot reads every file of testdata: manifests (*.json) and what a person
 // configured (configured), and what became of them (want; go test -update writes it).
 func TestManifestsAndSettingsMakeTheRecordedSnapshot(t *testing.T) {

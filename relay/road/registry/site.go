@@ -3,7 +3,6 @@ package registry
 import (
 	"encoding/json"
 	"fmt"
-	"net/url"
 	"regexp"
 	"slices"
 	"strings"
@@ -34,28 +33,21 @@ type Site struct {
 	Plugin     *plugin.Plugin
 	Matches    []string // match patterns of the pages it may run in
 	Excludes   []string
-	Homepage   string          // where to open the web app; empty when nobody said
-	Instances  []Instance      // of the web app, sorted by name
-	Settings   json.RawMessage // what its tools get as settings; nil when there are none
-	EveryPage  bool            // it is for the pages of every site, as far as the person allows
-	Everywhere bool            // the person allows it the pages of every site
-	Secret     bool            // one of them is not for a page that could read it
-	Missing    []string        // settings that the plugin cannot do without and that nobody gave, sorted
-	SignIn     *Tool           // plugin.SignInCheck, which no list has; nil: the plugin is for the pages of every site
-}
-
-// Instance is one of several installations of a web app that a person configured.
-type Instance struct {
-	Name  string
-	URL   string
-	Match string // match pattern of its pages
+	Homepage   string            // where to open the web app; empty when nobody said
+	Instances  []plugin.Instance // of the web app, sorted by name
+	Settings   json.RawMessage   // what its tools get as settings; nil when there are none
+	EveryPage  bool              // it is for the pages of every site, as far as the person allows
+	Everywhere bool              // the person allows it the pages of every site
+	Secret     bool              // one of them is not for a page that could read it
+	Missing    []string          // settings that the plugin cannot do without and that nobody gave, sorted
+	SignIn     *Tool             // plugin.SignInCheck, which no list has; nil: the plugin is for every page
 }
 
 // Instance returns the instance of that name.
-func (s *Site) Instance(name string) (Instance, bool) {
-	i := slices.IndexFunc(s.Instances, func(in Instance) bool { return in.Name == name })
+func (s *Site) Instance(name string) (plugin.Instance, bool) {
+	i := slices.IndexFunc(s.Instances, func(in plugin.Instance) bool { return in.Name == name })
 	if i < 0 {
-		return Instance{}, false
+		return plugin.Instance{}, false
 	}
 	return s.Instances[i], true
 }
@@ -133,7 +125,11 @@ func (s *Site) configure(declared, given json.RawMessage) (faults []string) {
 	}
 	for _, name := range names(fields) {
 		if f := fields[name]; f.Default != nil && rawjson.Get(kept, name) == nil {
-			if problem := s.accept(f, f.Default); problem != "" {
+			problem := "only the person says on which sites a plugin works"
+			if f.Type != "url" {
+				problem = s.accept(f, f.Default)
+			}
+			if problem != "" {
 				faults = append(faults, fmt.Sprintf("the default of setting %q is ignored: %s", name, problem))
 				continue
 			}
@@ -205,25 +201,11 @@ func decode[T any](value json.RawMessage) (v T, ok bool) {
 	return *p, true
 }
 
-// instances reads a URL, or an object of URLs by the name of the instance. Each adds the pages of its host; the
-// first becomes the homepage.
+// instances takes over the addresses of a url setting. Each adds the pages of its host; the first becomes the homepage.
 func (s *Site) instances(value json.RawMessage) (problem string) {
-	byName := []rawjson.Member{rawjson.Make("default", value)}
-	if members, ok := rawjson.Members(value); ok {
-		byName = members
-	}
-	var found []Instance
-	for _, m := range byName {
-		address, ok := decode[string](m.Value)
-		u, err := url.Parse(address)
-		if !ok || err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
-			return fmt.Sprintf("expected an http or https address, or several by name, but got %.60s", m.Value)
-		}
-		pattern := "*://" + u.Host + "/*"
-		if _, err := match.Parse(pattern); err != nil || strings.Contains(u.Host, "*") {
-			return fmt.Sprintf("expected the address of one site, but got %.60s", m.Value)
-		}
-		found = append(found, Instance{m.Name, address, pattern})
+	found, problem := plugin.Instances(value)
+	if problem != "" {
+		return problem
 	}
 	if len(s.Instances) == 0 && len(found) > 0 {
 		s.Homepage = found[0].URL
@@ -234,7 +216,7 @@ func (s *Site) instances(value json.RawMessage) (problem string) {
 		}
 		s.match(in.Match)
 	}
-	slices.SortFunc(s.Instances, func(a, b Instance) int { return strings.Compare(a.Name, b.Name) })
+	slices.SortFunc(s.Instances, func(a, b plugin.Instance) int { return strings.Compare(a.Name, b.Name) })
 	return ""
 }
 

@@ -58,7 +58,10 @@ func (e Edit) apply(doc *hujson.Value) error {
 		if doc.Find(rawjson.Pointer(e.Path)) == nil {
 			return nil
 		}
-		return patch(doc, "remove", e.Path, nil)
+		if err := patch(doc, "remove", e.Path, nil); err != nil {
+			return err
+		}
+		return removeEmpty(doc, e.Path[:len(e.Path)-1])
 	}
 	for i := 1; i < len(e.Path); i++ {
 		if doc.Find(rawjson.Pointer(e.Path[:i])) == nil {
@@ -68,6 +71,21 @@ func (e Edit) apply(doc *hujson.Value) error {
 		}
 	}
 	return patch(doc, "add", e.Path, e.Value)
+}
+
+// removeEmpty removes the object at a path where a removal has left nothing in it, and those around it. One with a
+// comment in it stays.
+func removeEmpty(doc *hujson.Value, path []string) error {
+	for ; len(path) > 0; path = path[:len(path)-1] {
+		object, ok := doc.Find(rawjson.Pointer(path)).Value.(*hujson.Object)
+		if !ok || len(object.Members) > 0 || strings.TrimSpace(string(object.AfterExtra)) != "" {
+			return nil
+		}
+		if err := patch(doc, "remove", path, nil); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func edit(home Home, change func(*hujson.Value) error) error {

@@ -10,6 +10,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"slices"
 	"strings"
@@ -84,14 +85,43 @@ func (h Home) Plugins() string { return h.path("plugins") }
 // Workers has a folder for each program that is an agent, to work in.
 func (h Home) Workers() string { return h.path("workers") }
 
+// Fleet has what `tabrelay fleet up` needs on this machine: keys, and the data of its server.
+func (h Home) Fleet() string { return h.path("fleet") }
+
 // Database is the SQLite file.
 func (h Home) Database() string { return h.path("tabrelay.db") }
 
 // AuditPosition says how far the audit log was written.
 func (h Home) AuditPosition() string { return h.path("audit.position") }
 
-// Browser is where the managed browser keeps its profile.
-func (h Home) Browser() string { return h.path("browser") }
+// Browser is where a managed browser keeps its profile: the one of a name, or the one without a name.
+func (h Home) Browser(name string) string {
+	if name == "" {
+		return h.path("browser")
+	}
+	return filepath.Join(h.path("browser"), "named", name)
+}
+
+// Browsers are the names of the managed browsers that may have been started: first "", of the one without a name.
+func (h Home) Browsers() []string {
+	names := []string{""}
+	entries, _ := os.ReadDir(filepath.Dir(h.Browser("-")))
+	for _, entry := range entries {
+		if entry.IsDir() && browserNameForm.MatchString(entry.Name()) {
+			names = append(names, entry.Name())
+		}
+	}
+	return names
+}
+
+// browserNameForm is the form of a managed browser's name: that of a folder on each system, in the browser's command
+// line, and of what agents pass as profile.
+var browserNameForm = regexp.MustCompile(`^[a-z0-9][a-z0-9-]{0,31}$`)
+
+// IsBrowserName reports whether a managed browser can have a name.
+func IsBrowserName(name string) bool {
+	return browserNameForm.MatchString(name) && filepath.IsLocal(name) // Windows has names that are devices
+}
 
 // NativeHost is what browsers start to find the relay.
 func (h Home) NativeHost() string { return h.path("native-host") }
@@ -159,8 +189,9 @@ func (h Home) Create() error {
 // ownFolders and ownFiles are what tabrelay makes in a home folder; locks, copies and logs have the names of files with
 // more at the end.
 var (
-	ownFolders = []string{"extension", "plugins", "workers", "browser", "native-host"}
-	ownFiles   = []string{"config.json", "config.schema.json", "secrets.json", "tabrelay.db", "audit.position",
+	ownFolders = []string{"extension", "plugins", "workers", "browser", "native-host",
+		"fleet"}
+	ownFiles = []string{"config.json", "config.schema.json", "secrets.json", "tabrelay.db", "audit.position",
 		"rules.position", "relay.log", "relay.lock", "relay.sock", "relay.json", "profiles.json", "clients.json",
 		"lanes.json"}
 )

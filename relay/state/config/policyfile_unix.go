@@ -3,12 +3,14 @@
 package config
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime"
+	"strconv"
 	"strings"
 	"syscall"
 )
@@ -45,6 +47,7 @@ func readAdministrators(file string) ([]byte, error) {
 // there is no file of the name it is [fs.ErrNotExist]; a link to what does not exist is another error.
 func guardedWay(name string) (real string, err error) {
 	parts := func(path string) []string { return strings.Split(path, "/") }
+	var unseen error
 	left := parts(filepath.Clean(name)) // the first one is empty, for the root
 	own, links := len(left), 0          // how many of left are of the name itself, at its end
 	for len(left) > 0 {
@@ -64,7 +67,9 @@ func guardedWay(name string) (real string, err error) {
 		case err != nil:
 			return "", err
 		}
-		if err := guardedOne(real, info); err != nil {
+		if err := guardedOne(real, info); errors.Is(err, errUnseen) {
+			unseen = cmp.Or(unseen, err) // no reason to fail where there is no policy
+		} else if err != nil {
 			return "", err
 		}
 		if info.Mode()&fs.ModeSymlink == 0 {
@@ -82,8 +87,11 @@ func guardedWay(name string) (real string, err error) {
 		}
 		left = append(parts(to), left...)
 	}
-	return real, nil
+	return real, unseen
 }
+
+// errUnseen is that of an owner who is not known in the user namespace of this process.
+var errUnseen = errors.New("this process runs in a user namespace that does not know the administrator")
 
 // guardedOne refuses what somebody else than an administrator could change.
 func guardedOne(name string, info fs.FileInfo) error {
@@ -91,11 +99,33 @@ func guardedOne(name string, info fs.FileInfo) error {
 	stat, ok := info.Sys().(*syscall.Stat_t)
 	owned := ok && (int(stat.Uid) == administrator || !file && stat.Uid == 0)
 	switch open := info.Mode().Perm()&0o022 != 0 && info.Mode()&fs.ModeSymlink == 0; {
-	case !owned:
+	case !owned && !(ok && isUnmapped(stat.Uid)):
 		return fmt.Errorf("%s does not belong to the administrator: chown root, chmod go-w", name)
 	case open && (file || info.Mode()&fs.ModeSticky == 0): // of a sticky folder, only owners take entries away
 		return fmt.Errorf("others than the administrator can write to %s (mode %04o): chmod go-w", name,
 			info.Mode().Perm())
+	case !owned:
+		return fmt.Errorf("nobody can tell here whether %s belongs to the administrator, because %w: run the relay "+
+			"outside of the sandbox, or map root into it", name, errUnseen)
 	}
 	return nil
+}
+
+// isUnmapped reports whether a user stands for all that are unknown in the user namespace of this process, root among
+// them. Linux has these namespaces, and sandboxes use them.
+func isUnmapped(uid uint32) bool {
+	overflow, err := os.ReadFile("/proc/sys/kernel/overflowuid")
+	if err != nil || strings.TrimSpace(string(overflow)) != strconv.FormatUint(uint64(uid), 10) {
+		return false
+	}
+	known, err := os.ReadFile("/proc/self/uid_map") // lines of: first user inside, first one outside, how many
+	if err != nil {
+		return false
+	}
+	for line := range strings.Lines(string(known)) {
+		if first := strings.Fields(line); len(first) == 3 && first[0] == "0" {
+			return false
+		}
+	}
+	return true
 }

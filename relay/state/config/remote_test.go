@@ -3,6 +3,7 @@ package config
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -59,6 +60,27 @@ func TestListeningElsewhereIsConfirmed(t *testing.T) {
 		}
 		if got := test.after.Within(before).Remote.Listen; got != want {
 			t.Errorf("from %q to %q: %q is in effect", from, to, got)
+		}
+	}
+}
+
+// The sooner a tab is free for other agents, the more these may do.
+func TestFreeingTabsSoonerIsConfirmed(t *testing.T) {
+	hour, second := Default(), Default()
+	second.Tabs.OwnershipIdle = time.Second
+	want := []call.Difference{{What: "tabs.ownershipIdleMs", Before: "3600000", After: "1000"}}
+	if diff := cmp.Diff(want, RightsOf(&second).Grown(RightsOf(&hour))); diff != "" {
+		t.Error(diff)
+	}
+	bounded := second.Within(RightsOf(&hour))
+	if bounded.Tabs.OwnershipIdle != time.Hour {
+		t.Errorf("before a person has confirmed it: %v", bounded.Tabs.OwnershipIdle)
+	}
+	earlier := RightsOf(&hour)
+	delete(earlier.Settings, "ownershipIdleMs")
+	for _, before := range []Rights{earlier, RightsOf(&second)} {
+		if grown := RightsOf(&hour).Grown(before); len(grown) > 0 {
+			t.Errorf("a person is asked about %v", grown)
 		}
 	}
 }

@@ -5,7 +5,9 @@ import (
 	"encoding/json"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
+	"time"
 
 	"tabrelay/relay/lib/rawjson"
 	"tabrelay/relay/road/call"
@@ -76,7 +78,12 @@ func (r Rights) With(name string, value any) Rights {
 type PluginRights struct {
 	Off         bool     `json:"off"`
 	URLPatterns []string `json:"urlPatterns"`
+	// match patterns of the sites that its settings name, by setting; nil: not written down
+	Sites map[string][]string `json:"sites"`
 }
+
+// switchedOff are the rights of a plugin that is off, and for which nothing is configured.
+func switchedOff() PluginRights { return PluginRights{Off: true, Sites: map[string][]string{}} }
 
 // off reports whether a plugin was switched off; rights that were kept by an earlier version do not name every one.
 func (r *Rights) off(name string) bool {
@@ -97,10 +104,10 @@ func RightsOf(c *Config) Rights {
 		r.Settings[one.name] = one.of(c)
 	}
 	for name, p := range c.Plugins {
-		r.Plugins[name] = PluginRights{Off: !p.Enabled, URLPatterns: p.URLPatterns}
+		r.Plugins[name] = PluginRights{!p.Enabled, p.URLPatterns, plugin.Sites(p.Settings)}
 	}
 	if _, set := r.Plugins[plugin.OptIn]; !set {
-		r.Plugins[plugin.OptIn] = PluginRights{Off: true}
+		r.Plugins[plugin.OptIn] = switchedOff()
 	}
 	return r
 }
@@ -125,6 +132,16 @@ var rights = []Right[Config]{
 		}),
 	Laxer("ownership", "tabs.ownership", func(c *Config) *string { return &c.Tabs.Ownership }, "all", "writes", "off"),
 	Laxer("ownedBy", "tabs.ownedBy", func(c *Config) *string { return &c.Tabs.OwnedBy }, "session", "client"),
+	NewRight("ownershipIdleMs", "tabs.ownershipIdleMs", func(c Config) int64 {
+		return c.Tabs.OwnershipIdle.Milliseconds()
+	}, func(before, after int64) (was, is string) {
+		if after >= before { // also where an earlier version has not kept it
+			return "", ""
+		}
+		return strconv.FormatInt(before, 10), strconv.FormatInt(after, 10)
+	}, func(c *Config, before int64) {
+		c.Tabs.OwnershipIdle = max(c.Tabs.OwnershipIdle, time.Duration(before)*time.Millisecond)
+	}),
 	Longer("readPatterns", "tabs.urlPatterns", func(c *Config) *[]string { return &c.Tabs.URLPatterns }),
 	shorter("excludePatterns", "tabs.excludePatterns", func(c *Config) *[]string { return &c.Tabs.ExcludePatterns }),
 }
@@ -160,8 +177,49 @@ func (r Rights) Grown(before Rights) (list []call.Difference) {
 			list = append(list, call.Difference{What: "plugins." + name + ".urlPatterns", Before: listText(was),
 				After: listText(is)})
 		}
+		list = append(list, r.grownSites(before, name)...)
 	}
 	return list
+}
+
+// grownSites are the sites that settings of a plugin name and did not.
+func (r *Rights) grownSites(before Rights, name string) (list []call.Difference) {
+	sites := r.Plugins[name].Sites
+	for _, setting := range slices.Sorted(maps.Keys(sites)) {
+		key := "plugins." + name + ".settings." + setting
+		was, is := before.Plugins[name].Sites[setting], sites[setting]
+		if len(without(is, was)) > 0 && !r.managed.Fixes(key) {
+			list = append(list, call.Difference{What: key, Before: listText(was), After: listText(is)})
+		}
+	}
+	return list
+}
+
+// WithSites are these rights, in which settings of a plugin may name other sites than before. Settings that are not
+// among them may name what they did.
+func (r Rights) WithSites(name string, sites map[string][]string) Rights {
+	r.Plugins = maps.Clone(r.Plugins)
+	if r.Plugins == nil {
+		r.Plugins = map[string]PluginRights{}
+	}
+	p := r.Plugins[name]
+	if p.Sites = maps.Clone(p.Sites); p.Sites == nil {
+		p.Sites = map[string][]string{}
+	}
+	maps.Copy(p.Sites, sites)
+	r.Plugins[name] = p
+	return r
+}
+
+// Completed are rights as an earlier program has written them down, with the sites that the settings of a configuration
+// name: it put these into effect without a question.
+func (r Rights) Completed(c *Config) Rights {
+	for name, p := range r.Plugins {
+		if p.Sites == nil {
+			r = r.WithSites(name, plugin.Sites(c.Plugins[name].Settings))
+		}
+	}
+	return r
 }
 
 // added are the plugins of the program that an earlier one did not have, and that are on.
@@ -183,7 +241,7 @@ func (r *Rights) Without(shipped []string) Rights {
 		bounded.Plugins = map[string]PluginRights{}
 	}
 	for _, name := range later.added(*r) {
-		bounded.Plugins[name] = PluginRights{Off: true}
+		bounded.Plugins[name] = switchedOff()
 	}
 	return bounded
 }
@@ -215,10 +273,12 @@ func (c Config) Within(before Rights) Config {
 		}
 	}
 	for name, p := range plugins {
-		if c.Managed.Fixes("plugins." + name + ".urlPatterns") {
-			continue
+		if !c.Managed.Fixes("plugins." + name + ".urlPatterns") {
+			p.URLPatterns = common(before.Plugins[name].URLPatterns, p.URLPatterns)
 		}
-		p.URLPatterns = common(before.Plugins[name].URLPatterns, p.URLPatterns)
+		if !c.Managed.Fixes("plugins." + name + ".settings") {
+			p.Settings = plugin.WithinSites(p.Settings, before.Plugins[name].Sites)
+		}
 		plugins[name] = p
 	}
 	c.Plugins = plugins

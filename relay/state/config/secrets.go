@@ -305,6 +305,10 @@ func readSecrets(path string) (c secretsFile, info fs.FileInfo, err error) {
 	d := json.NewDecoder(bytes.NewReader(data))
 	d.DisallowUnknownFields()
 	if err := d.Decode(&c); err != nil {
+		if json.Unmarshal(data, &secretsFile{}) == nil { // without what is not known it can be read
+			return c, nil, &FileError{Err: fmt.Errorf("%s was written by a newer tabrelay: %w", path, err),
+				Next: "update tabrelay to the version that wrote it, or a newer one"}
+		}
 		return c, nil, damaged(path, err)
 	}
 	if !pairingForm.MatchString(c.Pairing) || len(c.Local) < 32 {

@@ -141,7 +141,7 @@ func TestSecretsOthersCanRead(t *testing.T) {
 }
 
 func TestSecretsDamaged(t *testing.T) {
-	for _, text := range []string{"", "{}", `{"pairing":"x","local":"y"}`, `{"extra":1}`} {
+	for _, text := range []string{"", "{}", `{"pairing":"x","local":"y"}`, `{"extra":`} {
 		home := Home(t.TempDir())
 		if err := os.WriteFile(home.Secrets(), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
@@ -149,6 +149,25 @@ func TestSecretsDamaged(t *testing.T) {
 		if _, err := OpenSecrets(home); err == nil || !strings.Contains(err.Error(), "damaged") {
 			t.Errorf("%q: %v", text, err)
 		}
+	}
+}
+
+// An older program does not take what a newer one has written for damaged: its person would throw good tokens away.
+func TestSecretsOfANewerProgram(t *testing.T) {
+	home := Home(t.TempDir())
+	open(t, home)
+	text, err := os.ReadFile(home.Secrets())
+	if err != nil {
+		t.Fatal(err)
+	}
+	newer := strings.Replace(string(text), "{", `{"extra":1,`, 1)
+	if err := os.WriteFile(home.Secrets(), []byte(newer), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	_, err = OpenSecrets(home)
+	failure, ok := errors.AsType[*FileError](err)
+	if !ok || !strings.Contains(failure.Error(), "newer tabrelay") || !strings.Contains(failure.Next, "update") {
+		t.Errorf("%v", err)
 	}
 }
 

@@ -142,7 +142,8 @@ func Tables() (list []Table) {
 
 // WideningKeys are the settings that let agents do more, as the documents list them.
 func WideningKeys() []string {
-	keys := []string{"permissions", "plugins.<name>.enabled", "plugins.<name>.urlPatterns"}
+	keys := []string{"permissions", "plugins.<name>.enabled", "plugins.<name>.urlPatterns",
+		"plugins.<name>.settings"}
 	for _, one := range rights {
 		keys = append(keys, one.Keys...)
 	}

@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 
 	"tabrelay/relay/state/config"
@@ -208,23 +209,35 @@ func tooNew(version int) error {
 	if version <= len(migrations) {
 		return nil
 	}
-	return fmt.Errorf("it was written by a newer tabrelay (version %d of its tables, this one knows %d): update "+
-		"tabrelay", version, len(migrations))
+	return fmt.Errorf("it %w (version %d of its tables, this one knows %d)", errNewer, version, len(migrations))
 }
 
-// CheckVersion is the error for the database of a home folder that this program is too old for. What else may be wrong
-// with it, opening it says.
-func CheckVersion(ctx context.Context, home config.Home) error {
-	version, err := readBeside(ctx, home, "its version", func(q querier) (version int, err error) {
-		return version, q.QueryRowContext(ctx, "PRAGMA user_version").Scan(&version)
+// errNewer is why a database is left alone that a newer program has brought up to date.
+var errNewer = errors.New("was written by a newer tabrelay")
+
+// CheckVersion is the error for the database of a home folder that this program is too old for, with the tables of its
+// capabilities. What else may be wrong with it, opening it says.
+func CheckVersion(ctx context.Context, home config.Home, tables ...*Tables) error {
+	refused, err := readBeside(ctx, home, "its version", func(q querier) (refused, err error) {
+		var version int
+		if err := q.QueryRowContext(ctx, "PRAGMA user_version").Scan(&version); err != nil {
+			return nil, err
+		}
+		if err := tooNew(version); err != nil || version < attachedVersion {
+			return err, nil
+		}
+		for _, t := range tables {
+			version, err := t.version(ctx, q)
+			if err == nil {
+				refused = errors.Join(refused, t.tooNew(version))
+			}
+		}
+		return refused, nil
 	})
-	if err != nil {
+	if err != nil || refused == nil {
 		return nil
 	}
-	if err := tooNew(version); err != nil {
-		return fmt.Errorf("%s cannot be used: %w", home.Database(), err)
-	}
-	return nil
+	return unusable(fmt.Errorf("%s cannot be used: %w", home.Database(), refused))
 }
 
 // migrate runs the migrations a database lacks, each in a transaction with its number. used: it had some.

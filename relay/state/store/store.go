@@ -116,6 +116,9 @@ func unusable(err error) error {
 	if errors.Is(plain(err), errFull) {
 		return errFull
 	}
+	if errors.Is(err, errNewer) {
+		return &config.FileError{Err: err, Next: "update tabrelay to the version that wrote it, or a newer one"}
+	}
 	return &config.FileError{Err: err, Next: "restore tabrelay.db from a backup, or move tabrelay.db, " +
 		"tabrelay.db-wal " +
 		"and tabrelay.db-shm away: new ones are created, without the earlier rules, reviews, audit log and results"}

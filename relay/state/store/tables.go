@@ -24,16 +24,29 @@ type Tables struct {
 
 const findAttached = `SELECT version FROM attached WHERE capability = ?`
 
+// version is that of the tables in a database; 0: there are none.
+func (t *Tables) version(ctx context.Context, q querier) (version int, err error) {
+	err = q.QueryRowContext(ctx, findAttached, t.Capability).Scan(&version)
+	if errors.Is(err, sql.ErrNoRows) {
+		err = nil
+	}
+	return version, err
+}
+
+// tooNew is the error for tables of a newer program.
+func (t *Tables) tooNew(version int) error {
+	if version <= len(t.Migrations) {
+		return nil
+	}
+	return fmt.Errorf("what it keeps of %s %w (version %d, this one knows %d)", t.Capability, errNewer, version,
+		len(t.Migrations))
+}
+
 // migrate brings the tables up to date.
 func (t *Tables) migrate(ctx context.Context, conn *sql.Conn) error {
-	var version int
-	err := conn.QueryRowContext(ctx, findAttached, t.Capability).Scan(&version)
-	switch {
-	case err != nil && !errors.Is(err, sql.ErrNoRows):
+	version, err := t.version(ctx, conn)
+	if err = errors.Join(err, t.tooNew(version)); err != nil {
 		return err
-	case version > len(t.Migrations):
-		return fmt.Errorf("what it keeps of %s was written by a newer tabrelay (version %d, this one knows %d): "+
-			"update tabrelay", t.Capability, version, len(t.Migrations))
 	}
 	for ; version < len(t.Migrations); version++ {
 		err := step(ctx, conn, fmt.Sprintf("%s INSERT OR REPLACE INTO attached VALUES ('%s', %d);",

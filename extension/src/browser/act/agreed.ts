@@ -90,9 +90,10 @@ function stillHeld(agreed: unknown): void {
         .map((one) => [Reflect.get(one, 'ref'), one]),
     );
     const more: unknown = Reflect.get(slot, 'more') ?? 0;
-    const now = heldBy(at, filled);
+    const now = heldBy(at, filled, documentNow());
     const other = now.holds.find((one) => isOther(one, shown.get(one.ref)));
-    if (other === undefined && now.holds.length === shown.size && now.more === more) continue;
+    const isSame = now.digest === Reflect.get(slot, 'digest');
+    if (isSame && other === undefined && now.holds.length === shown.size && now.more === more) continue;
     const what = other === undefined ? 'The form' : named(other.name);
     throw changed(`${what} holds something else now than when the person was asked whether to send it`, {
       ...(other?.value !== undefined && { is: other.value }),

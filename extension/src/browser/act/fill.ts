@@ -86,9 +86,15 @@ function isSame(field: HTMLInputElement | HTMLTextAreaElement, text: string): bo
     return now === text.replace(/\s*,\s*/g, ',').trim();
   if (isInput(field) && field.type === 'datetime-local' && now === text.trim().replace(' ', 'T')) return true;
   if (!isInput(field) || !normalised.includes(field.type) || now === '' || text === '') return false;
-  return (
-    Number(now) === Number(text) || now.toLowerCase() === plain(text).toLowerCase() || now.startsWith(text)
-  );
+  const spelled = [text, plain(text)].map((one) => one.toLowerCase());
+  return Number(now) === Number(text) || spelled.some((one) => isSpelledOut(field.type, now, one));
+}
+
+// Seconds that nobody asked for, and the path of an address, are what a browser adds.
+function isSpelledOut(type: string, now: string, text: string): boolean {
+  const more = now.toLowerCase().startsWith(text) ? now.slice(text.length) : undefined;
+  const isTime = type === 'time' || type === 'datetime-local';
+  return more === '' || (isTime && /^:00(?:\.0+)?$/.test(more ?? '')) || (type === 'url' && more === '/');
 }
 
 // A page that formats, refuses or restores what was given often does so after the event; one that goes elsewhere would
@@ -127,20 +133,26 @@ const decimalComma =
   ':lang(sk),:lang(hu),:lang(ro),:lang(bg),:lang(da),:lang(sv),:lang(no),:lang(nb),:lang(fi),:lang(tr),:lang(el),' +
   ':lang(hr),:lang(sr),:lang(sl),:lang(lt),:lang(lv),:lang(et),:lang(id),:lang(vi))';
 
+const between = /[ \u00a0()/-]/;
+const telephone = 8; // digits from which on one of them may stand alone
+
 // Whether a field holds all that was asked for, in groups, as fields for cards and telephones do. A point, a comma or a
-// sign in front could make another number of it.
+// sign in front could make another number of it, and so could brackets around it, or a dash or slash beside one digit.
 function isSetApart(field: HTMLInputElement | HTMLTextAreaElement, text: string): boolean {
   const now = field.value;
-  const between = /[ \u00a0()/-]/;
-  if (/^[-/]/.test(now) || text === '') return false;
+  if (/^[-/]|^\(.*\)$/.test(now) || text === '') return false;
   const isGrouped = /^\d{1,3}(?:,\d{3})+(?:\.\d+)?$/.test(now) && !fits(field, decimalComma);
   if (isGrouped && now.replaceAll(',', '') === text) return true;
   let at = 0;
+  let isDivided = false;
   for (const character of now) {
     if (text.startsWith(character, at)) at += character.length;
     else if (!between.test(character)) return false;
+    else isDivided ||= character === '/' || character === '-';
   }
-  return at === text.length;
+  const groups = now.split(between).filter((group) => group !== '');
+  const isAnother = isDivided && text.length < telephone && groups.some(({ length }) => length < 2);
+  return at === text.length && !isAnother;
 }
 
 // What Chrome would tell a person who sends the form like that.
@@ -207,9 +219,11 @@ async function fillSlider(task: Task): Promise<Reading> {
   const { target, value, page } = task;
   const wanted = Number(value);
   const now = () => Number(attribute(target, 'aria-valuenow') ?? Number.NaN);
-  const [min, max] = [attribute(target, 'aria-valuemin'), attribute(target, 'aria-valuemax')];
-  if ((min !== null && wanted < Number(min)) || (max !== null && wanted > Number(max)))
-    throw wrong(`${page.describe(target)} takes a number from ${min ?? '?'} to ${max ?? '?'}`);
+  const limit = (name: string) => Number(attribute(target, name) ?? Number.NaN);
+  const [min, max] = [limit('aria-valuemin'), limit('aria-valuemax')];
+  const say = (one: number) => (Number.isNaN(one) ? '?' : one);
+  if (wanted < min || wanted > max)
+    throw wrong(`${page.describe(target)} takes a number from ${say(min)} to ${say(max)}`);
   if (isHtml(target) || target instanceof windowOf(target).SVGElement) focusOn(target);
   await page.pause(0);
   const clipboard = new Clipboard();

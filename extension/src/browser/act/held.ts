@@ -21,11 +21,33 @@ const mostHeld = 8;
 const mostOfName = 60;
 const mostOfValue = 80;
 
-/** The fields of an element's form that hold something, but for some; and how many there are besides. */
-export function heldBy(at: Element, except: ReadonlySet<Element>): { holds: Held[]; more: number } {
+/**
+ * The fields of an element's form that hold something, but for some; how many there are besides; and a digest of what
+ * they all hold, whole. The page cannot make up a form with the same digest: it does not know the salt.
+ */
+export function heldBy(
+  at: Element,
+  except: ReadonlySet<Element>,
+  salt: number,
+): { holds: Held[]; more: number; digest: string } {
   const form = formAt(at);
   const all = form === undefined ? [] : partsOf(form).filter((one) => !except.has(one) && isFilled(one));
-  return { holds: all.slice(0, mostHeld).map(heldIn), more: Math.max(0, all.length - mostHeld) };
+  return {
+    holds: all.slice(0, mostHeld).map(heldIn),
+    more: Math.max(0, all.length - mostHeld),
+    digest: digestOf(all, salt),
+  };
+}
+
+function digestOf(fields: readonly Element[], salt: number): string {
+  const text = JSON.stringify(fields.map((field) => [reference(field), holding(field)]));
+  // 64 bits of FNV-1a, as two halves with seeds of their own.
+  let [a, b] = [salt ^ 0x811c9dc5, ~salt ^ 0x811c9dc5];
+  for (let at = 0; at < text.length; at++) {
+    a = Math.imul(a ^ text.charCodeAt(at), 0x01000193);
+    b = Math.imul(b ^ (text.charCodeAt(at) + at), 0x01000193);
+  }
+  return [a, b].map((half) => (half >>> 0).toString(16).padStart(8, '0')).join('');
 }
 
 function heldIn(field: Element): Held {

@@ -1,5 +1,7 @@
 // The pointer without a click: hovering, dragging, scrolling, selecting text.
+import { overlaps, visible } from '../drawn.ts';
 import { turn } from '../pausing.ts';
+import { sensitivity } from '../secrets.ts';
 import { stillAgreed } from './agreed.ts';
 import {
   boxOf,
@@ -18,7 +20,7 @@ import {
   within,
 } from './dom.ts';
 import { NotDone } from './failure.ts';
-import { eventually } from './fields.ts';
+import { eventually, fieldOf } from './fields.ts';
 import { showHovered } from './hovering.ts';
 import { focusOn, moveTo, sendMouse } from './mouse.ts';
 import type { Page } from './page.ts';
@@ -269,6 +271,8 @@ async function dropNative(page: Page, dragged: HTMLElement, start: Spot, end: Go
   return { note: 'The page takes no drop there; nothing was dropped' };
 }
 
+const isInView = (element: Element): boolean => overlaps(element, new DOMRect(0, 0, innerWidth, innerHeight));
+
 /** Scrolls an element, or the page: by an offset, to the start or the end, or until another element is in view. */
 export async function scroll(
   page: Page,
@@ -277,8 +281,10 @@ export async function scroll(
 ): Promise<object> {
   if (to !== undefined && to !== 'start' && to !== 'end') {
     const goal = resolved(page, to);
+    if (!visible(goal))
+      throw new NotDone('TARGET_NOT_READY', `${page.describe(goal)} is not displayed: nothing leads to it`);
     goal.scrollIntoView({ block: 'center', inline: 'nearest', behavior: 'instant' });
-    return { note: `${page.describe(goal)} is in view` };
+    return { note: `${page.describe(goal)} is ${isInView(goal) ? '' : 'still not '}in view` };
   }
   const given = ref === undefined ? undefined : resolved(page, ref);
   const box = scrollerOf(given);
@@ -370,7 +376,8 @@ export async function select(page: Page, ref: string, to: string | undefined, at
       from,
       text === undefined ? Number(part?.end ?? first.value.length) : from + text.length,
     );
-    return { selected: first.value.slice(first.selectionStart ?? 0, first.selectionEnd ?? 0) };
+    const words = first.value.slice(first.selectionStart ?? 0, first.selectionEnd ?? 0);
+    return { selected: sensitivity(first) === undefined ? words : '•••' };
   }
   const last = to === undefined ? first : resolved(page, to);
   const owner = documentFor(first);
@@ -387,7 +394,8 @@ export async function select(page: Page, ref: string, to: string | undefined, at
   selection?.removeAllRanges();
   selection?.addRange(range);
   sendMouse('mouseup', last, { x: boxOf(last).right, y: boxOf(last).bottom }, { button: 'left', count: 1 });
-  return { selected: (selection?.toString() ?? '').slice(0, 500) };
+  const isSecret = [first, last].some((one) => sensitivity(fieldOf(one)) !== undefined);
+  return { selected: isSecret ? '•••' : (selection?.toString() ?? '').slice(0, 500) };
 }
 
 // A part of an element's text, by its words or by the numbers of its first and last characters.

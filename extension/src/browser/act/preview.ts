@@ -24,6 +24,7 @@ interface Foretold extends Slot {
   more?: number; // and that many other fields
   filled?: string[]; // these are filled before, by the same call
   sender?: string; // the target itself
+  digest?: string; // of all that the form holds
 }
 
 export interface Preview extends Agreement {
@@ -121,12 +122,13 @@ function toldOf(at: Element, sends: boolean, { filled }: Asked): Foretold {
 }
 
 function sentWith(at: Element, filled: ReadonlySet<Element>): Partial<Foretold> {
-  const { holds, more } = heldBy(at, filled);
+  const { holds, more, digest } = heldBy(at, filled, documentNow());
   const form = formAt(at);
   const own = form === undefined ? [] : partsOf(form).filter((one) => filled.has(one));
   return {
     sends: true,
     sender: reference(at),
+    digest,
     ...(holds.length > 0 && { holds }),
     ...(more > 0 && { more }),
     ...(own.length > 0 && { filled: own.map(reference) }),

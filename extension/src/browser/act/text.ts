@@ -1,6 +1,7 @@
 // Putting text into a page: values of fields, text at the caret, and a clipboard of our own, so that the person's is
 // neither read nor changed.
 import { placeholderIn } from '../names.ts';
+import { sensitivity } from '../secrets.ts';
 import { documentFor, editableOf, isHtml, isTextArea, isTextField, send, windowOf } from './dom.ts';
 
 /** Fields whose change event is still owed, as when a person has typed and not left the field yet. */
@@ -212,7 +213,9 @@ export class Clipboard {
   }
 }
 
+// Nothing of what may not be told: what is pasted elsewhere would be.
 function selectedText(at: Element): string {
+  if (sensitivity(at) !== undefined) return '';
   if (isTextField(at)) return at.value.slice(at.selectionStart ?? 0, at.selectionEnd ?? 0);
   return documentFor(at).getSelection()?.toString() ?? '';
 }

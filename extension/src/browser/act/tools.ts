@@ -13,7 +13,18 @@ import { agreedOn, mayGoOn, stillAgreed } from './agreed.ts';
 import * as read from './arguments.ts';
 import { caretIn, caretSince, sayCopied } from './caret.ts';
 import { page, tellTo } from './document.ts';
-import { documentFor, editableOf, focusedIn, isElement, isHtml, isInput, isObject, within } from './dom.ts';
+import {
+  attribute,
+  documentFor,
+  editableOf,
+  fits,
+  focusedIn,
+  isElement,
+  isHtml,
+  isInput,
+  isObject,
+  within,
+} from './dom.ts';
 import {
   actsOn,
   type Effect,
@@ -28,7 +39,7 @@ import {
   whenQuiet,
 } from './effect.ts';
 import { NotDone } from './failure.ts';
-import { check, type Filled, fieldOf, type Reading, suggests, takesText } from './fields.ts';
+import { check, editorOf, type Filled, fieldOf, type Reading, suggests, takesText } from './fields.ts';
 import { fill } from './fill.ts';
 import { readKeys, refuseBrowserKeys, strokeFor } from './keys.ts';
 import { focusOn, pressAndRelease } from './mouse.ts';
@@ -40,7 +51,7 @@ import { soon, surprise } from './steps.ts';
 import { foresee, ready, resolved } from './target.ts';
 import { Clipboard, caretToEnd } from './text.ts';
 import { clickTrusted, type Say } from './trusted.ts';
-import { stroke } from './typing.ts';
+import { sendByButton, stroke } from './typing.ts';
 import { giveFiles } from './upload.ts';
 import { partWith } from './words.ts';
 
@@ -148,8 +159,9 @@ function submit(target: Element): () => boolean {
     EventTarget.prototype.addEventListener.call(form, 'submit', hear, { capture: true, once: true });
   if (isInput(target) || editableOf(target) !== undefined)
     stroke(documentFor(target), strokeFor('\n'), clipboard);
-  else if (form instanceof HTMLFormElement) HTMLFormElement.prototype.requestSubmit.call(form);
-  else
+  else if (form instanceof HTMLFormElement) {
+    if (!sendByButton(form)) HTMLFormElement.prototype.requestSubmit.call(form);
+  } else
     throw new NotDone(
       'VALIDATION_ERROR',
       `${page.describe(target)} belongs to no form that can be submitted`,
@@ -166,7 +178,7 @@ async function press(given: read.Given): Promise<{ note?: string; notDone?: numb
   const typed = Array.from((words ?? '').replace(/\r\n?/g, '\n'), strokeFor);
   const strokes = keys === undefined ? typed : readKeys(keys);
   refuseBrowserKeys(strokes);
-  if (ref !== undefined) await focusFor(ref);
+  if (ref !== undefined) await focusFor(ref, words !== undefined);
   const field = focusOf();
   const before = { caret: caretIn(document), copied: clipboard.taken };
   if (words !== undefined && field !== null) refuseParts(field);
@@ -217,14 +229,67 @@ const elsewhereWith = (notDone: number, focus: Element | null) => ({
     'keys for that take a call of their own',
 });
 
-async function focusFor(ref: string): Promise<void> {
+async function focusFor(ref: string, isText: boolean): Promise<void> {
   await ready(page, ref, { uncovered: false, enabled: true });
-  const target = resolved(page, ref);
+  const target = fieldOf(resolved(page, ref));
   if (!isHtml(target) && !(target instanceof SVGElement))
     throw new NotDone('VALIDATION_ERROR', `${page.describe(target)} takes no keys`);
   if (focusedIn(document) === target) return;
   focusOn(target);
   caretToEnd(target);
+  const editor = isFocusIn(target) ? undefined : editorOf(target);
+  if (editor !== undefined) {
+    focusOn(editor);
+    caretToEnd(editor);
+  }
+  refuseOtherFocus(editor ?? target, target, isText);
+}
+
+const isFocusIn = (target: Element): boolean => {
+  const focus = focusOf();
+  return focus !== null && within(focus, target);
+};
+
+// Keys go to what has the focus. What cannot have it is not what they would go to; and a field about which the person
+// is asked each time is named by its own reference.
+function refuseOtherFocus(target: Element, named: Element, isText: boolean): void {
+  const focus = focusOf();
+  if (focus === null) {
+    if (!isText && fits(named, 'canvas, svg, [role=application]')) return; // a page draws there what its keys are for
+    throw new NotDone(
+      'VALIDATION_ERROR',
+      `${page.describe(named)} cannot have the focus: ${isText ? 'nothing would be typed' : 'no key would go to it'}`,
+      isText ? {} : { hint: 'Without `ref`, keys go to the page, for its shortcuts.' },
+    );
+  }
+  const isEditing = isHtml(focus) && focus.isContentEditable && within(target, focus);
+  if (!isEditing && !within(focus, target) && !actsFor(focus, target))
+    throw new NotDone(
+      'VALIDATION_ERROR',
+      `${page.describe(named)} cannot have the focus, which ${page.describe(focus)} has: keys would go there`,
+      { hint: 'Name the field that is to get the keys, or click the thing.' },
+    );
+  const field = fieldOf(focus);
+  if (field !== fieldOf(named) && always.includes(sensitivity(field)))
+    throw new NotDone('VALIDATION_ERROR', `The focus went to ${page.describe(field)}: keys for it name it`);
+}
+
+// A widget takes the keys for its parts: the cell of a grid, the option of a list that stands elsewhere in the page.
+function actsFor(focus: Element, target: Element): boolean {
+  if (within(target, focus)) return !takesText(focus);
+  const parts = ['aria-activedescendant', 'aria-controls', 'aria-owns'].flatMap((name) =>
+    namedBy(focus, name),
+  );
+  return (
+    parts.some((part) => within(target, part)) ||
+    namedBy(target, 'aria-controls').some((one) => within(focus, one))
+  );
+}
+
+function namedBy(element: Element, name: string): Element[] {
+  const root = element.getRootNode();
+  if (!(root instanceof Document || root instanceof ShadowRoot)) return [];
+  return (attribute(element, name) ?? '').split(/\s+/).flatMap((id) => (id && root.getElementById(id)) || []);
 }
 
 const pointerActions = ['hover', 'drag', 'scroll', 'select'] as const;
@@ -349,9 +414,9 @@ const always: readonly (string | undefined)[] = ['password', 'payment', 'code'];
 function guard(args: object, deeds: readonly object[]): void {
   if (told(args).sensitive === true) return;
   for (const element of deeds.flatMap(fieldsOf)) {
-    const kind = sensitivity(element);
-    if (!always.includes(kind)) continue;
-    throw new NotDone('SENSITIVE_FIELD', page.describe(element));
+    const field = fieldOf(element);
+    if (!always.includes(sensitivity(field))) continue;
+    throw new NotDone('SENSITIVE_FIELD', page.describe(field));
   }
 }
 

@@ -175,24 +175,24 @@ function breakLine(at: Element, shift: boolean): void {
     documentFor(at).execCommand(inputType);
 }
 
-/** Sends a form as Enter in one of its fields does: through its first button, where it has one. */
 function submitFrom(at: HTMLInputElement): void {
   settleField(at);
   const { form } = at;
-  if (form === null) return;
-  const Form = windowOf(at).HTMLFormElement.prototype;
-  const button = defaultButton(form);
-  if (button !== undefined) {
-    if (!fits(button, ':disabled')) sendClick(button);
-    return;
-  }
+  if (form === null || sendByButton(form)) return;
   const fields = Array.from(documentFor(at).querySelectorAll('input')).filter(
     (one) =>
       one.form === form &&
       (isTextField(one) ||
         fits(one, 'input[type^=date],input[type=time],input[type=month],input[type=week]')),
   );
-  if (fields.length <= 1) Form.requestSubmit.call(form);
+  if (fields.length <= 1) HTMLFormElement.prototype.requestSubmit.call(form);
+}
+
+/** Presses the first button of a form, as Enter in one of its fields does, unless it is disabled. False: it has none. */
+export function sendByButton(form: HTMLFormElement): boolean {
+  const button = defaultButton(form);
+  if (button !== undefined && !fits(button, ':disabled')) sendClick(button);
+  return button !== undefined;
 }
 
 const stops =

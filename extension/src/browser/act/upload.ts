@@ -1,6 +1,7 @@
 // Files for a page: into an input for files, or dropped where the page takes drops.
 
 import { isCutOff } from '../drawn.ts';
+import { cut, quote } from '../words.ts';
 import { stillAgreed } from './agreed.ts';
 import { documentFor, fits, isInput, nearest, send, upwards, windowOf, within } from './dom.ts';
 import { NotDone } from './failure.ts';
@@ -46,14 +47,19 @@ const typeOf = (name: string) =>
   types[name.split('.').at(-1)?.toLowerCase() ?? ''] ?? 'application/octet-stream';
 
 /** The input for files that an element is, holds, or stands for. */
-function inputOf(element: Element): HTMLInputElement | undefined {
+function inputOf(page: Page, element: Element): HTMLInputElement | undefined {
   const is = (one: Element | null | undefined): one is HTMLInputElement =>
     one != null && isInput(one) && one.type === 'file';
   if (is(element)) return element;
   const label = nearest(element, 'label');
   const control: unknown = label === null ? undefined : Reflect.get(label, 'control');
   if (control instanceof windowOf(element).Element && is(control)) return control;
-  const inside = element.querySelector('input[type=file]');
+  const [inside, another] = element.querySelectorAll('input[type=file]');
+  if (is(inside) && is(another))
+    throw new NotDone(
+      'VALIDATION_ERROR',
+      `There is more than one field for files in it: ${page.describe(inside)} and ${page.describe(another)}`,
+    );
   if (is(inside)) return inside;
   return isButton(element) ? inputBeside(element) : undefined;
 }
@@ -76,6 +82,9 @@ function inputBeside(button: Element): HTMLInputElement | undefined {
   return undefined;
 }
 
+const sayTypes = (types: string): string =>
+  /^[\w.*/+, -]{1,160}$/.test(types) ? types : quote(cut(types, 160));
+
 function checkAccepted(page: Page, input: HTMLInputElement, files: readonly File[]): void {
   const named = page.describe(input);
   if (files.length > 1 && !input.multiple && !input.webkitdirectory)
@@ -93,7 +102,7 @@ function checkAccepted(page: Page, input: HTMLInputElement, files: readonly File
     if (!fits)
       throw new NotDone(
         'VALIDATION_ERROR',
-        `${named} takes ${input.accept}, not ${file.name} (${file.type})`,
+        `${named} takes ${sayTypes(input.accept)}, not ${file.name} (${file.type})`,
       );
   }
 }
@@ -105,7 +114,7 @@ export async function giveFiles(page: Page, ref: string, given: readonly GivenFi
   const files = given.map((one) => fileFor(view, one));
   const dataTransfer = new view.DataTransfer();
   for (const file of files) dataTransfer.items.add(file);
-  const input = inputOf(element);
+  const input = inputOf(page, element);
   if (input !== undefined) {
     checkAccepted(page, input, files);
     if (input.matches(':disabled'))

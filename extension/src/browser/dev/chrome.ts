@@ -17,6 +17,7 @@ export const cookies = defineTool({
     name: s.optional(s.string({ minLength: 1 })),
     value: s.optional(s.string()),
     path: s.optional(s.string('Of the cookie, where several have the name. Default /.')),
+    domain: s.optional(s.string('The same, as listed; not for set.')),
     seconds: s.optional(s.integer('It lasts. Default: until the browser ends.', { minimum: 1 })),
     sameSite: s.optional(s.choice(['lax', 'strict', 'none'])),
     secure: s.optional(s.boolean()),

@@ -24,6 +24,9 @@ const failed = (why: DOMException | null) =>
     outcome: 'not_executed',
   });
 
+const invalid = (message: string) =>
+  new ToolError(message, 'VALIDATION_ERROR', { category: 'validation', outcome: 'not_executed' });
+
 const missing = (what: string) =>
   new ToolError(`There is no ${what}`, 'NOT_FOUND', { category: 'not_found', outcome: 'not_executed' });
 
@@ -152,10 +155,43 @@ export async function putRecord(at: Place, key: string, text: string): Promise<R
   try {
     value = JSON.parse(text);
   } catch {
-    throw ToolError.validation('value is not JSON');
+    throw invalid('value is not JSON');
   }
   return inStore(at, 'readwrite', async (objects) => {
-    await promised(objects.keyPath === null ? objects.put(value, keyOf(key)) : objects.put(value));
+    const wanted = keyOf(key);
+    if (objects.keyPath === null) await promised(objects.put(value, wanted));
+    else {
+      const own = keyIn(value, objects.keyPath);
+      if (!isSameKey(own, wanted)) {
+        const where = [objects.keyPath].flat().join(', ');
+        const what = own === undefined ? 'has no key' : `has the key ${JSON.stringify(own)}`;
+        throw invalid(`The records of this store carry their key at ${where}: value ${what} there`);
+      }
+      await promised(objects.put(value));
+    }
     return { ...at, key, set: true };
   });
+}
+
+/** What a value has where a store keeps its keys; undefined: nothing, or not all of it. */
+function keyIn(value: unknown, keyPath: string | string[]): unknown {
+  if (Array.isArray(keyPath)) {
+    const parts = keyPath.map((one) => keyIn(value, one));
+    return parts.includes(undefined) ? undefined : parts;
+  }
+  if (keyPath === '') return value;
+  let at = value;
+  for (const name of keyPath.split('.')) {
+    if (typeof at !== 'object' || at === null || !Object.hasOwn(at, name)) return undefined;
+    at = Reflect.get(at, name);
+  }
+  return at;
+}
+
+function isSameKey(own: unknown, wanted: IDBValidKey): boolean {
+  try {
+    return indexedDB.cmp(own, wanted) === 0;
+  } catch {
+    return false; // it is no key
+  }
 }

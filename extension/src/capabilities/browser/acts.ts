@@ -230,8 +230,8 @@ export class Acts {
   };
 
   readonly #created = (tab: chrome.tabs.Tab): void => {
-    const { id, openerTabId } = tab;
-    if (id === undefined || openerTabId === undefined) return;
+    const { id, openerTabId, url, pendingUrl } = tab;
+    if (id === undefined || openerTabId === undefined || isOfBrowser(pendingUrl || url || '')) return;
     for (const act of this.#in(openerTabId)) {
       if (act.opened.length < maxTold) act.opened.push(addressOf(id));
       // What the person looks at stays in front.
@@ -252,6 +252,10 @@ const reading = ['GET', 'HEAD', 'OPTIONS'];
 
 // Others open a program of the person's, such as for mail.
 const isFetched = (url: string): boolean => /^(?:https?|blob|data|file|filesystem|ftp):/.test(url);
+
+// Such as the page of a new tab, which Chrome tells as opened by the tab that was in front: a person opened it, because
+// no page can open one.
+const isOfBrowser = (url: string): boolean => !/^(?:$|about:blank)/.test(url) && !isFetched(url);
 
 const shortened = (url: string): string => url.slice(0, 300);
 

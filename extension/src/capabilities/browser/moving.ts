@@ -83,7 +83,7 @@ async function lead(run: ToolRun, to: string, judge: Judge): Promise<{ fate: Fat
     const left = await leftIn(tabId);
     if (isBounded(bounds)) way = await keepOut(tabId, bounds, judge);
     const start = async () => {
-      run.begins();
+      await run.begins();
       await go(tabId, to);
       return { tabId };
     };
@@ -175,7 +175,7 @@ export const closing: ToolHandler = async (run) => {
   });
   chrome.tabs.onRemoved.addListener(heard);
   try {
-    run.begins();
+    await run.begins();
     const failed = chrome.tabs.remove(tabId).then(() => gone); // a page that hangs keeps Chrome waiting
     if (await Promise.race([failed, gone])) return { closed: tabId };
     const hint = 'Ask the person: the page hangs, or asks whether it may be left, and only they can answer.';

@@ -35,12 +35,12 @@ const mostBytes = 200 * 1024;
 const mostScreens = 8; // of a whole page
 const betweenMs = 520; // Chrome takes two pictures in a second
 const padding = 2; // around a secret
+const steadyTries = 3; // of pictures in which a secret moved
 
 /** One picture, or several that become one. */
 interface Taking {
   run: ToolRun;
   top: Bridge;
-  tab: chrome.tabs.Tab;
   hidden: DocumentCover;
   labels: boolean;
   number: number; // of the picture
@@ -95,7 +95,6 @@ export function picturing(documents: Documents, places: Places): ToolHandler {
     const taking: Taking = {
       run,
       top,
-      tab,
       hidden: new DocumentCover(run, documents),
       labels: labels === true,
       number: crypto.getRandomValues(new Uint32Array(1))[0] ?? 0,
@@ -148,11 +147,13 @@ export function picturing(documents: Documents, places: Places): ToolHandler {
     if (frames.length === 0 || depth > 4) return moved;
     const spots = (await documents.allSpots(run)).filter((one) => one.parentFrameId === bridge.frameId);
     for (const { index, box, outer, warped } of frames) {
+      const at = placed(box, view);
+      // Of one that is not in the picture nothing is looked for: it is not drawn, and so is slow to answer.
+      if (common(placed(outer, view), view.clip) === undefined) continue;
       const spot = spotAt(spots, index);
       if (spot === 'open' || (spot !== 'closed' && hidden.has(spot.documentId))) continue;
       const inner = spot === 'closed' ? undefined : await documents.inFrame(run, spot).catch(() => undefined);
       // What nobody can, or may, look into is not shown.
-      const at = placed(box, view);
       const things: Labelled[] = [];
       const innerView = { ...at, clip: common(at, view.clip) ?? nowhere };
       const inside = inner && (await secrets(taking, inner, innerView, { ...found, things }, depth + 1));
@@ -164,12 +165,22 @@ export function picturing(documents: Documents, places: Places): ToolHandler {
   }
 
   async function capture(taking: Taking, scrollTo: Partial<Box>): Promise<Shot> {
-    const { run, top, tab, hidden } = taking;
+    const { run, top, hidden } = taking;
     const scene = await look(run, top, { scrollTo });
-    const taken = await hidden.captureCovered(async () => {
+    const survey = async () => {
       const found: Found = { seen: new Map(), things: [] };
       const masks = await secrets(taking, top, { x: 0, y: 0, clip: { x: 0, y: 0, ...scene.window } }, found);
-      return { ...found, masks, picture: await take(run, tab) };
+      return { ...found, masks };
+    };
+    // Secrets that moved while Chrome took the picture stand where they were in neither survey: it is taken again.
+    const taken = await hidden.captureCovered(async () => {
+      for (let n = 1; ; n++) {
+        const before = await survey();
+        const picture = await take(run);
+        const after = await survey();
+        if (n === steadyTries || inSamePlaces(before.masks, after.masks))
+          return { ...before, masks: swept(before.masks, after.masks), picture };
+      }
     });
     if (taken === undefined)
       throw Ended.before(
@@ -269,6 +280,18 @@ export function picturing(documents: Documents, places: Places): ToolHandler {
   }
 }
 
+const inSamePlaces = (one: readonly Box[], other: readonly Box[]): boolean =>
+  JSON.stringify(one) === JSON.stringify(other);
+
+// The places of secrets, and all that lies between where they were before and after a picture.
+function swept(before: readonly Box[], after: readonly Box[]): Box[] {
+  const ways = before.flatMap((box, n) => {
+    const then = after[n];
+    return then === undefined ? [] : [around(box, then)];
+  });
+  return [...before, ...after, ...ways];
+}
+
 const round = (number: number): number => Math.round(number * 1000) / 1000;
 
 const nowhere: Box = { x: 0, y: 0, width: 0, height: 0 };
@@ -335,11 +358,11 @@ function spotAt(inside: readonly Spot[], index: number): Spot | 'open' | 'closed
 let free = Promise.resolve(); // for the next picture to be taken
 
 // As a data URL.
-async function take(run: ToolRun, { windowId }: chrome.tabs.Tab): Promise<string> {
-  const { active } = await chrome.tabs.get(run.tabId);
+async function take(run: ToolRun): Promise<string> {
+  const { active, windowId } = await chrome.tabs.get(run.tabId);
   const { state } = await chrome.windows.get(windowId);
   if (state === 'minimized' || (!active && !hasDebugger())) throw notDrawn(run.tabId, active);
-  if (active) return takeVisible(windowId);
+  if (active) return takeInTurn(run.tabId);
   const drawn = await debugging(run, 'A picture of a tab that is not in front', (send) =>
     send('Page.captureScreenshot', { format: 'png' }),
   );
@@ -347,8 +370,28 @@ async function take(run: ToolRun, { windowId }: chrome.tabs.Tab): Promise<string
   return `data:image/png;base64,${drawn.data}`;
 }
 
-function takeVisible(windowId: number): Promise<string> {
-  const taken = free.then(() => chrome.tabs.captureVisibleTab(windowId, { format: 'png' }));
+// Chrome takes a picture of a window. It counts only if the tab was in front of that window all the time.
+async function takeVisible(tabId: number): Promise<string> {
+  const left = new Set<number>(); // windows where another tab came to the front, or that the tab was taken from
+  const activated = ({ windowId }: { windowId: number }) => left.add(windowId);
+  const detached = (_: number, { oldWindowId }: { oldWindowId: number }) => left.add(oldWindowId);
+  chrome.tabs.onActivated.addListener(activated);
+  chrome.tabs.onDetached.addListener(detached);
+  try {
+    const { active, windowId } = await chrome.tabs.get(tabId);
+    if (!active) throw notDrawn(tabId, false);
+    const picture = await chrome.tabs.captureVisibleTab(windowId, { format: 'png' });
+    const after = await chrome.tabs.get(tabId);
+    if (!after.active || after.windowId !== windowId || left.has(windowId)) throw notDrawn(tabId, false);
+    return picture;
+  } finally {
+    chrome.tabs.onActivated.removeListener(activated);
+    chrome.tabs.onDetached.removeListener(detached);
+  }
+}
+
+function takeInTurn(tabId: number): Promise<string> {
+  const taken = free.then(() => takeVisible(tabId));
   const pause = () => new Promise<void>((resolve) => setTimeout(resolve, betweenMs));
   free = taken.then(pause, pause);
   return taken;

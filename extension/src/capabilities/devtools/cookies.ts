@@ -31,12 +31,21 @@ const needs = (action: string, what: string) =>
 const missing = (name: string) =>
   Ended.as('NOT_FOUND', `The site has no cookie ${JSON.stringify(name)}`, { category: 'not_found' });
 
-async function found(url: string, storeId: string, name: string, path: unknown): Promise<Cookie> {
+async function found(
+  url: string,
+  storeId: string,
+  { name, path, domain }: { name: string; path?: unknown; domain?: unknown },
+): Promise<Cookie> {
   const all = await chrome.cookies.getAll({ url, storeId, name });
-  const [cookie, other] = isText(path) ? all.filter((one) => one.path === path) : all;
+  const meant = all.filter(
+    (one) => (!isText(path) || one.path === path) && (!isText(domain) || one.domain === domain),
+  );
+  const [cookie, other] = meant;
   if (cookie === undefined) throw missing(name);
-  if (other !== undefined)
-    throw needs('a name that several cookies have', `path: ${all.map((one) => one.path)}`);
+  if (other !== undefined) {
+    const which = meant.map((one) => `${one.domain} ${one.path}`).join(', ');
+    throw needs('a name that several cookies have', `domain and path: ${which}`);
+  }
   return cookie;
 }
 
@@ -64,7 +73,7 @@ async function set(run: ToolRun, url: string, storeId: string): Promise<unknown>
   const words = { lax: 'lax', strict: 'strict', none: 'no_restriction' } as const;
   const same =
     sameSite === 'lax' || sameSite === 'strict' || sameSite === 'none' ? words[sameSite] : undefined;
-  run.begins();
+  await run.begins();
   try {
     const cookie = await chrome.cookies.set({
       url: at,
@@ -86,7 +95,7 @@ async function set(run: ToolRun, url: string, storeId: string): Promise<unknown>
 
 export const cookies: ToolHandler = async (run) => {
   await permitted('cookies', 'cookies');
-  const { action, name, path } = run.args;
+  const { action, name, path, domain } = run.args;
   const { href: url, origin: site } = await shownBy(run);
   const stores = await chrome.cookies.getAllCookieStores();
   const storeId = stores.find(({ tabIds }) => tabIds.includes(run.tabId))?.id ?? '0';
@@ -101,9 +110,9 @@ export const cookies: ToolHandler = async (run) => {
   }
   if (action === 'set') return set(run, url, storeId);
   if (!isText(name)) throw needs(String(action), 'name');
-  const cookie = await found(url, storeId, name, path);
+  const cookie = await found(url, storeId, { name, path, domain });
   if (action === 'get') return { ...about(cookie), value: cookie.httpOnly ? never : cookie.value };
-  run.begins();
+  await run.begins();
   await chrome.cookies.remove({ url: kept(url, cookie.path), storeId, name });
   const left = await chrome.cookies.getAll({ url: kept(url, cookie.path), storeId, name });
   if (left.some((one) => one.path === cookie.path && one.domain === cookie.domain))

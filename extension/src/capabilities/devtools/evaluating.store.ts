@@ -38,7 +38,7 @@ export function evaluating(pages: DevPages): ToolHandler {
         hint: switchUserScriptsOn(),
       });
     }
-    run.begins();
+    await run.begins();
     const code = isText(run.args.code) ? run.args.code : '';
     const bare = code.replace(/[;\s]+$/, '');
     const target = { tabId: bridge.tabId, documentIds: [bridge.documentId] };

@@ -3,13 +3,13 @@
 import { redact, redactHeader } from '../../browser/dev/redact.ts';
 import { isFlag, isNumber, isText, listOf, shape } from '../../shared/guards.ts';
 import { Ended, type ToolHandler, type ToolRun } from '../../worker/calls/tool-runner.ts';
-import type { Around } from '../../worker/tabs/sites.ts';
+import type { Around, Border } from '../../worker/tabs/sites.ts';
 import { type Archived, harOf } from './har.ts';
 import type { DevPages } from './pages.ts';
 import { shownBy } from './site.ts';
 
 /** One request, as far as it has come. */
-interface Seen extends Archived {
+export interface Seen extends Archived {
   id: number;
   key: string; // Chrome's number of it
   page: string; // origin of the page that the tab showed, or for which it was
@@ -273,12 +273,46 @@ function briefly({
 // may not be read.
 function readable(origin: string, { border }: ToolRun, { all }: Capture): Seen[] {
   const open = (chain: readonly Around[]) => chain.length === 0 || border.closed(chain) === undefined;
-  const told = all.filter(({ page, chain }) => page === origin && open(chain));
-  for (const seen of told) {
-    const { redirect = '' } = seen;
-    if (redirect !== '' && border.state(originOf(redirect)) !== 'open') seen.redirect = originOf(redirect);
-  }
-  return told;
+  return all.filter(({ page, chain }) => page === origin && open(chain));
+}
+
+// What stands before the addresses in the headers that have some, and each address.
+const addressed = new Map([
+  ['location', /^()(.+)$/],
+  ['content-location', /^()(.+)$/],
+  ['referer', /^()(.+)$/],
+  ['refresh', /^([^;,]*[;,]\s*(?:url\s*=\s*)?['"]?)([^'"]+)/i],
+  ['link', /(<)([^>]*)/g],
+]);
+
+/**
+ * A request as it is told: an address on a site that is not open is its origin, and where it came from is left out if
+ * that is off. What is kept stays whole, because the person may open the site.
+ */
+export function toldOf(seen: Seen, border: Border): Seen {
+  const { initiator, redirect, requestHeaders, responseHeaders, ...told } = seen;
+  const short = (address: string): string => {
+    const whole = URL.canParse(address, seen.url) ? new URL(address, seen.url).href : 'about:blank';
+    return border.ahead(whole) === 'open' ? address : originOf(whole);
+  };
+  const shortened = ({ name, value }: { name: string; value: string }) => {
+    const pattern = addressed.get(name.toLowerCase());
+    const tell = (_: string, before: string, address: string) => before + short(address);
+    return { name, value: pattern === undefined ? value : value.replace(pattern, tell) };
+  };
+  const isOff = initiator !== undefined && border.ahead(`${initiator}/`) === 'off';
+  const fromOff = isOff ? ['referer', 'origin'] : [];
+  return {
+    ...told,
+    ...(initiator !== undefined && !isOff && { initiator }),
+    ...(redirect !== undefined && { redirect: short(redirect) }),
+    ...(requestHeaders !== undefined && {
+      requestHeaders: requestHeaders
+        .filter(({ name }) => !fromOff.includes(name.toLowerCase()))
+        .map(shortened),
+    }),
+    ...(responseHeaders !== undefined && { responseHeaders: responseHeaders.map(shortened) }),
+  };
 }
 
 function chosen(readable: Seen[], { contains, type, failed, limit }: Record<string, unknown>): Seen[] {
@@ -307,7 +341,7 @@ export function watchingNetwork(network: DevNetwork, pages: DevPages): ToolHandl
     await withBodies(run, pages, capture, readable(origin, run, capture));
     if (action === 'clear') capture.clear();
     const { since, dropped } = capture;
-    const all = readable(origin, run, capture);
+    const all = readable(origin, run, capture).map((seen) => toldOf(seen, run.border));
     if (action === 'har') return archive(run, { all, since, dropped });
     if (action === 'get') {
       const found = all.find((seen) => seen.id === id);

@@ -102,7 +102,7 @@ export const emulating: ToolHandler = async (run) => {
   const { tabId, args } = run;
   if (!hasDebugger()) throw needsDebugger('Emulation');
   const { reset = false, ...wanted } = args;
-  run.begins();
+  await run.begins();
   if (reset === true) {
     await release(tabId);
     return { emulating: false };
@@ -185,6 +185,7 @@ export async function evaluateAnyway(run: ToolRun): Promise<unknown> {
     const expression = here(`(async () => {const made = (${bare}\n); ${call}})()`);
     await send('Runtime.enable');
     const compiled = await send('Runtime.compileScript', { expression, sourceURL: '', persistScript: false });
+    await run.begins();
     const answer = await send('Runtime.evaluate', {
       expression: isSyntax(compiled) ? here(`(async () => {${code}\n})()`) : expression,
       awaitPromise: true,

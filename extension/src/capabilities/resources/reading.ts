@@ -1,8 +1,17 @@
 // Reading what a tab shows, for the relay's resources. Nothing in the page is changed, and no plugin takes part.
 
 import { isText } from '../../shared/guards.ts';
+import { isBlocked } from '../../worker/documents/inject.ts';
 import { inTime, Unreadable } from '../../worker/documents/unreadable.ts';
-import { Border, type Closed, notReadable, type Sites, standing } from '../../worker/tabs/sites.ts';
+import {
+  Border,
+  type Closed,
+  notReadable,
+  type Sites,
+  type Standing,
+  siteOf,
+  standing,
+} from '../../worker/tabs/sites.ts';
 import { awaitChange } from './page/changes.ts';
 import { type PageText, readPage } from './page/read.ts';
 
@@ -32,14 +41,20 @@ export function cut(frames: readonly PageText[], from: number, max: number): Omi
 }
 
 const here = { world: 'ISOLATED', injectImmediately: true } as const;
-// By document: what closes it, if anything does.
-async function closedIn(
+// Frames that the browser's policy closes to extensions: a script for all frames leaves them out, and says nothing.
+async function blockedIn(
   tabId: number,
-  border: Border,
-  { origin }: Frames,
-): Promise<Map<string, Closed | undefined>> {
-  const all = await standing(tabId, origin);
-  return new Map(all.map(({ documentId, chain }) => [documentId, border.closed(chain)]));
+  all: readonly Standing[],
+  reached: ReadonlySet<string>,
+): Promise<{ frameId: number; frame: PageText }[]> {
+  const silent = all.filter(({ documentId, frameId }) => frameId !== 0 && !reached.has(documentId));
+  const blocked = await Promise.all(silent.map(({ documentId }) => isBlocked(tabId, documentId)));
+  return silent
+    .filter((_, at) => blocked[at])
+    .map(({ frameId, chain }) => {
+      const frame = leftOut({ origin: siteOf(chain), state: 'policy', excluded: false });
+      return { frameId, frame };
+    });
 }
 
 /** In place of a frame that may not be read. */
@@ -73,15 +88,22 @@ export async function readTab(
       ...here,
     }),
   );
-  const frames: PageText[] = [];
-  const judged = sites && (await closedIn(tabId, new Border(sites, known.covers), known));
-  for (const { frameId, documentId, result } of results.toSorted((a, b) => a.frameId - b.frameId)) {
+  const found: { frameId: number; frame: PageText }[] = [];
+  const all = await standing(tabId, known.origin);
+  const border = sites && new Border(sites, known.covers);
+  for (const { frameId, documentId, result } of results) {
     if (!result || (frameId !== 0 && result.total === 0)) continue;
-    if (judged?.has(documentId) === false) continue; // it came, or went, meanwhile
-    const why = judged?.get(documentId);
-    frames.push(why === undefined ? result : leftOut(why));
+    const stands = all.find((one) => one.documentId === documentId);
+    if (border && stands === undefined) continue; // it came, or went, meanwhile
+    const why = stands && border?.closed(stands.chain);
+    found.push({ frameId, frame: why === undefined ? result : leftOut(why) });
   }
-  if (frames.length === 0) throw new Unreadable('TAB_CHANGED', 'The tab went to another page meanwhile');
+  if (found.length === 0) throw new Unreadable('TAB_CHANGED', 'The tab went to another page meanwhile');
+  if (kind === 'text')
+    found.push(
+      ...(await inTime(blockedIn(tabId, all, new Set(results.map(({ documentId }) => documentId))))),
+    );
+  const frames = found.toSorted((a, b) => a.frameId - b.frameId).map(({ frame }) => frame);
   return JSON.stringify({ frames: cut(frames, from, max) });
 }
 

@@ -1,7 +1,8 @@
 // The scripts that the person keeps, with the rules: each is their permission for commands to run it.
 import { useState } from 'preact/hooks';
+import { inWords } from '../../panel/called.ts';
 import type { Capability } from '../../panel/capability.ts';
-import { useAct, useAnswer, useNow } from '../../panel/hooks.ts';
+import { useAct, useAnswer, useCalled, useNow } from '../../panel/hooks.ts';
 import { ConfirmButton, Empty, Failed, Loaded, Reading, Section, Sentence } from '../../panel/pieces.tsx';
 import { ago, moment, visible, visibleLine } from '../../panel/words.ts';
 import { isKeptScript, isKeptScripts, type KeptScript } from './answers.generated.ts';
@@ -70,6 +71,7 @@ function Row({ of, now }: { of: KeptScript; now: number }) {
 function KeptScripts() {
   const answer = useAnswer('scripts', isKeptScripts);
   const now = useNow();
+  const called = useCalled();
   if (answer.value === undefined && answer.problem?.status === 404) return null; // the relay has no scripts
   return (
     <Section title="Scripts that you keep" count={answer.value?.scripts.length}>
@@ -80,7 +82,7 @@ function KeptScripts() {
       <Loaded answer={answer} name="your scripts">
         {({ scripts }) =>
           scripts.length === 0 ? (
-            <Empty>None. “tabrelay run FILE --keep NAME” keeps one that has run.</Empty>
+            <Empty>None. {inWords(called, 'run FILE --keep NAME')} keeps one that has run.</Empty>
           ) : (
             <ul class="rows">
               {scripts.map((one) => (

@@ -1,7 +1,7 @@
 // Finds the documents of a tab for the browser's own tools: that of its page, and those of frames.
 import { isFlag, isNumber, shape } from '../../shared/guards.ts';
 import type { Bridge } from '../documents/bridges.ts';
-import { blockedByPolicy } from '../documents/inject.ts';
+import { isBlocked } from '../documents/inject.ts';
 import { type Closed, siteOf } from '../tabs/sites.ts';
 import { Ended, type Parts, type ToolRun } from './tool-runner.ts';
 
@@ -175,13 +175,6 @@ export class Documents {
     if (spot.closed !== undefined) throw run.closedBy(spot.closed);
     return this.inFrame(run, spot);
   }
-}
-
-// Chrome tells only by refusing.
-async function isBlocked(tabId: number, documentId: string): Promise<boolean> {
-  const target = { tabId, documentIds: [documentId] };
-  const asked = chrome.scripting.executeScript({ target, injectImmediately: true, func: () => true });
-  return asked.then(() => false, blockedByPolicy);
 }
 
 type Numbered = Pick<Spot, 'frameId' | 'parentFrameId' | 'index'>;

@@ -7,15 +7,21 @@ import type { Bridge } from '../documents/bridges.ts';
 import { outcomeText } from '../link/frames.ts';
 import { elapsedMs } from '../util/clock.ts';
 import type { Outcomes, Records } from './records.ts';
+import { Times } from './times.ts';
 
 export interface OpenCall {
-  readonly frame: Pick<CallFrame, 'id' | 'tabId' | 'write' | 'plugin' | 'tool' | 'client' | 'title'>;
+  readonly frame: Pick<
+    CallFrame,
+    'id' | 'tabId' | 'write' | 'plugin' | 'tool' | 'client' | 'title' | 'timed'
+  >;
   bridge: Bridge | undefined; // of the document that was sent the call
   phase: 'preparing' | 'sent' | 'started';
   timer: ReturnType<typeof setTimeout> | undefined; // ends the present wait
   tabClosed: boolean;
   inWorker: boolean; // it runs here and outlives its documents (tool-runner.ts)
+  readonly parts: Map<string, Bridge>; // of one that runs here: sent to documents, and not ended there, by id
   readonly beganAt: number;
+  readonly times: Times | undefined; // where the relay has asked for them
 }
 
 /** Is notified of calls: the marks on tabs. */
@@ -24,8 +30,8 @@ export interface CallListener {
   ended(call: OpenCall, ending: Ending): void;
 }
 
-// A call that was refused while its handler may still run: only this bridge can send its outcome. Until then a write
-// blocks further writes in its tab.
+// What may still run of a call that was refused: the call itself, or a part of one that runs in the worker. Only this
+// bridge can send its outcome. Until then a write blocks further writes in its tab.
 interface Abandoned {
   call: OpenCall;
   bridge: Bridge;
@@ -36,7 +42,7 @@ const graceMs = 2000;
 
 export class Inflight {
   readonly #open = new Map<string, OpenCall>();
-  readonly #abandoned = new Map<string, Abandoned>();
+  readonly #abandoned = new Map<string, Abandoned>(); // by the id that the document has
   readonly #waiters = new Set<() => void>(); // for a tab to become free
   readonly #outcomes: Outcomes;
   readonly #records: Records;
@@ -62,7 +68,8 @@ export class Inflight {
 
   /** Whether a call is open or its outcome not acknowledged yet: then it must not be started again. */
   knows(id: string): boolean {
-    return this.#open.has(id) || this.#abandoned.has(id) || this.#outcomes.get(id) !== undefined;
+    const isAbandoned = Array.from(this.#abandoned.values()).some(({ call }) => call.frame.id === id);
+    return this.#open.has(id) || isAbandoned || this.#outcomes.get(id) !== undefined;
   }
 
   admit(frame: OpenCall['frame'], bridge: Bridge | undefined, phase: OpenCall['phase']): OpenCall {
@@ -73,7 +80,9 @@ export class Inflight {
       timer: undefined,
       tabClosed: false,
       inWorker: false,
+      parts: new Map(),
       beganAt: elapsedMs(),
+      times: frame.timed === true ? new Times() : undefined,
     };
     this.#open.set(frame.id, call);
     for (const listener of this.#listeners) listener.began(call);
@@ -95,25 +104,39 @@ export class Inflight {
     const { id } = call.frame;
     if (!this.#open.delete(id)) return;
     clearTimeout(call.timer);
-    if (ending.status === 'refused' && ending.refusal.outcome === 'unknown' && call.bridge?.gone === false) {
-      this.#abandoned.set(id, { call, bridge: call.bridge, at: elapsedMs() });
-    }
+    if (ending.status === 'refused' && ending.refusal.outcome === 'unknown')
+      for (const [running, bridge] of call.inWorker ? call.parts : [[id, call.bridge] as const])
+        if (bridge?.gone === false) this.#abandoned.set(running, { call, bridge, at: elapsedMs() });
     const where = place ?? { origin: '', durationMs: elapsedMs() - call.beganAt };
-    this.#outcomes.add(id, outcomeText(id, ending, where, this.#records.epoch), call.bridge);
+    this.#outcomes.add(
+      id,
+      outcomeText(id, ending, where, this.#records.epoch, call.times?.sent()),
+      call.bridge,
+    );
     for (const listener of this.#listeners) listener.ended(call, ending);
   }
 
-  /** Takes the outcome of an abandoned call; false: the bridge has no such call. */
+  /** Takes the outcome of what was abandoned; false: the bridge has nothing of that id. */
   finishLate(
     bridge: Bridge,
     id: string,
     { ending, place }: Pick<OutcomeMessage, 'ending' | 'place'>,
   ): boolean {
-    if (this.#abandoned.get(id)?.bridge !== bridge) return false;
+    const abandoned = this.#abandoned.get(id);
+    if (abandoned?.bridge !== bridge) return this.#partEnded(bridge, id);
     this.#abandoned.delete(id);
-    this.#outcomes.add(id, outcomeText(id, ending, place, this.#records.epoch), bridge);
+    if (id !== abandoned.call.frame.id) bridge.acknowledge(id);
+    else this.#outcomes.add(id, outcomeText(id, ending, place, this.#records.epoch), bridge);
     this.#release();
     return true;
+  }
+
+  // A part that its call no longer waits for has ended while the call goes on.
+  #partEnded(bridge: Bridge, id: string): boolean {
+    const call = Array.from(this.#open.values()).find(({ parts }) => parts.get(id) === bridge);
+    if (call === undefined) return false;
+    bridge.acknowledge(id);
+    return call.parts.delete(id);
   }
 
   /** Forgets the abandoned calls of a document that is gone. */

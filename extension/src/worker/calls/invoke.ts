@@ -184,6 +184,7 @@ export class Invocations {
   }
 
   #end(call: OpenCall, { ending, place }: OutcomeMessage): void {
+    call.times?.answered(call.frame.id, place);
     const leaving = ending.status === 'refused' && ending.started && ending.refusal.code === 'TAB_CHANGED';
     if (leaving) this.#parts.departures.documentLeft(call);
     else this.#parts.inflight.finish(call, ending, place);
@@ -244,6 +245,7 @@ export class Invocations {
   // A call to a frame needs access to the frame's site and to those of the documents around it.
   #checkFrame(delivery: Delivery, bridge: Bridge): void {
     const { call, frame, plugin } = delivery;
+    call.times?.mark('prepared');
     if (bridge.frameId === 0) {
       this.#recordWrite(delivery, bridge);
       return;
@@ -271,7 +273,10 @@ export class Invocations {
     const { tabId, documentId, frameId } = bridge;
     const { records, inflight } = this.#parts;
     records.recordSent(frame.id, { tabId, documentId, frameId }).then(
-      () => this.#sendToDocument(delivery, bridge),
+      () => {
+        call.times?.mark('recorded');
+        this.#sendToDocument(delivery, bridge);
+      },
       (why: unknown) =>
         inflight.refuse(call, 'INJECTION_FAILED', `The call could not be recorded: ${String(why)}`),
     );
@@ -288,6 +293,7 @@ export class Invocations {
     call.phase = 'sent';
     const order = orderOf(frame, plugin, args);
     const { consoleTailBytes: tailBytes } = frame;
+    call.times?.asked(frame.id);
     bridge.send({ type: 'call', order, sentAt: Date.now(), tailBytes, acting: acting(frame) });
   }
 

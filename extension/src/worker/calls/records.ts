@@ -10,7 +10,7 @@ import type { SessionStore } from '../util/store.ts';
 /** The document that a writing call was sent to. */
 export interface SentWrite {
   tabId: number;
-  documentId: string;
+  documentId: string; // empty: the worker does it, and no document knows of it
   frameId: number;
   outcome?: string | undefined; // the whole outcome frame
 }
@@ -59,6 +59,11 @@ export class Records {
   async recordSent(id: string, place: Pick<SentWrite, 'tabId' | 'documentId' | 'frameId'>): Promise<void> {
     this.#calls.set(id, place);
     await this.#store.set({ [prefix + id]: place });
+  }
+
+  /** Records that this worker does a writing call itself, whatever documents have done for it before. */
+  recordHere(id: string, tabId: number): Promise<void> {
+    return this.recordSent(id, { tabId, documentId: '', frameId: 0 });
   }
 
   /** Records that a bridge is injected into the document of a frame, whose messages are accepted from then on. */

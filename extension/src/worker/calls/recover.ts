@@ -84,6 +84,8 @@ export class Recovery {
       () => true,
       () => false,
     );
+    // A worker before this one was doing it, and no document can say how far it got.
+    if (seen?.documentId === '') return { state: 'unknown', ...(!exists && { reason: 'TAB_CLOSED' }) };
     if (!exists)
       return seen === undefined ? { state: 'not_started' } : { state: 'unknown', reason: 'TAB_CLOSED' };
     // A bridge that has the call reconnects without delay, and says so in its hello.

@@ -112,9 +112,9 @@ export class ToolRun {
     return Math.max(1, this.frame.timeoutMs - (elapsedMs() - this.#began));
   }
 
-  /** To be called before anything is done that cannot be undone. */
-  begins(): void {
-    this.#runner.begins(this);
+  /** To be called before the worker itself does anything that cannot be undone. */
+  begins(): Promise<void> {
+    return this.#runner.begins(this);
   }
 
   /** The document of the tab. */
@@ -186,8 +186,11 @@ export class ToolRunner {
     const { inflight } = this.#parts;
     const late = setTimeout(() => {
       const message = `The call took longer than ${frame.timeoutMs} ms`;
-      inflight.refuse(call, 'TIMEOUT', message, run.started ? 'unknown' : 'not_executed');
+      // A page that was asked and is busy may still begin, as soon as it is free.
+      const mayBegin = run.started || (frame.write && run.parts > 0);
+      inflight.refuse(call, 'TIMEOUT', message, mayBegin ? 'unknown' : 'not_executed');
       controller.abort();
+      this.#giveUp(run);
     }, frame.timeoutMs + 500); // after the pages' own clocks, which know more
     const run = new ToolRun(this, {
       call,
@@ -214,12 +217,15 @@ export class ToolRunner {
   }
 
   // The document that a tab shows instead of the one before; undefined: it is the same, or nothing runs in it in time.
-  async #next({ tabId, leftMs }: ToolRun, before: Bridge | undefined): Promise<Bridge | undefined> {
-    const { bridges, injector } = this.#parts;
+  async #next({ tabId, leftMs, frame }: ToolRun, before: Bridge | undefined): Promise<Bridge | undefined> {
+    const { injector } = this.#parts;
     const shown = await chrome.webNavigation.getFrame({ tabId, frameId: 0 }).catch(() => null);
     if (shown === null || shown.documentId === before?.documentId) return undefined;
-    const isShown = ({ documentId }: Bridge) => documentId === shown.documentId;
-    return bridges.when(isShown, Math.min(injector.patienceMs, leftMs));
+    if (isOfOtherOrigin(frame, shown.url)) return undefined;
+    const ms = Math.min(injector.patienceMs, leftMs);
+    const late = new Promise<undefined>((resolve) => setTimeout(resolve, ms)); // a page that hangs answers nothing
+    const comes = injector.documentBridge(tabId, shown.documentId, ms).catch(() => undefined);
+    return Promise.race([comes, late]);
   }
 
   #place(call: OpenCall, { tabId }: CallFrame): Place {
@@ -238,6 +244,15 @@ export class ToolRunner {
     if (call !== undefined && Array.from(this.#asked.values()).every(({ run }) => run.frame.id !== id))
       this.#parts.inflight.refuse(call, 'CANCELLED', 'The call was cancelled');
     return true;
+  }
+
+  // Tells the documents that were asked not to begin any more. What they say from now on is about an abandoned call.
+  #giveUp(run: ToolRun): void {
+    for (const [id, part] of Array.from(this.#asked)) {
+      if (part.run !== run) continue;
+      part.bridge.send({ type: 'cancel', id });
+      part.end(Ended.before('CANCELLED', 'The call took too long').ending);
+    }
   }
 
   async top(tabId: number): Promise<Bridge> {
@@ -324,6 +339,7 @@ export class ToolRunner {
     const { tabId, documentId, frameId } = bridge;
     if (answers) {
       await records.recordSent(frame.id, { tabId, documentId, frameId });
+      run.call.times?.mark('recorded');
       run.call.bridge = bridge;
     }
     return new Promise((resolve, reject) => {
@@ -342,6 +358,7 @@ export class ToolRunner {
       const end = (ending: Ending, place?: Place) => {
         clearTimeout(timer);
         this.#asked.delete(id);
+        run.call.times?.answered(id, place);
         if (place?.nextRef !== undefined) references.given(bridge, place.nextRef);
         if (ending.status !== 'returned') reject(new Ended(ending));
         else resolve(JSON.parse(ending.value));
@@ -360,6 +377,8 @@ export class ToolRunner {
       };
       const tailBytes = first ? frame.consoleTailBytes : 0;
       const acting = first ? this.#parts.acting(frame) : undefined;
+      run.call.times?.asked(id, tool);
+      if (!question) run.call.parts.set(id, bridge);
       bridge.send({ type: 'call', order, sentAt: Date.now(), tailBytes, acting });
     });
   }
@@ -384,15 +403,19 @@ export class ToolRunner {
         this.#log(run, bridge, message.line);
         break;
       case 'stale':
-        bridge.send({ type: 'go', id: message.id });
+        bridge.send({ type: run.signal.aborted ? 'cancel' : 'go', id: message.id });
         break;
       case 'missing':
+        run.call.parts.delete(message.id);
         part.end(Ended.before('ADAPTER_NOT_READY', 'The page has no adapter with this tool any more').ending);
         break;
       case 'cancelled':
-        if (message.phase === 'never') part.end(Ended.before('CANCELLED', 'The call was cancelled').ending);
+        if (message.phase !== 'never') break;
+        run.call.parts.delete(message.id);
+        part.end(Ended.before('CANCELLED', 'The call was cancelled').ending);
         break;
       case 'outcome':
+        run.call.parts.delete(message.id);
         part.end(message.ending, message.place);
         break;
     }
@@ -405,12 +428,17 @@ export class ToolRunner {
     else lent(line);
   }
 
-  begins(run: ToolRun): void {
+  async begins(run: ToolRun): Promise<void> {
     if (run.signal.aborted) throw Ended.before('CANCELLED', 'The call was cancelled');
-    const url = this.#parts.tabs.get(run.tabId)?.url ?? '';
+    // Of a tab that is not known Chrome says whether it is closed, which ends the call, or shows no web page.
+    const { url = '' } = this.#parts.tabs.get(run.tabId) ?? (await chrome.tabs.get(run.tabId));
     if (isOfOtherOrigin(run.frame, url))
       throw Ended.before('TAB_CHANGED', 'The tab went to another page before the tool started');
     const documentId = this.#parts.bridges.top(run.tabId)?.documentId ?? '';
+    if (run.frame.write) {
+      await this.#parts.records.recordHere(run.frame.id, run.tabId);
+      if (run.signal.aborted) throw Ended.before('CANCELLED', 'The call was cancelled');
+    }
     this.#started(run, { documentId }, URL.canParse(url) ? new URL(url).origin : '');
   }
 

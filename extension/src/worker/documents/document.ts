@@ -50,7 +50,7 @@ export function orderOf(frame: CallFrame, plugin: PluginInfo, args: string): Cal
  * knowing it yet.
  */
 export const isOfOtherOrigin = ({ origin }: CallFrame, url: string): boolean =>
-  origin !== undefined && new URL(url).origin !== origin;
+  origin !== undefined && (!URL.canParse(url) || new URL(url).origin !== origin);
 
 /** Whether a plugin's patterns cover a document. One without an http address, as about:srcdoc, goes by its origin. */
 export function isCovered(

@@ -34,6 +34,13 @@ export const blockedByPolicy = (why: unknown): boolean =>
   (why instanceof Error ? why.message : why) ===
   'This page cannot be scripted due to an ExtensionsSettings policy.';
 
+/** Whether the policy of the browser closes a document; Chrome tells only by refusing. */
+export async function isBlocked(tabId: number, documentId: string): Promise<boolean> {
+  const target = { tabId, documentIds: [documentId] };
+  const asked = chrome.scripting.executeScript({ target, injectImmediately: true, func: () => true });
+  return asked.then(() => false, blockedByPolicy);
+}
+
 /**
  * A policy of the browser closes the site to the extension (runtime_blocked_hosts). No call and no person at the
  * browser can change that, so it has a code and a next step of its own.
@@ -149,6 +156,22 @@ export class Injector {
       return bridge;
     }
     throw new Refused('INJECTION_FAILED', 'The bridge in the page did not connect');
+  }
+
+  /** The bridge of the document that a tab shows, injected unless it has come; undefined: none came in time. */
+  async documentBridge(tabId: number, documentId: string, ms: number): Promise<Bridge | undefined> {
+    const isOf = (one: Bridge) => one.documentId === documentId;
+    const there = await this.#bridges.when(isOf, 0);
+    if (there !== undefined) return there;
+    await inject({
+      target: { tabId, documentIds: [documentId] },
+      files: ['late.js', 'bridge.js'],
+      world: 'ISOLATED',
+      injectImmediately: true,
+    });
+    const bridge = await this.#bridges.when(isOf, ms);
+    if (bridge !== undefined) await this.#injectTap(bridge);
+    return bridge;
   }
 
   /** Injects a bridge into the document of a frame; undefined: it did not connect in time. */

@@ -88,7 +88,13 @@ export function followedFrame(said: Followed): FollowedFrame | undefined {
 }
 
 /** Encodes an outcome, with the value as the page encoded it. */
-export function outcomeText(id: string, ending: Ending, place: Place, epoch: string): string {
+export function outcomeText(
+  id: string,
+  ending: Ending,
+  place: Place,
+  epoch: string,
+  times?: OutcomeFrame['times'],
+): string {
   const { origin, frame, trust, consoleTail, durationMs } = place;
   const about = {
     ...(origin !== '' && { origin }),
@@ -97,6 +103,7 @@ export function outcomeText(id: string, ending: Ending, place: Place, epoch: str
     ...(consoleTail !== undefined && { consoleTail }),
     durationMs: Math.max(0, Math.round(durationMs)),
     epoch,
+    ...(times !== undefined && { times }),
   };
   const header = (rest: Pick<OutcomeFrame, 'status' | 'started' | 'error' | 'refusal'>): OutcomeFrame => ({
     type: 'outcome',

@@ -1,6 +1,6 @@
 // With which relay this browser is paired, since when, and whether the person has ended that here: then it stays
 // unpaired, whatever lies in the extension's folder, until they pair it again.
-import { isNumber, isText, shape } from '../../shared/guards.ts';
+import { type Guarded, isNumber, isText, optional, shape } from '../../shared/guards.ts';
 import type { PanelState } from '../../shared/panel-state.ts';
 import type { Pairing } from './handshake.ts';
 import { toHex } from './handshake.ts';
@@ -9,10 +9,19 @@ import { readPairing } from './pairing.ts';
 const endedKey = 'unpaired';
 const sinceKey = 'pairedSince';
 
-const isSince = shape({ secretHash: isText, at: isNumber });
+const isKnown = shape({ secretHash: isText, at: isNumber, command: optional(isText) });
+
+/** A command that a person can be shown to paste: one line, in which nothing is hidden. */
+const pasteable = /^[^\p{C}\p{Zl}\p{Zp}]*$/u;
 
 async function hash(secret: string): Promise<string> {
   return toHex(await crypto.subtle.digest('SHA-256', new TextEncoder().encode(secret)));
+}
+
+/** What is kept of the relay of a pairing, from a connection before. */
+async function knownOf({ secret }: Pairing): Promise<Guarded<typeof isKnown> | undefined> {
+  const { [sinceKey]: kept } = await chrome.storage.local.get(sinceKey);
+  return isKnown(kept) && kept.secretHash === (await hash(secret)) ? kept : undefined;
 }
 
 /** This machine's program, as far as it matters here. */
@@ -26,9 +35,8 @@ export class Paired {
   readonly #changed: () => void;
   #pairing: Pairing | undefined; // that was read last
   #reads = 0;
-  state: PanelState['paired'] = { since: 0, ended: false, byItself: false };
-
   readonly #program: Program;
+  state: PanelState['paired'] = { since: 0, ended: false, byItself: false };
 
   constructor(changed: () => void, program: Program) {
     this.#changed = changed;
@@ -46,21 +54,27 @@ export class Paired {
     const byItself =
       pairing === undefined ? ended === true && this.#program.possible : pairing.pasted !== true;
     const found = ended === true ? undefined : pairing;
+    const command = found && (await knownOf(found))?.command;
     if (turn !== this.#reads) return found; // a later read knows better
-    this.#become({ since: ended === true ? 0 : this.state.since, ended: ended === true, byItself });
+    this.#become({ since: ended === true ? 0 : this.state.since, ended: ended === true, byItself, command });
     this.#pairing = found;
     return found;
   }
 
-  /** The relay has proved the secret: what it is paired with counts from the first time. */
-  async proved(): Promise<void> {
+  /**
+   * The relay has proved the secret, and says how the person calls its program (older ones do not). What it is paired
+   * with counts from the first time; the command is kept for when the relay is away.
+   */
+  async proved(told: string | undefined): Promise<void> {
     if (this.#pairing === undefined) return;
-    const secretHash = await hash(this.#pairing.secret);
-    const { [sinceKey]: kept } = await chrome.storage.local.get(sinceKey);
-    const known = isSince(kept) && kept.secretHash === secretHash;
-    const at = known ? kept.at : Date.now();
-    if (!known) await chrome.storage.local.set({ [sinceKey]: { secretHash, at } });
-    this.#become({ ...this.state, since: at });
+    const command = told !== undefined && pasteable.test(told) ? told : undefined;
+    const known = await knownOf(this.#pairing);
+    const at = known?.at ?? Date.now();
+    if (known === undefined || known.command !== command)
+      await chrome.storage.local.set({
+        [sinceKey]: { secretHash: await hash(this.#pairing.secret), at, command },
+      });
+    this.#become({ ...this.state, since: at, command });
   }
 
   /** The person ends the pairing, or takes that back. */

@@ -114,9 +114,9 @@ interface Steps {
   changed(): void;
 }
 
-const noString = 'That is not a pairing string. Run “tabrelay pair” and paste the whole line it prints';
+const noString = 'That is not a pairing string. Paste the whole line that the command prints';
 const needless =
-  'This extension was loaded from tabrelay’s folder, which pairs it by itself. Run “tabrelay up” instead';
+  'This extension was loaded from tabrelay’s folder, which pairs it by itself. Start tabrelay instead';
 
 export class Pairer {
   readonly #steps: Steps;

@@ -11,9 +11,23 @@ export interface Profile {
 
 const isProfile = shape({ id: isText, label: isText });
 
+const maxLabel = 40;
+
+const firstTab = /^data:,tabrelay-profile=([a-z0-9-]{1,32})$/;
+
+/**
+ * The name of a browser that `tabrelay up --profile NAME` starts: the address of its first tab has it. No page can name
+ * a profile so, because it counts only where no tab shows a page, and only once, for a new profile.
+ */
+async function givenName(): Promise<string> {
+  const addresses = (await chrome.tabs.query({})).map((tab) => tab.pendingUrl || tab.url || '');
+  if (addresses.some((address) => !/^(about|chrome|data):/.test(address))) return '';
+  return addresses.map((address) => firstTab.exec(address)?.[1] ?? '').find(Boolean) ?? '';
+}
+
 export async function freshProfile(): Promise<Profile> {
   const id = randomHex(16);
-  const profile = { id, label: `Chrome ${id.slice(0, 4)}` };
+  const profile = { id, label: (await givenName()) || `Chrome ${id.slice(0, 4)}` };
   await chrome.storage.local.set({ profile });
   return profile;
 }
@@ -22,8 +36,6 @@ async function readProfile(): Promise<Profile> {
   const { profile } = await chrome.storage.local.get('profile');
   return isProfile(profile) ? { id: profile.id, label: profile.label } : freshProfile();
 }
-
-const maxLabel = 40;
 
 /** Gives the profile the name that the person chose; undefined when nothing is left of it. */
 async function renameProfile(wanted: string): Promise<Profile | undefined> {

@@ -111,7 +111,7 @@ export class Requests {
 }
 
 function notConnected(): Answer {
-  return sorry(0, 'EXTENSION_LOST', 'The relay is not connected', 'Start it with “tabrelay up”.');
+  return sorry(0, 'EXTENSION_LOST', 'The relay is not connected', 'Once it is, try again.');
 }
 
 function parsed(payload: string): unknown {

@@ -23,6 +23,9 @@ export const browser: Attach = ({ post, watchErrors }) => {
         return { ...watched, end: () => (over ??= end()) };
       },
     },
+    greeted() {
+      acting.lend(undefined); // the worker that lent the answer may have ended
+    },
     hear(message) {
       switch (message.type) {
         case 'acting':
