@@ -112,7 +112,7 @@ conformance: node_modules/.package-lock.json e2e/conformance/node_modules/.packa
 
 extension-e2e: generate node_modules/.package-lock.json | $(RESULTS) ## one browser for each file: the extension alone in a real Chromium, with a small relay
 	node --import tsx --test --test-concurrency=2 $(call report,extension-e2e) extension/test/browser/*.browser.ts || \
-		{ [ "$$CI" = true ] && node --import tsx e2e/report/again.ts $(RESULTS) extension/test/browser/*.browser.ts; }
+		{ [ "$$CI" = true ] && node --import tsx e2e/report/again.ts $(RESULTS) extension-e2e extension/test/browser/*.browser.ts; }
 
 e2e: build node_modules/.package-lock.json e2e/conformance/node_modules/.package-lock.json e2e/outside/node_modules/.package-lock.json applications ## the whole path in a real Chromium, and clients not written here
 	cd e2e && npx playwright test
@@ -142,13 +142,13 @@ go-test: generate
 	go test ./...
 
 go-race: generate node_modules/.package-lock.json | $(RESULTS)
-	@GORACE=$(GORACE) CGO_ENABLED=1 go test $(RACE) $(UNWATCHED:%=-gcflags=%=-race=false) -timeout 20m -json $$(go list ./... | grep -v '/cmd/tabrelay$$') | \
-		node --import tsx e2e/report/go.ts $(RESULTS)/go.json
+	@GORACE=$(GORACE) CGO_ENABLED=1 node --import tsx e2e/report/go.ts $(RESULTS)/go.json -- \
+		$(RACE) $(UNWATCHED:%=-gcflags=%=-race=false) -timeout 20m $$(go list ./... | grep -v '/cmd/tabrelay$$')
 
 # The sessions on the command line start a program for each line: with the race detector they take four times as long.
 # The lines after it are for tests that leave themselves out with it, or most of their cases (go:build !race).
 cli: generate node_modules/.package-lock.json | $(RESULTS)
-	@go test -vet=off -timeout 20m -json ./cmd/tabrelay | node --import tsx e2e/report/go.ts $(RESULTS)/cli.json
+	@node --import tsx e2e/report/go.ts $(RESULTS)/cli.json -- -vet=off -timeout 20m ./cmd/tabrelay
 	@go test -vet=off -run 'TestLoading|TestCachedTools|TestUnpackIsLimited|TestMemoryEndsAScript' \
 		./relay/plugin/build ./relay/plugin/install ./relay/capability/script
 	@go test -vet=off -run '^(TestForgedRequests|TestForgedRequestsFromElsewhere|TestRefusalsTellNothing)$$' ./relay
@@ -159,9 +159,13 @@ report = --test-reporter=spec --test-reporter-destination=stdout --test-reporter
 $(RESULTS):
 	@mkdir -p $@
 
+UNIT_TESTS = $$(find plugin-sdk extension adapters packaging -name '*.test.ts' -not -path '*/node_modules/*' | sort)
 ts-test: generate node_modules/.package-lock.json | $(RESULTS)
-	node --import tsx --test $(call report,ts-test) $$(find plugin-sdk extension adapters packaging -name '*.test.ts' -not -path '*/node_modules/*' | sort)
-	TSX_TSCONFIG_PATH=extension/tsconfig.json node --import tsx --test $(call report,ts-test-panel) extension/test/*.test.tsx
+	node --import tsx --test $(call report,ts-test) $(UNIT_TESTS) || \
+		{ [ "$$CI" = true ] && node --import tsx e2e/report/again.ts $(RESULTS) ts-test $(UNIT_TESTS); }
+	export TSX_TSCONFIG_PATH=extension/tsconfig.json; \
+	node --import tsx --test $(call report,ts-test-panel) extension/test/*.test.tsx || \
+		{ [ "$$CI" = true ] && node --import tsx e2e/report/again.ts $(RESULTS) ts-test-panel extension/test/*.test.tsx; }
 
 soak: build node_modules/.package-lock.json ## 20 000 writes under faults, and ten minutes of mixed calls
 	cd e2e && TABRELAY_SOAK=20000 E2E_MIXED_MINUTES=10 npx playwright test write-safety sharing

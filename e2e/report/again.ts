@@ -1,13 +1,12 @@
-// In CI: runs the browser tests of the extension that failed a second time. Those that pass then are listed as flaky at
-// the end of `make test`; it fails when one fails again.
+// In CI: runs the tests of node's test runner that failed a second time. Those that pass then are listed as flaky at the
+// end of `make test`; it fails when one fails again. Usage: again.ts RESULTS SUITE FILES
 
 import { spawnSync } from 'node:child_process';
 import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { fromJunit, type Took } from './took.ts';
 
-const suite = 'extension-e2e';
-const [, , results = '', ...files] = process.argv;
+const [, , results = '', suite = '', ...files] = process.argv;
 const report = await readFile(path.join(results, `${suite}.xml`), 'utf8');
 const failed = fromJunit(suite, report).filter((one) => one.failed);
 if (failed.length === 0 || failed.length > 5) process.exit(1); // it broke in another way than by a test or two
