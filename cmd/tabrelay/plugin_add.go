@@ -223,7 +223,7 @@ func (a *app) pluginUpdate() *cobra.Command {
 			if err != nil {
 				return misspelt(err)
 			}
-			return a.update(cmd.Context(), before, c, yes)
+			return a.update(cmd.Context(), before, c, answered{yes, registry != ""})
 		},
 	}
 	cmd.Flags().BoolVar(&yes, "yes", false, "install it without asking")
@@ -231,15 +231,25 @@ func (a *app) pluginUpdate() *cobra.Command {
 	return cmd
 }
 
-// update takes a candidate when the person wants it.
-func (a *app) update(ctx context.Context, before *build.Entry, c *install.Candidate, yes bool) error {
+// answered is what the words of an update's command answer already.
+type answered struct{ yes, registry bool }
+
+// update takes a candidate when the person wants it. --yes is for a newer version of what they added, and not for one
+// of another registry that they did not name.
+func (a *app) update(ctx context.Context, before *build.Entry, c *install.Candidate, already answered) error {
 	name, is := before.Name, c.Plugin.Manifest
 	if is.Name != name {
 		return errors.Join(failed("that is another plugin, %s", is.Name).hinting("tabrelay plugin add adds it"),
 			c.Discard())
 	}
-	if from := c.OtherOrigin(before); from != "" {
-		a.notef("%s is from %s, and this one is from %s.\n", name, before.Pin.From, from)
+	hint := "--yes installs the newer version"
+	was, from := c.OtherOrigin(*before.Pin)
+	if from != "" {
+		a.notef("%s is from %s, and this one is from %s.\n", name, was, from)
+	}
+	if c.OtherRegistry(*before.Pin) && !already.registry {
+		already.yes, hint = false, "--registry URL --yes installs the one of that registry; without it, npm's "+
+			"configuration says which"
 	}
 	switch {
 	case before.Plugin == nil:
@@ -250,11 +260,11 @@ func (a *app) update(ctx context.Context, before *build.Entry, c *install.Candid
 	default:
 		a.notef("%s:%s\n", name, indented(append(build.Compare(before.Plugin, c.Plugin), "the code has changed")...))
 	}
-	if !yes && !a.askYesNo(ctx, "Install it?") {
+	if !already.yes && !a.askYesNo(ctx, "Install it?") {
 		if ctx.Err() != nil {
 			return errors.Join(context.Cause(ctx), c.Discard())
 		}
-		return errors.Join(failed("%s stays as it is", name).hinting("--yes installs the newer version"), c.Discard())
+		return errors.Join(failed("%s stays as it is", name).hinting(hint), c.Discard())
 	}
 	if err := c.Install(true); err != nil {
 		return errors.Join(err, c.Discard())

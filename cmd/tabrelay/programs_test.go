@@ -15,6 +15,7 @@ import (
 	"os"
 	"os/exec"
 	"os/signal"
+	"path"
 	"path/filepath"
 	"runtime"
 	"strconv"
@@ -234,13 +235,18 @@ func runAgent() {
 	_ = proxy.Wait() // as above
 }
 
-// packages answers every request with the file of its first argument, and names itself to npm in that of its second.
+// packages answers every request with the file of its first argument, or with that of the path in this folder, and
+// names itself to npm in the file of its second.
 func packages() {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	must(err)
 	must(os.WriteFile(os.Args[2], []byte("registry=http://"+listener.Addr().String()+"\n"), 0o600))
 	must(http.Serve(listener, http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
-		http.ServeFile(w, req, os.Args[1])
+		file := os.Args[1]
+		if info, err := os.Stat(file); err == nil && info.IsDir() {
+			file = filepath.Join(file, path.Base(req.URL.Path))
+		}
+		http.ServeFile(w, req, file)
 	})))
 }
 

@@ -39,10 +39,13 @@ type Entry struct {
 
 // Pin is the content that an installed plugin has to have.
 type Pin struct {
-	From      string `json:"from"`              // npm:NAME[@VERSION], file:PATH or git:REPOSITORY
-	Version   string `json:"version,omitempty"` // of the package, or the commit of a repository
-	Integrity string `json:"integrity"`         // of the tarball: sha512-… (https://www.w3.org/TR/sri-2/)
-	Hash      string `json:"hash"`              // Plugin.Hash of the unpacked plugin
+	From    string `json:"from"`              // npm:NAME[@VERSION], file:PATH or git:REPOSITORY
+	Version string `json:"version,omitempty"` // of the package, or the commit of a repository
+	// Registry is that of a package, without what may be a secret in its address; empty: none, or it was not written
+	// down.
+	Registry  string `json:"registry,omitempty"`
+	Integrity string `json:"integrity"` // of the tarball: sha512-… (https://www.w3.org/TR/sri-2/)
+	Hash      string `json:"hash"`      // Plugin.Hash of the unpacked plugin
 }
 
 var sourceForm = regexp.MustCompile(`^(npm|file|git):`)

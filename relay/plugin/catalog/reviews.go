@@ -249,7 +249,11 @@ func sourceOf(e *build.Entry) string {
 		return "the folder " + e.Dir
 	}
 	if name, ok := strings.CutPrefix(e.Pin.From, "npm:"); ok {
-		return strings.TrimSpace("the package " + name + " " + e.Pin.Version)
+		from := strings.TrimSpace("the package " + name + " " + e.Pin.Version)
+		if e.Pin.Registry != "" {
+			from += " of " + e.Pin.Registry
+		}
+		return from
 	}
 	if repository, ok := strings.CutPrefix(e.Pin.From, "git:"); ok {
 		return fmt.Sprintf("the repository %s at %.12s", repository, e.Pin.Version)

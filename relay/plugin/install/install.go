@@ -87,7 +87,7 @@ func Prepare(ctx context.Context, home string, p *Package, registry func(context
 		return nil, errors.Join(fmt.Errorf("the package cannot be unpacked: %w", err), lock.Close())
 	}
 	c := &Candidate{home: home, dir: dir, lock: lock,
-		pin: build.Pin{From: p.source(), Version: p.Version, Integrity: p.Integrity}}
+		pin: build.Pin{From: p.source(), Version: p.Version, Registry: p.Registry, Integrity: p.Integrity}}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, c.Discard())
@@ -127,13 +127,30 @@ func (c *Candidate) read(ctx context.Context, registry func(context.Context) (*C
 	return err
 }
 
-// OtherOrigin is where the candidate comes from if that is another repository or package than that of an installed
-// plugin; empty: it is the same.
-func (c *Candidate) OtherOrigin(installed *build.Entry) string {
-	if installed.Pin == nil || origin(installed.Pin.From) != origin(c.pin.From) {
-		return c.pin.From
+// OtherOrigin says where an installed plugin and the candidate are from if that is not the same repository, package and
+// registry; both are empty when it is.
+func (c *Candidate) OtherOrigin(installed build.Pin) (was, is string) {
+	if origin(installed.From) == origin(c.pin.From) && !c.OtherRegistry(installed) {
+		return "", ""
 	}
-	return ""
+	return described(installed), described(c.pin)
+}
+
+// OtherRegistry reports whether the candidate is a package of the installed one's name from another registry, or
+// perhaps from another one: nobody needs to have named it, since npm's configuration may have changed.
+func (c *Candidate) OtherRegistry(installed build.Pin) bool {
+	return origin(installed.From) == origin(c.pin.From) && installed.Registry != c.pin.Registry
+}
+
+// described is where a pin is from, for a person.
+func described(pin build.Pin) string {
+	switch {
+	case !strings.HasPrefix(pin.From, fromRegistry):
+		return pin.From
+	case pin.Registry == "":
+		return pin.From + " of a registry that was not written down"
+	}
+	return pin.From + " of " + pin.Registry
 }
 
 // origin is the source of a pin without its version: a tarball is from the person, wherever it is.
@@ -163,10 +180,10 @@ func (c *Candidate) Install(replace bool) error {
 	if before != nil && !replace {
 		from := "the folder " + before.Dir
 		if before.Pin != nil {
-			from = before.Pin.From
+			from = described(*before.Pin)
 		}
 		return fmt.Errorf("there is already a plugin %s, from %s, and this one is from %s; run: tabrelay plugin "+
-			"update %s, or first: tabrelay plugin remove %s", name, from, c.pin.From, name, name)
+			"update %s, or first: tabrelay plugin remove %s", name, from, described(c.pin), name, name)
 	}
 	if err := c.move(dir); err != nil {
 		return err

@@ -3,6 +3,7 @@ package install
 import (
 	"cmp"
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -117,6 +118,20 @@ func (c *Config) registry(name string) (*url.URL, error) {
 		return nil, fmt.Errorf("the registry's address in npm's configuration is not a URL")
 	}
 	return u, secure(u)
+}
+
+// nameOf tells a registry from others, and can be written down and shown: a password, and a path, which is a token at
+// some, are left out; of a path stays a digest.
+func nameOf(registry *url.URL) string {
+	scheme, host := strings.ToLower(registry.Scheme), strings.ToLower(registry.Host)
+	if port := registry.Port(); scheme == "https" && port == "443" || scheme == "http" && port == "80" {
+		host = strings.TrimSuffix(host, ":"+port)
+	}
+	name := scheme + "://" + host + "/"
+	if path := strings.Trim(registry.EscapedPath(), "/"); path != "" {
+		name += fmt.Sprintf("… (path with digest %.4x)", sha256.Sum256([]byte(path)))
+	}
+	return name
 }
 
 // secure refuses an address that anybody on the way could answer for.

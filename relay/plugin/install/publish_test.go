@@ -444,8 +444,66 @@ func TestOtherOrigin(t *testing.T) {
 		{"npm:tea@1.0.0", "file:/y/tea-2.tgz", true},
 	} {
 		candidate := &Candidate{pin: build.Pin{From: c.is}}
-		if got := candidate.OtherOrigin(&build.Entry{Pin: &build.Pin{From: c.was}}); (got != "") != c.other {
+		if _, got := candidate.OtherOrigin(build.Pin{From: c.was}); (got != "") != c.other {
 			t.Errorf("%s after %s: %q", c.is, c.was, got)
+		}
+	}
+}
+
+// The same package of another registry is another one, as is one of which nobody wrote down the registry.
+func TestOtherRegistry(t *testing.T) {
+	mine, others := newRegistry(t), newRegistry(t)
+	home := t.TempDir()
+	mine.tarballs = map[string][]byte{"1.0.0": tea(t, "1.0.0", "list")}
+	others.tarballs = map[string][]byte{"2.0.0": tea(t, "2.0.0", "list")}
+	fetched, err := mine.configured(t, "").Fetch(t.Context(), Spec{Name: "tea"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	was := *added(t, home, fetched, false).Pin
+	if want := mine.URL + "/… (path with digest "; !strings.HasPrefix(was.Registry, want) {
+		t.Errorf("the pin has %q, want %s…", was.Registry, want)
+	}
+	for name, c := range map[string]struct {
+		of    *registry
+		was   build.Pin
+		other bool
+	}{
+		"the same one":         {mine, was, false},
+		"another one":          {others, was, true},
+		"it was not written":   {mine, build.Pin{From: was.From}, true},
+		"the file of a person": {mine, build.Pin{From: "file:/x/tea.tgz"}, false},
+	} {
+		fetched, err := c.of.configured(t, "").Fetch(t.Context(), Spec{Name: "tea"})
+		if err != nil {
+			t.Fatal(name, err)
+		}
+		candidate := &Candidate{pin: build.Pin{From: fetched.source(), Registry: fetched.Registry}}
+		if got := candidate.OtherRegistry(c.was); got != c.other {
+			t.Errorf("%s: %v", name, got)
+		}
+		if from, is := candidate.OtherOrigin(c.was); c.other && (!strings.Contains(is, c.of.URL) || from == is) {
+			t.Errorf("%s: from %q, and now from %q", name, from, is)
+		}
+	}
+}
+
+// What is written down of a registry tells it from another, and holds no secret.
+func TestTheNameOfARegistry(t *testing.T) {
+	for address, want := range map[string]string{
+		"https://Registry.example":                 "https://registry.example/",
+		"https://registry.example:443/":            "https://registry.example/",
+		"https://ann:secret@registry.example/?k=v": "https://registry.example/",
+		"http://localhost:4873/":                   "http://localhost:4873/",
+		"https://registry.example/secret/npm":      "https://registry.example/… (path with digest bb2f4e48)",
+	} {
+		c := &Config{values: map[string]string{"registry": address}}
+		u, err := c.registry("tea")
+		if err != nil {
+			t.Fatal(address, err)
+		}
+		if got := nameOf(u); got != want {
+			t.Errorf("%s is %s, want %s", address, got, want)
 		}
 	}
 }

@@ -59,6 +59,7 @@ func (s Spec) String() string {
 type Package struct {
 	Spec         Spec   // as asked for
 	From         string // for the pin, where the spec does not say it
+	Registry     string // that it is from, as nameOf says it; empty: from none
 	Version      string // what that is
 	Integrity    string // sha512-… (https://www.w3.org/TR/sri-2/)
 	Dependencies map[string]string
@@ -135,8 +136,8 @@ func (c *Config) fetch(ctx context.Context, spec Spec) (*Package, error) {
 		return nil, fmt.Errorf("the tarball is not the one that the registry names: its SHA-512 is %s, and has to be "+
 			"%s", base64.StdEncoding.EncodeToString(got[:]), base64.StdEncoding.EncodeToString(sum))
 	}
-	return &Package{Spec: spec, Version: version, Integrity: integrityOf(tarball), Dependencies: found.Dependencies,
-		Tarball: tarball}, nil
+	return &Package{Spec: spec, Registry: nameOf(base), Version: version, Integrity: integrityOf(tarball),
+		Dependencies: found.Dependencies, Tarball: tarball}, nil
 }
 
 // sha512Of takes the one hash that counts out of an integrity value.
