@@ -36,7 +36,7 @@ func (a *app) pluginAdd() *cobra.Command {
 			"package of the\n" +
 			"registry that npm is configured for, or a git repository (github:OWNER/REPO[#BRANCH], git+https://…)\n" +
 			"is verified, unpacked into the home folder and pinned to its content. Several are added together.\n" +
-			"npm:NAME means a package even where there is a folder of that name.",
+			"npm:NAME means a package even where there is a folder, or a plugin of the index, of that name.",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := a.reach(cmd.Context()); err != nil { // before anything is added
 				return err
@@ -111,6 +111,16 @@ func (a *app) addOne(ctx context.Context, from, registry, replace string) (m plu
 	source, err := a.fetching(from, registry)
 	if err != nil {
 		return m, nil, err
+	}
+	source.Again = func(from string) string {
+		words := "tabrelay plugin add "
+		if replace != "" {
+			words += "--replace " + shellWord(replace) + " "
+		}
+		if registry != "" && strings.HasPrefix(from, "npm:") {
+			words += "--registry " + shellWord(registry) + " "
+		}
+		return words + shellWord(from)
 	}
 	if err := replacing(&source, "add", replace); err != nil {
 		return m, nil, err

@@ -152,7 +152,7 @@ export function AddPlugin({ onReview }: { onReview: (name: string) => void }) {
             />
           </label>
           <p class="quiet" id="about-source">
-            A folder or a .tgz file on this computer, the name of a package on npm, or{' '}
+            A folder or a .tgz file on this computer, the name of a package on npm (with npm: before it), or{' '}
             {'github:OWNER/REPO//FOLDER'}. The relay builds it; it does nothing until you have reviewed it.
           </p>
           <button type="submit" disabled={going || act.busy || from.trim() === ''}>

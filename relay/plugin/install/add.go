@@ -28,6 +28,9 @@ type Source struct {
 	Shipped []string
 	Replace string
 
+	// Again is how this person names another source; nil: as it is.
+	Again func(from string) string
+
 	// Retry is the command that takes the place of the plugin of that name, as this person writes it; nil: plugin add.
 	Retry func(name string) string
 }
@@ -47,6 +50,9 @@ func Add(ctx context.Context, home string, s Source, step Step) (*plugin.Plugin,
 	if s.IsFolder() {
 		defer step("Building " + s.From)()
 		return build.AddIf(ctx, home, s.From, func(p *plugin.Plugin) error { return s.PermitFolder(home, p) })
+	}
+	if err := s.checkMeant(home); err != nil {
+		return nil, nil, err
 	}
 	c, err := s.Prepare(ctx, home, step)
 	if err != nil {

@@ -125,7 +125,7 @@ func (r Repository) in(ctx context.Context, most int64, use func(clone) error) e
 		err = within(ctx, dir, most, func(ctx context.Context) error {
 			_, err := git(ctx, "-C", dir, "fetch", "--quiet", "--depth", "1", "--no-tags", "--", r.URL,
 				cmp.Or(r.Ref, "HEAD"))
-			return err
+			return r.unfetched(err)
 		})
 	}
 	var commit []byte
@@ -136,6 +136,32 @@ func (r Repository) in(ctx context.Context, most int64, use func(clone) error) e
 		return fmt.Errorf("cannot fetch %s: %w", r.Text, err)
 	}
 	return use(clone{r, dir, strings.TrimSpace(string(commit))})
+}
+
+// unreachable is what git says when it got no answer (https://curl.se/libcurl/c/libcurl-errors.html, ssh(1)).
+var unreachable = regexp.MustCompile(`(?i)could ?n.t (resolve|connect)|could not resolve|failed to connect|timed out|` +
+	`connection refused|unreachable|proxy`)
+
+// unfetched adds to a failure of git's fetch what to do.
+func (r Repository) unfetched(err error) error {
+	said, ok := errors.AsType[*saidError](err)
+	switch {
+	case !ok:
+		return err
+	case unreachable.MatchString(said.text):
+		return fault.Hinted(err, "is this machine on the network, and does git need a proxy (https_proxy)? Once git "+
+			"ls-remote "+r.URL+" answers, try again")
+	}
+	return fault.Hinted(err, "is its address right, and the branch, tag or commit there? git ls-remote "+r.URL+
+		" lists them; for a private one git needs a credential helper, or a key of ssh")
+}
+
+// saidError is what git says of its failure.
+type saidError struct{ text string }
+
+func (e *saidError) Error() string {
+	lines := strings.Split(strings.TrimSpace(e.text), "\n")
+	return "git says: " + lines[len(lines)-1]
 }
 
 // within runs what writes into a folder, and ends it when that has more than most bytes.
@@ -257,7 +283,7 @@ func git(ctx context.Context, args ...string) ([]byte, error) {
 	cmd.WaitDelay = childTime
 	procgroup.Join(cmd)
 	cmd.Env = append(slices.DeleteFunc(os.Environ(), ofRepository), "GIT_TERMINAL_PROMPT=0", "GIT_LFS_SKIP_SMUDGE=1",
-		"GIT_SSH_COMMAND=ssh -oBatchMode=yes")
+		"LC_ALL=C", "GIT_SSH_COMMAND=ssh -oBatchMode=yes")
 	out, said := bounded{most: maxTarball}, bounded{most: maxSaid}
 	cmd.Stdout, cmd.Stderr = &out, &said
 	err := cmd.Run()
@@ -270,8 +296,7 @@ func git(ctx context.Context, args ...string) ([]byte, error) {
 	case ctx.Err() != nil:
 		return nil, context.Cause(ctx)
 	case err != nil:
-		lines := strings.Split(strings.TrimSpace(said.text.String()), "\n")
-		return nil, fmt.Errorf("git says: %s", lines[len(lines)-1])
+		return nil, &saidError{said.text.String()}
 	}
 	return out.text.Bytes(), nil
 }

@@ -234,7 +234,7 @@ func Installed(home, name string) (entry *build.Entry, from string, err error) {
 	if spec.Version != "" && spec.Version[0] >= '0' && spec.Version[0] <= '9' {
 		spec.Version = "" // the version that it is pinned to is no newer one
 	}
-	return entry, spec.String(), err
+	return entry, fromRegistry + spec.String(), err
 }
 
 // Remove forgets a plugin, and deletes the files of one that was installed. A person's own folder stays.

@@ -63,10 +63,10 @@ func TestInstallUpdateRemove(t *testing.T) {
 
 	r.tarballs["1.1.0"] = tea(t, "1.1.0", "brew")
 	before, from, err := Installed(home, "tea")
-	if err != nil || from != "tea" {
+	if err != nil || from != "npm:tea" {
 		t.Fatalf("a newer one is looked for in %q, %v", from, err)
 	}
-	second := added(t, home, fetch(from), true)
+	second := added(t, home, fetch(strings.TrimPrefix(from, fromRegistry)), true)
 	want := []string{"version 1.0.0 becomes 1.1.0", "new tool brew, which may destroy", "no tool list any more"}
 	if got := build.Compare(before.Plugin, second.Plugin); !slices.Equal(got, want) {
 		t.Errorf("the update changes %q", got)
