@@ -210,6 +210,21 @@ func TestBuildReadsNothingOutside(t *testing.T) {
 	}
 }
 
+// A text that the plugin evaluates while it is read names a file as its source map: none is read, and a plugin does not
+// find out whether it is there.
+func TestEvaluatedTextsReadNothing(t *testing.T) {
+	for _, file := range []string{"DIR/secret.json", "DIR/secret.txt", "DIR/gone.json"} {
+		for _, run := range []string{"(0, eval)", "new Function"} {
+			way := "-- src/index.ts --\nlet s = 'nothing';\ntry { " + run + "('1\\n//# sourceMappingURL=" + file +
+				"') } catch (e) { throw new Error('found: ' + e) }\nUSE"
+			_, found, err := Build(t.Context(), outside(t, way), Options{})
+			if err != nil {
+				t.Errorf("%s in %s: %v %v", file, run, found, err)
+			}
+		}
+	}
+}
+
 // Links inside the folder, and into a node_modules that is shared, are followed.
 func TestLinksInsideFolderAreFollowed(t *testing.T) {
 	for name, way := range map[string]string{

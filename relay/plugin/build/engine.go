@@ -183,6 +183,7 @@ type engine struct {
 
 func newEngine(of engine) *engine {
 	of.vm, of.places, of.outlined = sobek.New(), map[*sobek.Object]file.Position{}, map[*sobek.Object]int{}
+	of.vm.SetParserOptions(parser.WithDisableSourceMaps) // a text that is evaluated could name any file as its own
 	return &of
 }
 
