@@ -26,7 +26,8 @@ type journal struct {
 	left  int // lines that there was no room for
 }
 
-// add adds a line, and tells who waits for the script of it.
+// add adds a line, and tells who waits for the script of it, as what it is: the line may be a page's words that look
+// like what the relay itself tells them.
 func (j *journal) add(line string, most int, tell func(call.Progress)) {
 	line = clip.Bytes(fault.Sanitize(line), mostLine)
 	j.mu.Lock()
@@ -37,7 +38,7 @@ func (j *journal) add(line string, most int, tell func(call.Progress)) {
 	}
 	j.lines = append(j.lines, line)
 	if tell != nil {
-		tell(call.Progress{Progress: float64(len(j.lines)), Message: line})
+		tell(call.Progress{Progress: float64(len(j.lines)), Message: "log: " + line})
 	}
 }
 

@@ -207,8 +207,8 @@ func (r *Report) end(exit int, err error) {
 
 // print tells the value, and beside it what the script logged and called.
 func (r *Report) print(t capability.Terminal) error {
-	for _, line := range r.Log {
-		t.Notef("%s\n", line)
+	for _, line := range r.Log { // none of which passes for a line of the relay's, such as the next one
+		t.Notef("log: %s\n", line)
 	}
 	if len(r.Calls) > 0 {
 		t.Notef("Calls: %s\n", inWords(r.Calls))

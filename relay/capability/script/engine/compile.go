@@ -6,6 +6,7 @@ import (
 	"reflect"
 	"regexp"
 	"slices"
+	"strings"
 
 	"github.com/evanw/esbuild/pkg/api"
 	"github.com/grafana/sobek"
@@ -43,7 +44,11 @@ func compile(script string) (*sobek.Program, *Uses, error) {
 	loadMap := parser.WithSourceMapLoader(func(string) ([]byte, error) { return sources, nil })
 	program, err := sobek.Parse("script.js", code+"\n//# sourceMappingURL=script.js.map", loadMap)
 	if err != nil {
-		return nil, nil, &unreadable{message: err.Error()}
+		wrong := &unreadable{message: err.Error()}
+		if strings.Contains(wrong.message, "import not supported in script") {
+			wrong.message = "import.meta" + noModules
+		}
+		return nil, nil, wrong
 	}
 	body, err := bodyOf(program)
 	if err != nil {

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"regexp"
 	"strconv"
 	"strings"
@@ -14,8 +15,10 @@ import (
 
 	"github.com/grafana/sobek"
 	"github.com/grafana/sobek/file"
+	"github.com/grafana/sobek/parser"
 
 	"tabrelay/relay/lib/clip"
+	"tabrelay/relay/lib/lock"
 	"tabrelay/relay/lib/sandbox"
 )
 
@@ -27,6 +30,10 @@ const mostMemory = 64 << 20
 
 // mostDepth is how deep calls of functions may nest.
 const mostDepth = 2000
+
+// uninterrupted is how long a single step of the engine, such as a regular expression that tries everything, may go on
+// after its time of the processor is used up: within it nothing can be stopped but the process.
+const uninterrupted = time.Second
 
 //go:embed world.js
 var world string
@@ -67,6 +74,9 @@ func serve(in io.Reader, out io.Writer) error {
 	e.inbox = newInbox(decoder)
 	e.vm = sobek.New()
 	e.vm.SetMaxCallStackSize(mostDepth)
+	// A text that is evaluated could name a file as its source map, which would be read, or bring one that lies about
+	// where in the script a call is.
+	e.vm.SetParserOptions(parser.WithDisableSourceMaps)
 	return e.end(e.run(worldProgram, program, told.Go))
 }
 
@@ -74,9 +84,11 @@ func serve(in io.Reader, out io.Writer) error {
 type engine struct {
 	start Start
 	vm    *sobek.Runtime
-	out   *json.Encoder
 	inbox *inbox
-	left  time.Duration // of the processor
+
+	saying lock.Mutex // whoever holds it says something
+	out    *json.Encoder
+	left   time.Duration // of the processor
 
 	number  int
 	waiting map[int]answers // by number: what the script waits for
@@ -95,6 +107,8 @@ func (e *engine) end(how End) error {
 	if e.lost != nil {
 		return e.lost
 	}
+	e.saying.Lock()
+	defer e.saying.Unlock()
 	return e.out.Encode(Said{End: &how})
 }
 
@@ -102,10 +116,24 @@ func (e *engine) end(how End) error {
 func (e *engine) busy(do func() error) error {
 	began := time.Now()
 	limit := time.AfterFunc(e.left, func() { e.vm.Interrupt(Busy) })
+	stuck := time.AfterFunc(max(e.left, 0)+uninterrupted, e.giveUp)
 	err := do()
 	limit.Stop()
+	stuck.Stop()
 	e.left -= time.Since(began)
 	return err
+}
+
+// giveUp ends the process in the middle of a step that cannot be interrupted.
+func (e *engine) giveUp() {
+	if e.end(End{Failed: e.usedUp(Place{})}) != nil {
+		os.Exit(1)
+	}
+	os.Exit(0)
+}
+
+func (e *engine) usedUp(at Place) *Failed {
+	return &Failed{Why: Busy, At: at, Message: fmt.Sprintf("The script computes for more than %v", e.start.CPU)}
 }
 
 // run runs a script to its end.
@@ -126,7 +154,7 @@ func (e *engine) run(world, script *sobek.Program, g *Go) End {
 		promise, _ = value.Export().(*sobek.Promise)
 		return nil
 	})
-	for err == nil && promise.State() == sobek.PromiseStatePending {
+	for err == nil && e.lost == nil && promise.State() == sobek.PromiseStatePending {
 		if len(e.waiting) == 0 {
 			return End{Failed: &Failed{Why: Stuck, Message: "The script waits for something that never comes"}}
 		}
@@ -176,6 +204,8 @@ func (e *engine) prepare(world *sobek.Program, g *Go) error {
 
 // say sends a message.
 func (e *engine) say(s Said) {
+	e.saying.Lock()
+	defer e.saying.Unlock()
 	if err := e.out.Encode(s); err != nil && e.lost == nil {
 		e.lost = err
 	}
@@ -193,10 +223,17 @@ func (e *engine) wait(resolve, reject sobek.Value) (number int, at Place) {
 
 // call asks for a call of a tool. Its arguments are JSON of the engine's own.
 func (e *engine) call(c sobek.FunctionCall) sobek.Value {
+	tool, arguments := c.Argument(0).String(), c.Argument(1).String()
+	if !sendable(arguments) {
+		panic(e.vm.NewTypeError("The arguments of %s nest too deep", tool))
+	}
 	number, at := e.wait(c.Argument(2), c.Argument(3))
-	e.say(Said{Call: &Call{number, c.Argument(0).String(), json.RawMessage(c.Argument(1).String()), at}})
+	e.say(Said{Call: &Call{number, tool, json.RawMessage(arguments), at}})
 	return sobek.Undefined()
 }
+
+// sendable reports whether JSON of the engine's can be part of a message: it nests no deeper than can be read.
+func sendable(text string) bool { return json.Valid([]byte("[[" + text + "]]")) }
 
 func (e *engine) sleep(c sobek.FunctionCall) sobek.Value {
 	number, _ := e.wait(c.Argument(1), sobek.Undefined())
@@ -255,8 +292,7 @@ func placeOf(p file.Position) Place { return Place{Line: p.Line - 1, Column: p.C
 // failure says what ended the engine in the middle of the script.
 func (e *engine) failure(err error) *Failed {
 	if stopped, ok := errors.AsType[*sobek.InterruptedError](err); ok {
-		return &Failed{Why: Busy, At: innermost(stopped.Stack()),
-			Message: fmt.Sprintf("The script computes for more than %v", e.start.CPU)}
+		return e.usedUp(innermost(stopped.Stack()))
 	}
 	if endless, ok := errors.AsType[*sobek.StackOverflowError](err); ok {
 		return &Failed{Why: Deep, At: innermost(endless.Stack()),
@@ -287,6 +323,9 @@ func (e *engine) thrown(value sobek.Value) *Failed {
 		RetryAfterMs float64 `json:"retryAfterMs"`
 	}
 	described.Failed = failed
+	if _, endless := errors.AsType[*sobek.InterruptedError](err); endless { // a getter of what it threw
+		return e.failure(err)
+	}
 	if err != nil || json.Unmarshal([]byte(said.String()), &described) != nil {
 		failed.Message = "It threw something that cannot be shown"
 		return failed
@@ -330,11 +369,14 @@ func (e *engine) value(returned sobek.Value) End {
 		}
 		return End{Failed: failed}
 	}
-	json := text.String()
-	if len(json) > e.start.Value {
-		return End{Failed: &Failed{Why: TooLarge, Bytes: len(json),
-			Message: fmt.Sprintf("What the script returned has %d bytes; at most %d are passed on", len(json),
+	value := text.String()
+	switch {
+	case len(value) > e.start.Value:
+		return End{Failed: &Failed{Why: TooLarge, Bytes: len(value),
+			Message: fmt.Sprintf("What the script returned has %d bytes; at most %d are passed on", len(value),
 				e.start.Value)}}
+	case value != "" && !sendable(value):
+		return End{Failed: &Failed{Why: NoValue, Message: "What the script returned nests too deep"}}
 	}
-	return End{Value: []byte(json)}
+	return End{Value: []byte(value)}
 }

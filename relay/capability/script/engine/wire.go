@@ -112,7 +112,7 @@ type Failed struct {
 	At      Place  `json:"at"`
 	Bytes   int    `json:"bytes,omitempty"` // of a value that is too large
 
-	// Of a ToolError that was thrown, or of what looks like one.
+	// Of a ToolError that was thrown.
 	Tool         string `json:"tool,omitempty"`
 	Code         string `json:"code,omitempty"`
 	Category     string `json:"category,omitempty"`

@@ -19,13 +19,16 @@
   const call = (tool) => (given) =>
     new Promise((resolve, reject) => {
       let args = given === undefined || given === null ? {} : given;
+      const wrong = `${tool.name} takes an object of arguments`;
       if (typeof args !== 'object') {
-        if (!tool.first) throw new TypeError(`${tool.name} takes an object of arguments`);
+        if (!tool.first || typeof args === 'function' || typeof args === 'symbol') throw new TypeError(wrong);
         args = { [tool.first]: args };
       }
+      const text = stringify(args); // which may be anything, where there is a toJSON
+      if (text?.[0] !== '{') throw new TypeError(wrong);
       host.call(
         tool.name,
-        stringify(args) ?? '{}',
+        text,
         (text) => resolve(text === '' ? undefined : parse(text)),
         (text) => {
           const members = parse(text);
@@ -79,8 +82,14 @@
     }
   };
 
-  // What was thrown, whatever it is: each of its members may throw in its turn.
+  // What was thrown, whatever it is: each of its members may throw in its turn. Only a ToolError is told as the failure
+  // of a tool: words of a page may look like one. Without a prototype, no toJSON of the script's takes its place.
   const describe = (thrown) => {
+    let failed = false;
+    try {
+      failed = thrown instanceof ToolError;
+    } catch {}
+    const ofTool = (name, type) => (failed ? member(name, type) : undefined);
     const member = (name, type) => {
       try {
         const value = thrown[name];
@@ -101,16 +110,17 @@
       if (name && name !== 'ToolError' && name !== 'Error') message = `${name}: ${message}`;
     }
     return stringify({
+      __proto__: null,
       message: String(message).slice(0, maxLine),
       stack: member('stack', 'string')?.slice(0, 4000),
-      line: member('line', 'number'),
-      column: member('column', 'number'),
-      tool: member('tool', 'string'),
-      code: member('code', 'string'),
-      category: member('category', 'string'),
-      retryable: member('retryable', 'boolean'),
-      retryAfterMs: member('retryAfterMs', 'number'),
-      outcome: member('outcome', 'string'),
+      line: ofTool('line', 'number'),
+      column: ofTool('column', 'number'),
+      tool: ofTool('tool', 'string'),
+      code: ofTool('code', 'string'),
+      category: ofTool('category', 'string'),
+      retryable: ofTool('retryable', 'boolean'),
+      retryAfterMs: ofTool('retryAfterMs', 'number'),
+      outcome: ofTool('outcome', 'string'),
     });
   };
 
