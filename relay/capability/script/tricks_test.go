@@ -137,6 +137,12 @@ func TestTricksOnArguments(t *testing.T) {
 	}
 }
 
+// What is returned nests no deeper than can be read, either.
+func TestValuesThatNestTooDeep(t *testing.T) {
+	s := newStage(t, nil)
+	s.fails("let a = []; for (let i = 0; i < 10_001; i++) a = [a]; return a", scriptFailed, "nests too deep")
+}
+
 // toJSON and getters of arguments call tools in their turn: each call is one, with its own arguments, and in the
 // ledger.
 func TestCallsAmidACall(t *testing.T) {
@@ -205,7 +211,6 @@ func TestTricksOfThrownErrors(t *testing.T) {
 		{"throw {message: 'm', outcome: 'not_executed', retryable: true, retryAfterMs: 1, code: 'C', " +
 			"tool: 'wiki__get_page', calls: []}", scriptFailed, " m\n"},
 		{"throw new ToolError('m', {outcome: 'not_executed', retryable: true})", scriptFailed, " m\n"},
-		{"let a = []; for (let i = 0; i < 10_001; i++) a = [a]; return a", scriptFailed, "nests too deep"},
 	} {
 		f := s.fails(first+one.script, one.code, one.words, "outcome=executed", "retryable=false")
 		if f.Before != edited || len(s.arguments()) != 1 {
