@@ -19,6 +19,7 @@ import (
 	"tabrelay/relay/capability/recording"
 	"tabrelay/relay/capability/resources"
 	"tabrelay/relay/capability/script"
+	"tabrelay/relay/capability/tracing"
 	"tabrelay/relay/capability/webmcp"
 	"tabrelay/relay/program/builtin"
 	"tabrelay/relay/program/doctor"
@@ -44,6 +45,7 @@ var capabilities = []capability.Capability{
 	webmcp.Capability,
 	script.Capability,
 	auditexport.Capability,
+	tracing.Capability,
 	fleet.Capability,
 }
 
@@ -139,11 +141,12 @@ func (r *Relay) attach() error {
 	return r.attached.checkUnique(r.attachedAs)
 }
 
-// checkUnique fails when two capabilities provide page tools, or two provide resources.
+// checkUnique fails when two capabilities provide what one of them can at most.
 func (a attachments) checkUnique(of []capability.Capability) error {
 	for what, brings := range map[string]func(capability.Attachment) bool{
 		"know the tools of pages": func(one capability.Attachment) bool { return one.PageTools != nil },
 		"have resources":          func(one capability.Attachment) bool { return one.Resources != nil },
+		"watch calls":             func(one capability.Attachment) bool { return one.Watch != nil },
 	} {
 		var names []string
 		for i, one := range a {
@@ -198,6 +201,16 @@ func (r *Relay) instructions() map[string]string {
 		}
 	}
 	return by
+}
+
+// watcher is what is told of each call; nil: nothing is.
+func (a attachments) watcher() func(*call.Call) func(call.Trace, *fault.Error) {
+	for _, one := range a {
+		if one.Watch != nil {
+			return one.Watch
+		}
+	}
+	return nil
 }
 
 // advice returns, by group of tools, what is advised after failures.

@@ -26,7 +26,8 @@ type room struct {
 
 var rooms = []room{
 	{name: "relay/lib", packages: []string{"lock", "async", "access", "called", "clip", "match", "random",
-		"diskfile", "procgroup", "rawjson", "sandbox", "suggest"}, why: "small helpers know nothing of ours"},
+		"diskfile", "procgroup", "rawjson", "receiver", "sandbox",
+		"suggest"}, why: "small helpers know nothing of ours"},
 	{name: "relay/road", packages: []string{"call", "fault", "schema", "plugin", "registry", "untrusted", "deed",
 		"effect", "event", "breaker", "schedule", "result", "policy", "dispatch"}, imports: []string{"relay/lib"},
 		why: "a call's life knows nothing of MCP, WebSockets, frames or files"},
@@ -61,6 +62,7 @@ var rooms = []room{
 	{name: "relay/capability/resources", packages: []string{""}, imports: ports, why: "a capability may be taken out"},
 	{name: "relay/capability/script", packages: []string{"engine", ""}, imports: ports,
 		why: "a capability may be taken out"},
+	{name: "relay/capability/tracing", packages: []string{""}, imports: ports, why: "a capability may be taken out"},
 	{name: "relay/capability/webmcp", packages: []string{""}, imports: ports, why: "a capability may be taken out"},
 	{name: "relay", packages: []string{"", "generate"}, imports: []string{"*"}}, // where everything meets
 	{name: "cmd", packages: []string{"tabrelay"}, imports: []string{"*"}},
@@ -103,7 +105,7 @@ var only = map[string][]string{
 	"github.com/santhosh-tekuri/jsonschema": {"relay/road/schema", "relay/road/fault"},
 	"github.com/prometheus/client_golang": {
 		"relay/state/metrics", "relay/capability", "relay/capability/delegation/meters.go",
-		"relay/capability/auditexport",
+		"relay/capability/auditexport", "relay/capability/tracing",
 	},
 	"github.com/nats-io/nats.go": {
 		"relay/capability/fleet/wire", "relay/capability/fleet/node", "relay/capability/fleet/gateway",
@@ -112,9 +114,10 @@ var only = map[string][]string{
 	"github.com/nats-io/nats-server": {"relay/capability/fleet/local"},
 	"github.com/nats-io/nkeys":       {"relay/capability/fleet/wire", "relay/capability/fleet/local"},
 	"github.com/leodido/go-syslog":   {"relay/capability/auditexport"},
-	"go.opentelemetry.io/proto/otlp": {"relay/capability/auditexport"},
-	"google.golang.org/protobuf":     {"relay/capability/auditexport"},
-	"github.com/cenkalti/backoff":    {"relay/capability/auditexport"},
+	"go.opentelemetry.io/proto/otlp": {
+		"relay/capability/auditexport", "relay/capability/tracing", "relay/lib/receiver"},
+	"google.golang.org/protobuf":  {"relay/capability/auditexport", "relay/capability/tracing"},
+	"github.com/cenkalti/backoff": {"relay/capability/auditexport", "relay/capability/tracing"},
 	"github.com/spf13/cobra": {
 		"cmd/tabrelay", "relay/capability", "relay/capability/delegation", "relay/capability/fleet",
 		"relay/capability/recording", "relay/capability/script",

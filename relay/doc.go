@@ -44,7 +44,7 @@
 // What each package is for stands in its own comment. Who may import whom is a table, and a test: deps_test.go.
 //
 //   - lib: small helpers that know nothing of ours: locks whose order is checked in tests, JSON that is not decoded
-//     whole, match patterns, processes with limits for code that is not trusted.
+//     whole, match patterns, posting to receivers, processes with limits for code that is not trusted.
 //   - road: the way of a call. call and plugin have the nouns, fault the failures, dispatch carries a call out;
 //     schedule is the one place where calls wait; registry has the tools, policy what agents may do; result makes
 //     answers small enough.

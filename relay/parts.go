@@ -105,6 +105,7 @@ func (r *Relay) makeParts(ctx context.Context) error {
 		return err
 	}
 	r.hub.ServePageTools(r.attached.pageTools())
+	r.calls.Watch = r.attached.watcher()
 	return nil
 }
 

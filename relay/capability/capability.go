@@ -64,6 +64,8 @@ type Attachment struct {
 	Resources front.Resources
 	// PageTools handles the tools that pages register; at most one capability has it.
 	PageTools hub.PageTools
+	// Watch is told of each call before it begins, as [dispatch.Options] has it; at most one capability has it.
+	Watch func(c *call.Call) (ended func(span call.Trace, failure *fault.Error))
 	// TabGone is called when a tab was closed; 0: all tabs of the profile.
 	TabGone func(profileID string, tabID int)
 	// SessionEnded is called when a session of a client has ended.

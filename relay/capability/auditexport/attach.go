@@ -4,8 +4,6 @@
 package auditexport
 
 import (
-	"cmp"
-	"net/netip"
 	"net/url"
 	"slices"
 
@@ -56,19 +54,6 @@ type settings struct {
 	WebhookToken config.KeySource
 }
 
-var receiver = config.Text{
-	What: "an https address, or an http address of this machine",
-	Accepts: func(s string) bool {
-		u, err := url.Parse(s)
-		if err != nil || u.Host == "" || u.User != nil || u.Fragment != "" {
-			return false
-		}
-		ip, err := netip.ParseAddr(u.Hostname())
-		own := u.Hostname() == "localhost" || err == nil && ip.IsLoopback()
-		return u.Hostname() != "" && (u.Scheme == "https" || u.Scheme == "http" && own)
-	},
-}
-
 var syslogAddress = config.Text{
 	What: "tls://HOST:PORT, tcp://HOST:PORT, udp://HOST:PORT or unix:///PATH",
 	Accepts: func(s string) bool {
@@ -93,12 +78,13 @@ var section = &config.Section[settings]{
 			"Whether what is sent has the beginning of the arguments, too; their hash is always in it."),
 		config.Row("auditExport.syslog", config.Optional(syslogAddress), "", func(s *settings) any { return &s.Syslog },
 			"Receiver of the audit log as syslog (RFC 5424), for example tls://logs.example.org:6514."),
-		config.Row("auditExport.otlp.url", config.Optional(receiver), "", func(s *settings) any { return &s.OTLP },
+		config.Row("auditExport.otlp.url", config.Optional(config.Receiver), "",
+			func(s *settings) any { return &s.OTLP },
 			"Receiver of the audit log as OpenTelemetry logs (OTLP/HTTP), for example "+
 				"https://otel.example.org/v1/logs."),
 		config.Row("auditExport.otlp.token", config.KeySourceKind, map[string]any{},
 			func(s *settings) any { return &s.OTLPToken }, "Where the bearer token for that is, if it wants one."),
-		config.Row("auditExport.webhook.url", config.Optional(receiver), "",
+		config.Row("auditExport.webhook.url", config.Optional(config.Receiver), "",
 			func(s *settings) any { return &s.Webhook }, "Receiver of the audit log as batches of JSON."),
 		config.Row("auditExport.webhook.secret", config.KeySourceKind, map[string]any{},
 			func(s *settings) any { return &s.WebhookToken },
@@ -111,25 +97,11 @@ var section = &config.Section[settings]{
 		}
 	},
 	Rights: []config.Right[settings]{
-		elsewhere("auditExportSyslog", "auditExport.syslog", func(s *settings) *string { return &s.Syslog }),
-		elsewhere("auditExportOtlp", "auditExport.otlp.url", func(s *settings) *string { return &s.OTLP }),
-		elsewhere("auditExportWebhook", "auditExport.webhook.url", func(s *settings) *string { return &s.Webhook }),
+		config.Elsewhere("auditExportSyslog", "auditExport.syslog", func(s *settings) *string { return &s.Syslog }),
+		config.Elsewhere("auditExportOtlp", "auditExport.otlp.url", func(s *settings) *string { return &s.OTLP }),
+		config.Elsewhere("auditExportWebhook", "auditExport.webhook.url",
+			func(s *settings) *string { return &s.Webhook }),
 		config.Switch("auditExportArguments", "auditExport.arguments", true, false,
 			func(s *settings) *bool { return &s.Arguments }),
 	},
-}
-
-// elsewhere is an address to which something is sent: another one is for the person to allow, none is not.
-func elsewhere(name, key string, of func(*settings) *string) config.Right[settings] {
-	return config.NewRight(name, key, func(s settings) string { return *of(&s) },
-		func(before, after string) (was, is string) {
-			if after == before || after == "" {
-				return "", ""
-			}
-			return cmp.Or(before, "none"), after
-		}, func(s *settings, before string) {
-			if *of(s) != "" {
-				*of(s) = before
-			}
-		})
 }

@@ -302,7 +302,7 @@ func TestReceiversThatAreRefused(t *testing.T) {
 	for address, fine := range map[string]bool{"https://logs.example/a": true, "http://127.0.0.1:4318/v1/logs": true,
 		"http://localhost/": true, "http://logs.example/": false, "http://127.0.0.1.evil.example/": false,
 		"https://ann:pw@logs.example/": false, "file:///etc": false, "https:///x": false} {
-		if receiver.Valid(address) != fine {
+		if config.Receiver.Valid(address) != fine {
 			t.Errorf("%s: %t", address, !fine)
 		}
 	}

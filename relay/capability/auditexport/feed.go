@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/http"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -16,6 +15,7 @@ import (
 
 	"tabrelay/relay/capability"
 	"tabrelay/relay/lib/clip"
+	"tabrelay/relay/lib/receiver"
 	"tabrelay/relay/program/doctor"
 	"tabrelay/relay/road/fault"
 	"tabrelay/relay/state/audit"
@@ -37,23 +37,9 @@ const (
 )
 
 // sender is one receiver. What it gets is accepted when there is no error, and otherwise sent again, unless the error
-// is a [*refusal].
+// is a [*receiver.Refusal].
 type sender interface {
 	send(ctx context.Context, rows []audit.Row) error
-}
-
-// refusal is the error of what a receiver never takes, however often it is sent.
-type refusal struct {
-	why   string
-	count int // how many of the rows; 0: all of them. The others were accepted
-}
-
-func (r *refusal) Error() string { return r.why }
-
-// pausing is the error of a receiver that says when to come back.
-type pausing struct {
-	error
-	after time.Duration
 }
 
 // feed is one receiver with how far it has the log.
@@ -112,9 +98,7 @@ func newExport(core capability.Core) *export {
 
 // sendersOf are the receivers that are set, by name.
 func sendersOf(s settings, host source) map[string]sender {
-	client := &http.Client{Timeout: sendTime, CheckRedirect: func(*http.Request, []*http.Request) error {
-		return http.ErrUseLastResponse // what is sent is for nobody else
-	}}
+	client := receiver.Client(sendTime)
 	set := map[string]sender{}
 	if s.Syslog != "" {
 		set["syslog"] = &syslog{address: s.Syslog, source: host}
@@ -205,8 +189,8 @@ func (f *feed) run(ctx context.Context) {
 // wait is how long a receiver that failed is left alone.
 func (f *feed) wait(err error) time.Duration {
 	next := f.pause.NextBackOff()
-	if asked, ok := errors.AsType[*pausing](err); ok {
-		next = max(next, min(asked.after, longestAsked))
+	if asked, ok := errors.AsType[*receiver.Pausing](err); ok {
+		next = max(next, min(asked.After, longestAsked))
 	}
 	return next
 }
@@ -252,19 +236,19 @@ func (t *try) send(ctx context.Context, rows []audit.Row) error {
 	limited, end := context.WithTimeout(ctx, sendTime)
 	err := t.feed.to.send(limited, rows)
 	end()
-	no, refused := errors.AsType[*refusal](err)
+	no, refused := errors.AsType[*receiver.Refusal](err)
 	switch {
-	case refused && no.count == 0 && len(rows) > 1:
+	case refused && no.Count == 0 && len(rows) > 1:
 		half := len(rows) / 2
 		if err := t.send(ctx, rows[:half]); err != nil {
 			return err
 		}
 		return t.send(ctx, rows[half:])
-	case refused && no.count == 0:
+	case refused && no.Count == 0:
 		t.alone, t.refused = append(t.alone, rows[0].N), err
 	case refused:
-		t.rejected += no.count
-		t.taken += max(0, len(rows)-no.count)
+		t.rejected += no.Count
+		t.taken += max(0, len(rows)-no.Count)
 		t.refused = err
 	case err != nil:
 		return err

@@ -14,7 +14,6 @@ import (
 	"net/http"
 	"net/url"
 	"os"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -22,11 +21,11 @@ import (
 	"github.com/leodido/go-syslog/v4/rfc5424"
 	common "go.opentelemetry.io/proto/otlp/common/v1"
 	logs "go.opentelemetry.io/proto/otlp/logs/v1"
-	resource "go.opentelemetry.io/proto/otlp/resource/v1"
 	"google.golang.org/protobuf/encoding/protowire"
 	"google.golang.org/protobuf/proto"
 
 	"tabrelay/relay/lib/rawjson"
+	"tabrelay/relay/lib/receiver"
 	"tabrelay/relay/state/audit"
 	"tabrelay/relay/state/config"
 )
@@ -43,12 +42,6 @@ func (s source) json(r audit.Row) []byte {
 		r.Arguments = ""
 	}
 	return rawjson.MustEncode(r)
-}
-
-// hostname is that of this machine, empty where it has none.
-func hostname() string {
-	name, _ := os.Hostname()
-	return name
 }
 
 // webhook posts batches of JSON, signed as Standard Webhooks says (https://www.standardwebhooks.com).
@@ -72,60 +65,17 @@ func (w *webhook) send(ctx context.Context, rows []audit.Row) error {
 	for i := range rows {
 		lines[i] = w.json(rows[i])
 	}
-	body := fmt.Appendf(nil, `{"host":%s,"version":%s,"entries":[%s]}`, rawjson.MustEncode(hostname()),
+	body := fmt.Appendf(nil, `{"host":%s,"version":%s,"entries":[%s]}`, rawjson.MustEncode(receiver.Hostname()),
 		rawjson.MustEncode(w.version), bytes.Join(lines, []byte(",")))
 	// What is sent again has the same id: it is that of its rows.
 	id := fmt.Sprintf("audit-%d-%s", rows[0].N, rows[len(rows)-1].Hash)
 	at := strconv.FormatInt(time.Now().Unix(), 10)
 	mac := hmac.New(sha256.New, key)
 	fmt.Fprintf(mac, "%s.%s.%s", id, at, body)
-	_, err = post(ctx, w.client, w.url, body, http.Header{"Content-Type": {"application/json"}, "Webhook-Id": {id},
-		"Webhook-Timestamp": {at}, "Webhook-Signature": {"v1," + base64.StdEncoding.EncodeToString(mac.Sum(nil))}})
+	_, err = receiver.Post(ctx, w.client, w.url, body, http.Header{"Content-Type": {"application/json"},
+		"Webhook-Id": {id}, "Webhook-Timestamp": {at},
+		"Webhook-Signature": {"v1," + base64.StdEncoding.EncodeToString(mac.Sum(nil))}})
 	return err
-}
-
-// post sends a body, and fails unless it was accepted; it returns the answer.
-func post(ctx context.Context, client *http.Client, address string, body []byte, header http.Header) ([]byte, error) {
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, address, bytes.NewReader(body))
-	if err != nil {
-		return nil, err
-	}
-	req.Header = header
-	res, err := client.Do(req)
-	if err != nil {
-		if in, ok := errors.AsType[*url.Error](err); ok {
-			err = in.Err // without the address, which may have a key in it
-		}
-		return nil, err
-	}
-	answer, err := io.ReadAll(io.LimitReader(res.Body, 1<<20)) // to its end: the connection is used again
-	if err := errors.Join(err, res.Body.Close()); err != nil && res.StatusCode/100 != 2 {
-		return nil, err
-	}
-	// The receiver's own word for its status is not repeated.
-	why := strings.TrimSpace(fmt.Sprintf("it answers %d %s", res.StatusCode, http.StatusText(res.StatusCode)))
-	switch {
-	case res.StatusCode/100 == 2:
-		return answer, nil
-	case slices.Contains(neverTaken, res.StatusCode):
-		return nil, &refusal{why: why}
-	}
-	return nil, &pausing{errors.New(why), retryAfter(res.Header.Get("Retry-After"))}
-}
-
-// neverTaken are the answers that say that a body is refused as such. Others may be about the key, the address or the
-// moment, which somebody mends, or pass.
-var neverTaken = []int{http.StatusBadRequest, http.StatusRequestEntityTooLarge, http.StatusUnprocessableEntity}
-
-// retryAfter is how long a header asks to wait, in seconds or until a date; 0: it does not.
-func retryAfter(header string) time.Duration {
-	if seconds, err := strconv.ParseUint(header, 10, 32); err == nil {
-		return time.Duration(seconds) * time.Second
-	}
-	if at, err := http.ParseTime(header); err == nil {
-		return max(0, time.Until(at))
-	}
-	return 0
 }
 
 // otlp posts OpenTelemetry logs as OTLP/HTTP does, in binary protobuf. LogsData has the encoding of
@@ -150,12 +100,13 @@ func (o *otlp) send(ctx context.Context, rows []audit.Row) error {
 	if err != nil {
 		return err
 	}
-	answer, err := post(ctx, o.client, o.url, body, header)
+	answer, err := receiver.Post(ctx, o.client, o.url, body, header)
 	if err != nil {
 		return err
 	}
 	if n := rejected(answer); n > 0 {
-		return &refusal{fmt.Sprintf("it rejected %d of %d log records", n, len(rows)), min(n, len(rows))}
+		return &receiver.Refusal{Why: fmt.Sprintf("it rejected %d of %d log records", n, len(rows)),
+			Count: min(n, len(rows))}
 	}
 	return nil
 }
@@ -202,12 +153,11 @@ func (o *otlp) data(rows []audit.Row) *logs.LogsData {
 		records[i] = &logs.LogRecord{
 			TimeUnixNano: uint64(r.At.UnixNano()), ObservedTimeUnixNano: uint64(r.At.UnixNano()),
 			SeverityNumber: logs.SeverityNumber_SEVERITY_NUMBER_INFO, EventName: "tabrelay.audit." + r.Kind,
-			Body: text(string(body)), Attributes: attributes(body),
+			Body: receiver.TextValue(string(body)), Attributes: attributes(body),
 		}
 	}
 	return &logs.LogsData{ResourceLogs: []*logs.ResourceLogs{{
-		Resource: &resource.Resource{Attributes: []*common.KeyValue{{Key: "service.name", Value: text("tabrelay")},
-			{Key: "service.version", Value: text(o.version)}, {Key: "host.name", Value: text(hostname())}}},
+		Resource: receiver.Resource(o.version),
 		ScopeLogs: []*logs.ScopeLogs{{
 			Scope: &common.InstrumentationScope{Name: "tabrelay/audit"}, LogRecords: records,
 		}},
@@ -223,15 +173,11 @@ func attributes(row []byte) (list []*common.KeyValue) {
 			value.Value = &common.AnyValue_IntValue{IntValue: n}
 		} else {
 			plain, _ := rawjson.Text(m.Value)
-			value = text(plain)
+			value = receiver.TextValue(plain)
 		}
 		list = append(list, &common.KeyValue{Key: "tabrelay." + m.Name, Value: value})
 	}
 	return list
-}
-
-func text(s string) *common.AnyValue {
-	return &common.AnyValue{Value: &common.AnyValue_StringValue{StringValue: s}}
 }
 
 // priority is that of the facility for audits, and of the severity for information.
@@ -273,7 +219,7 @@ func (s *syslog) send(ctx context.Context, rows []audit.Row) (err error) {
 func (s *syslog) message(r audit.Row) (string, error) {
 	m := &rfc5424.SyslogMessage{}
 	m.SetPriority(priority).SetVersion(1).SetTimestamp(r.At.Format("2006-01-02T15:04:05.000000Z07:00")).
-		SetHostname(hostname()).SetAppname("tabrelay").SetProcID(strconv.Itoa(os.Getpid())).SetMsgID(r.Kind).
+		SetHostname(receiver.Hostname()).SetAppname("tabrelay").SetProcID(strconv.Itoa(os.Getpid())).SetMsgID(r.Kind).
 		SetMessage(string(s.json(r)))
 	return m.String()
 }

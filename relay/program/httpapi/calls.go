@@ -115,16 +115,16 @@ func (a *API) callTool(w http.ResponseWriter, req *http.Request) {
 	var steps []TraceStep
 	if ask.Trace {
 		began := time.Now()
-		c.Step = func(at time.Time, step string) {
-			steps = append(steps, TraceStep{float64(at.Sub(began).Microseconds()) / 1000, step})
+		c.Step = func(at time.Time, _, what string) {
+			steps = append(steps, TraceStep{float64(at.Sub(began).Microseconds()) / 1000, what})
 		}
-		c.Step(began, "the relay has the call")
+		c.Step(began, "received", "the relay has the call")
 	}
 	a.carryOut(w, req, id, func(ctx context.Context, progress func(call.Progress)) Answer {
 		c.Progress = progress
 		answer := answerOf(a.Calls.Do(ctx, c))
 		if ask.Trace {
-			c.Step(time.Now(), "the relay answers")
+			c.Step(time.Now(), "answers", "the relay answers")
 			slices.SortStableFunc(steps, func(a, b TraceStep) int { return cmp.Compare(a.Ms, b.Ms) })
 			answer.Trace = steps
 		}

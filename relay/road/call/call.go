@@ -56,8 +56,9 @@ type Call struct {
 	Arguments json.RawMessage // a JSON object exactly as the caller sent it; empty means {}
 	Timeout   time.Duration   // asked for by the caller; 0 means the tool's own or the default
 	Progress  func(Progress)  // may be nil; never called concurrently, never after Do returned
-	// Step is called with each step of the call and when it happened, to measure the call; same rules as Progress.
-	Step   func(at time.Time, step string)
+	// Step is called with each step of the call and when it happened, to measure the call; same rules as Progress. name
+	// is one of a few, what says it of this call.
+	Step   func(at time.Time, name, what string)
 	Log    func(LogEntry) // may be nil; same rules as Progress
 	Resume bool           // the caller may have sent this call before, under the same ID, to an earlier relay
 

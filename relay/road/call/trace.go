@@ -88,6 +88,15 @@ func (t Trace) Within(id ID) Trace {
 
 var spanOfID = regexp.MustCompile(`^[0-9a-f]{16}$`)
 
+// NewTrace is a trace that begins, sampled, with an id of 32 random hexadecimal digits.
+func NewTrace(id string) Trace { return Trace{ID: id, Flags: "03"} }
+
+// Sampled reports whether whoever began the trace keeps it.
+func (t Trace) Sampled() bool {
+	flags, err := strconv.ParseUint(t.Flags, 16, 8)
+	return err == nil && flags&1 == 1
+}
+
 // Parent is the value of traceparent; empty for none.
 func (t Trace) Parent() string {
 	if t.ID == "" {

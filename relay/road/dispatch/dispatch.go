@@ -68,6 +68,10 @@ type Options struct {
 	MaxBytes         int         // of an answer, unless the caller wishes otherwise; 0: MaxResultBytes
 	ConsoleTailBytes int         // 0: no console tail
 
+	// Watch is told of each call before it begins. It may set its Trace and its Step, and gets its end, with the place
+	// of the call in its trace. nil: nobody watches.
+	Watch func(c *call.Call) (ended func(span call.Trace, failure *fault.Error))
+
 	Trace       bool           // failures name the place in the adapter they came from
 	StackTraces bool           // log the stack of a panic
 	Jitter      func() float64 // from 0 to 1; nil: random
@@ -186,11 +190,14 @@ type run struct {
 
 // Do carries one call out. When ctx ends first, the page is told to abort and Do returns a failure that says what is
 // known of the outcome.
-func (d *Dispatcher) Do(ctx context.Context, c call.Call) (*call.Result, *fault.Error) {
+func (d *Dispatcher) Do(ctx context.Context, c call.Call) (_ *call.Result, failure *fault.Error) {
 	if c.Trace.ID == "" {
 		c.Trace = call.TraceOf(ctx)
 	}
-	ctx = call.WithTrace(ctx, c.Trace.Within(c.ID))
+	ended := d.watch(&c)
+	span := c.Trace.Within(c.ID)
+	defer func() { ended(span, failure) }()
+	ctx = call.WithTrace(ctx, span)
 	r := &run{Dispatcher: d, ctx: ctx, call: c, began: time.Now(), ticket: d.Ticket(c.Position)}
 	r.reports.onProgress, r.reports.onLog = c.Progress, r.logged
 	defer r.finish()
@@ -203,7 +210,7 @@ func (d *Dispatcher) Do(ctx context.Context, c call.Call) (*call.Result, *fault.
 		(*run).checkResult,
 	} {
 		if failure := step(r); failure != nil {
-			r.step("failed with %s, outcome %s", failure.Code, failure.Outcome)
+			r.step("failed", "failed with %s, outcome %s", failure.Code, failure.Outcome)
 			r.record(failure)
 			if failure.TraceLine != "" && !r.Trace {
 				told := *failure
@@ -213,15 +220,23 @@ func (d *Dispatcher) Do(ctx context.Context, c call.Call) (*call.Result, *fault.
 			return nil, failure
 		}
 	}
-	r.step("result checked")
+	r.step("checked", "result checked")
 	r.record(nil)
 	return r.result, nil
 }
 
+// watch tells of a call that begins, and returns what is to be told of its end.
+func (d *Dispatcher) watch(c *call.Call) (ended func(call.Trace, *fault.Error)) {
+	if d.Watch == nil {
+		return func(call.Trace, *fault.Error) {}
+	}
+	return d.Watch(c)
+}
+
 // step reports what has just been done to who traces this call.
-func (r *run) step(format string, about ...any) {
+func (r *run) step(name, format string, about ...any) {
 	if r.call.Step != nil {
-		r.call.Step(time.Now(), fmt.Sprintf(format, about...))
+		r.call.Step(time.Now(), name, fmt.Sprintf(format, about...))
 	}
 }
 
@@ -231,13 +246,13 @@ func (r *run) timed(t call.Timing) {
 	if !r.tool.ReadOnly {
 		sent = "in the journal, " + sent
 	}
-	r.call.Step(t.Sent, sent)
+	r.call.Step(t.Sent, "sent", sent)
 	for at, one := range t.Each {
 		if said := stepSaid(one); said != "" {
-			r.call.Step(at, said)
+			r.call.Step(at, "extension."+cmp.Or(string(one.Step), "received"), said)
 		}
 	}
-	r.call.Step(t.Answered, "the relay has the outcome")
+	r.call.Step(t.Answered, "outcome", "the relay has the outcome")
 }
 
 // stepSaid is a step of the extension in words; empty: it is not known.
@@ -283,7 +298,7 @@ func (r *run) begin() *fault.Error {
 	r.live[r] = nil
 	r.mu.Unlock()
 	r.admitted = true
-	r.step("tool found, arguments valid; it may take %s", r.clock.timeout)
+	r.step("validated", "tool found, arguments valid; it may take %s", r.clock.timeout)
 	r.TopicsChanged(event.TopicRunning)
 	return r.checkStillOffered() // whoever removed it before now did not see this call among the running ones
 }
@@ -344,7 +359,7 @@ func (r *run) runHere() (failure *fault.Error) {
 		}
 	}
 	r.tries.n = 1
-	r.step("allowed; runs in the relay")
+	r.step("allowed", "allowed; runs in the relay")
 	r.start() // nothing queues before it
 	defer func() {
 		if p := recover(); p != nil {

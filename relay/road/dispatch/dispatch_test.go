@@ -260,7 +260,7 @@ func TestTraceNamesEachStep(t *testing.T) {
 	var steps []string
 	d := dispatch.New(options(t, nil, answering{output: json.RawMessage(`{"title":"x"}`)}))
 	c := call.Call{ID: "00", Tool: "demo__read", Arguments: json.RawMessage(`{"id":1}`)}
-	c.Step = func(_ time.Time, step string) { steps = append(steps, step) }
+	c.Step = func(_ time.Time, _, what string) { steps = append(steps, what) }
 	if _, failure := d.Do(t.Context(), c); failure != nil {
 		t.Fatal(failure)
 	}

@@ -94,27 +94,27 @@ func (r *run) attempt() (_ *call.Reply, failure *fault.Error) {
 		if failure != nil {
 			return nil, failure
 		}
-		r.step("tab %d of profile %q at %s", at.TabID, at.Profile, at.Origin)
+		r.step("resolved", "tab %d of profile %q at %s", at.TabID, at.Profile, at.Origin)
 		waited, failure := r.permit(&at)
 		if waited {
-			r.step("the person was asked")
+			r.step("asked", "the person was asked")
 		} else if failure == nil {
 			if waited, failure = r.enter(at); waited {
-				r.step("waited for its turn")
+				r.step("queued", "waited for its turn")
 			}
 		}
 		switch {
 		case failure != nil:
 			return nil, failure
 		case !waited:
-			r.step("allowed; sent as attempt %d", r.tries.n)
+			r.step("allowed", "allowed; sent as attempt %d", r.tries.n)
 			q.Sites = r.sites(&at)
 			if r.tool.Acts {
 				q.Arguments = r.withConsent()
 			}
 			reply, failure := r.send(at, q)
 			if failure == nil {
-				r.step("answered")
+				r.step("answered", "answered")
 				return reply, nil
 			}
 			asked, failure := r.permitAfterRefusal(&at, failure)
@@ -248,7 +248,7 @@ func (r *run) pause(wait time.Duration, f *fault.Error) bool {
 		when = "in " + strconv.FormatFloat(wait.Round(100*time.Millisecond).Seconds(), 'f', -1, 64) + " s"
 	}
 	news := fmt.Sprintf("retry %d/%d %s", r.tries.n+1, r.Retry.MaxAttempts, when)
-	r.step("failed with %s, outcome %s; %s", f.Code, f.Outcome, news)
+	r.step("failed", "failed with %s, outcome %s; %s", f.Code, f.Outcome, news)
 	r.reports.announce(news)
 	news = r.tool.Name + " failed with " + string(f.Code) + ": " + news
 	r.Events(event.Of(r.call.Session), event.Retry, news, map[string]any{

@@ -132,6 +132,20 @@ var ownAddress = Text{What: loopback.What + " (other machines: see remote.listen
 // absoluteFile is the path of a file.
 var absoluteFile = Text{What: "the absolute path of a file", Accepts: filepath.IsAbs}
 
+// Receiver is where something is posted to.
+var Receiver = Text{
+	What: "an https address, or an http address of this machine",
+	Accepts: func(s string) bool {
+		u, err := url.Parse(s)
+		if err != nil || u.Host == "" || u.User != nil || u.Fragment != "" {
+			return false
+		}
+		ip, err := netip.ParseAddr(u.Hostname())
+		own := u.Hostname() == "localhost" || err == nil && ip.IsLoopback()
+		return u.Hostname() != "" && (u.Scheme == "https" || u.Scheme == "http" && own)
+	},
+}
+
 // networkAddress is one that other machines may reach.
 var networkAddress = Text{
 	What: "an IP address with a port, for example 0.0.0.0:7719",

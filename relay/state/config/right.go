@@ -58,6 +58,20 @@ func Switch[T any](name, key string, more, unkept bool, of func(*T) *bool) Right
 	})
 }
 
+// Elsewhere is an address that leads out of this machine: another one grants more, none does not.
+func Elsewhere[T any](name, key string, of func(*T) *string) Right[T] {
+	return NewRight(name, key, func(t T) string { return *of(&t) }, func(before, after string) (was, is string) {
+		if after == before || after == "" {
+			return "", ""
+		}
+		return cmp.Or(before, "none"), after
+	}, func(target *T, before string) {
+		if field := of(target); *field != "" {
+			*field = before
+		}
+	})
+}
+
 // Longer is a list that grants more when something is added to it.
 func Longer[T any](name, key string, of func(*T) *[]string) Right[T] {
 	return NewRight(name, key, func(t T) []string { return *of(&t) }, func(before, after []string) (was, is string) {

@@ -119,17 +119,7 @@ var rights = []Right[Config]{
 	Switch("trustedInput", "trustedInput", true, false, func(c *Config) *bool { return &c.TrustedInput }),
 	Longer("extensionIds", "extensionIds", func(c *Config) *[]string { return &c.ExtensionIDs }),
 	Longer("allowedOrigins", "allowedOrigins", func(c *Config) *[]string { return &c.AllowedOrigins }),
-	NewRight("remoteListen", "remote.listen", func(c Config) string { return c.Remote.Listen },
-		func(before, after string) (was, is string) {
-			if after == before || after == "" {
-				return "", ""
-			}
-			return cmp.Or(before, "none"), after
-		}, func(c *Config, before string) {
-			if c.Remote.Listen != before && c.Remote.Listen != "" {
-				c.Remote.Listen = before
-			}
-		}),
+	Elsewhere("remoteListen", "remote.listen", func(c *Config) *string { return &c.Remote.Listen }),
 	Laxer("ownership", "tabs.ownership", func(c *Config) *string { return &c.Tabs.Ownership }, "all", "writes", "off"),
 	Laxer("ownedBy", "tabs.ownedBy", func(c *Config) *string { return &c.Tabs.OwnedBy }, "session", "client"),
 	NewRight("ownershipIdleMs", "tabs.ownershipIdleMs", func(c Config) int64 {
