@@ -194,7 +194,12 @@ func (d *Dispatcher) Do(ctx context.Context, c call.Call) (_ *call.Result, failu
 	if c.Trace.ID == "" {
 		c.Trace = call.TraceOf(ctx)
 	}
-	ended := d.watch(&c)
+	ended := func(call.Trace, *fault.Error) {}
+	if d.Watch != nil {
+		watched := c // a copy: c itself stays off the heap
+		ended = d.Watch(&watched)
+		c = watched
+	}
 	span := c.Trace.Within(c.ID)
 	defer func() { ended(span, failure) }()
 	ctx = call.WithTrace(ctx, span)
@@ -223,14 +228,6 @@ func (d *Dispatcher) Do(ctx context.Context, c call.Call) (_ *call.Result, failu
 	r.step("checked", "result checked")
 	r.record(nil)
 	return r.result, nil
-}
-
-// watch tells of a call that begins, and returns what is to be told of its end.
-func (d *Dispatcher) watch(c *call.Call) (ended func(call.Trace, *fault.Error)) {
-	if d.Watch == nil {
-		return func(call.Trace, *fault.Error) {}
-	}
-	return d.Watch(c)
 }
 
 // step reports what has just been done to who traces this call.
