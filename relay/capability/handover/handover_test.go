@@ -373,6 +373,93 @@ func TestLimitsAllowOneRequestAtATime(t *testing.T) {
 	})
 }
 
+// A thousand requests at once, of as many sessions of one client: as many as may be open are, the others are told why
+// and when to come back, and the person sees none of these.
+func TestAThousandRequestsAtOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFixture()
+		answers := make([]<-chan string, 1000)
+		for i := range answers {
+			answers[i] = f.ask(t.Context(), fmt.Sprintf("s%d", i), signIn)
+		}
+		most := f.settings.Load().PerHour
+		if open := f.open.views(); len(open) != most || most > mostOpen {
+			t.Errorf("%d requests are open", len(open))
+		}
+		f.open.end(cannot, every)
+		refused := 0
+		for _, answer := range answers {
+			got := <-answer
+			switch {
+			case strings.HasPrefix(got, "RATE_LIMITED not_executed"),
+				strings.HasPrefix(got, "OVERLOADED not_executed"):
+				refused++
+			case !strings.HasPrefix(got, "The person says that they cannot"):
+				t.Error(got)
+			}
+		}
+		if refused != len(answers)-most {
+			t.Errorf("%d were refused", refused)
+		}
+	})
+}
+
+// An address is awaited where it means something, not where a link may have put it, nor with another site's name.
+func TestPartsOfAddresses(t *testing.T) {
+	for _, one := range []struct {
+		part string
+		yes  []string
+		no   []string
+	}{
+		{"/account", []string{"https://bank.example/account", "https://bank.example/my/account?a#b"},
+			[]string{"https://bank.example/login?next=/account", "https://bank.example/login#/account",
+				"https://bank.example/", "about:blank", "data:text/html,/account"}},
+		{"#/account", []string{"https://bank.example/#/account"}, []string{"https://bank.example/account"}},
+		{"?id=7", []string{"https://bank.example/a?id=7&b"}, []string{"https://bank.example/a"}},
+		{"bank.example", []string{"https://bank.example", "https://my.bank.example/x", "https://BANK.example:8443/"},
+			[]string{"https://bank.example.evil.test/", "https://evil-bank.example/", "https://evil.test/?bank.example",
+				"https://evil.test/#bank.example", "https://bank.example@evil.test/"}},
+		{"bank.example/account", []string{"https://bank.example/account/1"},
+			[]string{"https://bank.example/", "https://bank.example.evil.test/account", "https://evil.test/account"}},
+		{"https://bank.example/account", []string{"https://bank.example/account?x"},
+			[]string{"http://bank.example/account", "https://bank.example/login?to=https://bank.example/account",
+				"https://bank.example.evil.test/account", "https://evil.test/#https://bank.example/account"}},
+		{"https://bank.example", []string{"https://bank.example/a"}, []string{"https://bank.example.evil.test/"}},
+		{"127.0.0.1:8080/in", []string{"http://127.0.0.1:8080/in"}, []string{"http://127.0.0.1:80801/in"}},
+	} {
+		for _, address := range one.yes {
+			if !hasPart(address, one.part) {
+				t.Errorf("%s does not have %s", address, one.part)
+			}
+		}
+		for _, address := range one.no {
+			if hasPart(address, one.part) {
+				t.Errorf("%s has %s", address, one.part)
+			}
+		}
+	}
+}
+
+// A page that says it has the awaited address, in a query, ends nothing; once the tab is there, it ends.
+func TestAnAddressThatOnlyThePageSees(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFixture()
+		f.browser.address.Store("https://bank.example/login?next=/account")
+		f.browser.shows.Store(true)
+		answer := f.ask(t.Context(), "s1", `{"why":"Sign in","tabId":7,"until":{"url":"/account"}}`)
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		if len(f.open.views()) != 1 || len(f.browser.calls) > 3 {
+			t.Fatalf("%d are open after %d calls", len(f.open.views()), len(f.browser.calls))
+		}
+		f.browser.address.Store("https://bank.example/account")
+		f.browser.onTabs(hub.TabNews{ProfileID: "p1", TabID: 7})
+		if got := <-answer; !strings.HasPrefix(got, "What was awaited came.") {
+			t.Error(got)
+		}
+	})
+}
+
 // The client's own program asks, too, where it can, and hears when nobody waits for its answer any more.
 func TestClientAsks(t *testing.T) {
 	for action, want := range map[string]string{

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -51,20 +52,90 @@ func (d *desk) condition(ctx context.Context, c call.Call, at *hub.Tab, raw json
 	case u.Gone != "":
 		words = fmt.Sprintf("“%s” is gone from the page", untrusted.Name(u.Gone, mostTitle))
 	}
-	return condition{words, func(ctx context.Context) bool {
-		args := map[string]any{}
-		if json.Unmarshal(raw, &args) != nil {
+	args := map[string]any{}
+	if err := json.Unmarshal(raw, &args); err != nil {
+		return condition{}, fault.New(fault.ValidationError, "until cannot be read: "+err.Error())
+	}
+	args["tabId"], args["timeoutMs"] = at.ID, waitAtOnce.Milliseconds()
+	return condition{words, func(ctx context.Context) bool { return d.awaitShown(ctx, c, at, args, u.URL) }}, nil
+}
+
+// awaitShown waits until a page shows what is awaited. Of an address, which may be empty, what a page sees counts only
+// where the tab's address has it at a place that means something.
+func (d *desk) awaitShown(ctx context.Context, c call.Call, at *hub.Tab, args map[string]any, address string) bool {
+	moved, stop := d.moves(at)
+	defer stop()
+	for ctx.Err() == nil {
+		_, failure := d.look(ctx, c, waitTool, args, 0)
+		switch {
+		case failure != nil && waitToRetry(ctx, failure):
+			continue
+		case failure != nil:
+			return false
+		case address == "" || slices.ContainsFunc(d.Browsers.Tabs(), func(t hub.Tab) bool {
+			return t.ProfileID == at.ProfileID && t.ID == at.ID && hasPart(t.URL, address)
+		}):
+			return true
+		}
+		select {
+		case <-moved:
+		case <-ctx.Done():
 			return false
 		}
-		args["tabId"], args["timeoutMs"] = at.ID, waitAtOnce.Milliseconds()
-		for ctx.Err() == nil {
-			_, failure := d.look(ctx, c, waitTool, args, 0)
-			if failure == nil || !waitToRetry(ctx, failure) {
-				return failure == nil
+	}
+	return false
+}
+
+// hasPart reports whether an address has a part: an address itself up to where it ends, a site's name with what its
+// path begins with, or a part of the path. What stands behind ? or # counts only where the part has one of these: it
+// often names where a page is going to lead (?next=/account).
+func hasPart(address, part string) bool {
+	at, err := url.Parse(address)
+	if err != nil {
+		return false
+	}
+	_, rest, _ := strings.Cut(address, "://")
+	if i := strings.IndexAny(rest, "/?#"); i >= 0 {
+		rest = rest[i:]
+	} else {
+		rest = ""
+	}
+	if !strings.ContainsAny(part, "?#") {
+		rest = at.EscapedPath()
+	}
+	name := part
+	if whole, err := url.Parse(part); err == nil && whole.Host != "" && whole.Scheme != "" {
+		if whole.Scheme != at.Scheme {
+			return false
+		}
+		_, name, _ = strings.Cut(part, "://")
+	} else if strings.Contains(rest, part) {
+		return true
+	}
+	var path string
+	if i := strings.IndexAny(name, "/?#"); i >= 0 {
+		name, path = name[:i], name[i:]
+	}
+	host := strings.ToLower(at.Host)
+	if !strings.Contains(name, ":") {
+		host = strings.ToLower(at.Hostname())
+	}
+	name = strings.ToLower(name)
+	known := name != "" && (host == name || strings.Contains(name, ".") && strings.HasSuffix(host, "."+name))
+	return known && strings.HasPrefix(rest, path)
+}
+
+// moves tells when a tab may have another address than before.
+func (d *desk) moves(at *hub.Tab) (moved <-chan struct{}, stop func()) {
+	news := make(chan struct{}, 1)
+	return news, d.Browsers.OnTabs(func(n hub.TabNews) {
+		if n.ProfileID == at.ProfileID && (n.TabID == at.ID || n.TabID == 0) {
+			select {
+			case news <- struct{}{}:
+			default:
 			}
 		}
-		return false
-	}}, nil
+	})
 }
 
 // signedIn is that the plugins of the page know that a person is signed in. A page can make them believe it, which ends
@@ -108,15 +179,8 @@ func (d *desk) signedIn(ctx context.Context, c call.Call, at *hub.Tab) (conditio
 // awaitSignIn waits until a plugin says that a person is signed in, and does not ask while the tab shows another site,
 // such as one where people sign in to several.
 func (d *desk) awaitSignIn(ctx context.Context, c call.Call, site *registry.Site, at *hub.Tab) bool {
-	moved := make(chan struct{}, 1)
-	defer d.Browsers.OnTabs(func(n hub.TabNews) {
-		if n.ProfileID == at.ProfileID && (n.TabID == at.ID || n.TabID == 0) {
-			select {
-			case moved <- struct{}{}:
-			default:
-			}
-		}
-	})()
+	moved, stop := d.moves(at)
+	defer stop()
 	for {
 		shown := slices.ContainsFunc(d.Browsers.Tabs(), func(t hub.Tab) bool {
 			return t.ProfileID == at.ProfileID && t.ID == at.ID && site.Serves(t.URL)
