@@ -88,9 +88,7 @@ func (r *run) permit(names []string, others bool) *fault.Error {
 	case r.limits.Permission == ask && !r.asked.Consent:
 		tell := func(message string) {
 			r.told.Store(true)
-			if r.asked.Progress != nil {
-				r.asked.Progress(call.Progress{Message: message})
-			}
+			r.progress(call.Progress{Message: answerable(message)})
 		}
 		resume := func() {}
 		if r.clock == nil && r.asked.Paused != nil {

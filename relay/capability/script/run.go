@@ -47,6 +47,7 @@ type run struct {
 	queue     chan queued // the calls that wait, in the script's order
 	going     sync.WaitGroup
 	number    int // of calls and pauses
+	waits     waits
 	untrusted trust
 	log       journal
 }
@@ -143,7 +144,7 @@ func (r *run) follow() (*engine.End, *fault.Error) {
 		case said.Sleep != nil:
 			r.sleep(*said.Sleep)
 		case said.Log != nil:
-			r.log.add(*said.Log, r.limits.OutputBytes/4, r.asked.Progress)
+			r.log.add(*said.Log, r.limits.OutputBytes/4, r.progress)
 		}
 	}
 	return nil, r.died(r.process.messages.Err())
@@ -311,8 +312,9 @@ func (r *run) callTool(next queued, position call.Position) {
 	c := call.Call{
 		ID: call.ID(random.Hex(16)), Script: r.asked.ID, Session: r.asked.Session, Tool: t.Name,
 		Arguments: next.Arguments, Structured: true, MaxBytes: r.core.Config.ResultBytes, Position: position,
-		Reason: r.asked.Reason, Ask: r.asked.Ask, Paused: r.clock.pause,
+		Reason: r.asked.Reason, Ask: r.asked.Ask,
 	}
+	c.Paused, c.Asking = r.waiting()
 	if !t.ReadOnly {
 		if failure := r.mayChange(t); failure != nil {
 			r.ledger.end(next.entry, failure)

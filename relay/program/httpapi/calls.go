@@ -346,14 +346,15 @@ func openStream(w http.ResponseWriter) *lineStream {
 	return &lineStream{e, http.NewResponseController(w).Flush}
 }
 
-// tellQuestions returns what tells, once each, what the person is asked about a call and, to them, how that ended. A
-// client hears only what they are asked: how the call went is its answer. A question announces both as a step, in whose
-// place they are told: it reports whether there was something to tell.
+// tellQuestions returns what tells, once each, what the person is asked about a call, or about those that a script
+// makes, and, to them, how that ended. A client hears only what they are asked: how the call went is its answer. A
+// question announces both as a step, in whose place they are told: it reports whether there was something to tell.
 func (a *API) tellQuestions(s *lineStream, id call.ID, toPerson bool) func() bool {
 	open := map[string]bool{}
 	return func() (told bool) {
+		mine := a.madeBy(id)
 		for _, q := range a.Policy.Pending("") {
-			if _, known := open[q.ID]; q.CallID == id && !known {
+			if _, known := open[q.ID]; mine[q.CallID] && !known {
 				open[q.ID] = true
 				if told = told || toPerson; toPerson {
 					s.line(Line{Question: &q})
@@ -373,6 +374,17 @@ func (a *API) tellQuestions(s *lineStream, id call.ID, toPerson bool) func() boo
 		}
 		return told
 	}
+}
+
+// madeBy is a call and, where it is a script, those of its calls that run.
+func (a *API) madeBy(id call.ID) map[call.ID]bool {
+	made := map[call.ID]bool{id: true}
+	for _, c := range a.Calls.Running() {
+		if c.Script == id {
+			made[c.ID] = true
+		}
+	}
+	return made
 }
 
 // step is called by one goroutine at a time.

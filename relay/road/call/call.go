@@ -87,6 +87,10 @@ type Call struct {
 	// get a Paused that stops the clock of their call; they call it for what they ask themselves. May be nil.
 	Paused func() (resume func())
 
+	// Asking is told what the person is asked about the call, again now and then while they are, and that they have
+	// allowed it; same rules as Progress, which hears it where this is nil.
+	Asking func(message string)
+
 	// Ask asks the person behind the client and waits for the answer, or for ctx. It is nil when the client cannot ask.
 	// It must not be called after Do returned. Its error says that there is no answer: ctx ended, or the client failed.
 	Ask func(ctx context.Context, q Question) (Answer, error)

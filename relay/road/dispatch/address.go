@@ -61,7 +61,7 @@ func (r *run) permitAddress(at *call.Target) (asked bool, failure *fault.Error) 
 		return false, nil
 	}
 	return true, r.ask(func(ctx context.Context) (failure *fault.Error) {
-		r.consent.address, failure = r.Policy.Ask(ctx, access, r.call.Ask, r.reports.announce)
+		r.consent.address, failure = r.Policy.Ask(ctx, access, r.call.Ask, r.tellAsked)
 		r.consent.from = at.Origin
 		return failure
 	})

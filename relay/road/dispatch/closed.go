@@ -71,7 +71,7 @@ func (r *run) permitSite(at *call.Target, why *fault.Error) (asked bool, failure
 	}
 	access = r.accessInFrame(at, site.Origin)
 	failure = r.ask(func(ctx context.Context) *fault.Error {
-		approved, failure := r.Policy.Ask(ctx, access, r.call.Ask, r.reports.announce)
+		approved, failure := r.Policy.Ask(ctx, access, r.call.Ask, r.tellAsked)
 		if failure == nil {
 			r.allowSite(access, approved)
 		}

@@ -151,9 +151,18 @@ func (r *run) askPerson(at *call.Target) *fault.Error {
 		return r.askAboutSensitiveField(at, "")
 	}
 	return r.ask(func(ctx context.Context) (failure *fault.Error) {
-		r.consent.approved, failure = r.Policy.Ask(ctx, r.access(at), r.call.Ask, r.reports.announce)
+		r.consent.approved, failure = r.Policy.Ask(ctx, r.access(at), r.call.Ask, r.tellAsked)
 		return failure
 	})
+}
+
+// tellAsked tells the caller how the waiting for a person goes.
+func (r *run) tellAsked(message string) {
+	if r.call.Asking != nil {
+		r.call.Asking(message)
+		return
+	}
+	r.reports.announce(message)
 }
 
 // ask calls person, which asks the person, while the call holds no position, turn or slot, so that later calls of the

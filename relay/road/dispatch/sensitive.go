@@ -55,7 +55,7 @@ func (r *run) askAboutSensitiveField(at *call.Target, more string) *fault.Error 
 	access.Note = strings.TrimSpace("It acts on a sensitive field: for a password, a payment or a one-time code. " +
 		more)
 	failure := r.ask(func(ctx context.Context) (failure *fault.Error) {
-		_, failure = r.Policy.Ask(ctx, access, r.call.Ask, r.reports.announce)
+		_, failure = r.Policy.Ask(ctx, access, r.call.Ask, r.tellAsked)
 		return failure
 	})
 	if failure == nil {
