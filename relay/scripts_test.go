@@ -133,3 +133,33 @@ func TestScriptSituations(t *testing.T) {
 		faulttest.Answered(t, id, answer, true)
 	}
 }
+
+// A call in a script waits for the person: the client that sent the script, and gave a progress token, is told what
+// they are asked and where they answer.
+func TestQuestionsOfAScriptReachItsClient(t *testing.T) {
+	w := newWorld(t)
+	r, _ := w.relayAs(func(c *config.Config) {
+		c.Permissions = map[string]map[string]string{"shop": {config.EveryClient: "ask"},
+			"relay__run": {config.EveryClient: "auto"}}
+	})
+	next := questions(t, r)
+	w.browser(func(c *hubtest.Call) { c.Started(); c.Return(c.Arguments) })
+	a := w.agent(nobodyStarts)
+	a.say(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"relay__run","arguments":{"script":` +
+		`"await Promise.all([1, 2].map(n => tools.shop.pay({n})))"},"_meta":{"progressToken":"p"}}}`)
+	answers := []call.Approval{next(), next()}
+	for _, q := range answers {
+		if q.Tool != "shop__pay" {
+			t.Errorf("the person is asked %+v", q)
+		}
+		if err := r.policy.Answer(t.Context(), q.ID, "", call.Decision{Allow: true, For: "once",
+			By: policy.ByTerminal}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	answer, before := a.hearsUntil(`"id":1`)
+	a.expects(before, `"progressToken":"p"`, "(shop__pay) on https://shop.example (",
+		"The person answers in tabrelay's side panel, or in a terminal with: tabrelay permit pending",
+		"No question to the person is open any more")
+	a.expects(answer, `\"tool\":\"shop__pay\",\"count\":2`)
+}
