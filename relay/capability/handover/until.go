@@ -82,6 +82,10 @@ func (d *desk) awaitShown(ctx context.Context, c call.Call, at *hub.Tab, args ma
 		case <-ctx.Done():
 			return false
 		}
+		select { // a page may change its address all the time
+		case <-time.After(againAfter):
+		case <-ctx.Done():
+		}
 	}
 	return false
 }
