@@ -83,7 +83,8 @@ type signInSettings struct {
 
 var (
 	natsAddress = config.Text{
-		What:    "tls://HOST:PORT, or nats://127.0.0.1:PORT of this machine",
+		What: "tls://HOST:PORT, several of one cluster with commas between them, or nats://127.0.0.1:PORT of this " +
+			"machine",
 		Accepts: func(s string) bool { return wire.CheckURL(s) == nil },
 	}
 	nameInFleet  = config.Text{What: "a name of " + wire.NameRule, Accepts: wire.IsName}
@@ -145,8 +146,8 @@ var section = &config.Section[settings]{
 	About: "Whether this relay can be a node of a fleet, whose gateways let agents elsewhere ask for its browser.",
 	Settings: []config.Setting[settings]{
 		config.Row("fleet.url", config.Optional(natsAddress), "", func(s *settings) any { return &s.URL },
-			"NATS server of the fleet that this relay is a node of, for example tls://nats.example.org:4222. "+
-				"`tabrelay fleet join` sets it."),
+			"NATS server of the fleet that this relay is a node of, for example tls://nats.example.org:4222, or "+
+				"several of one cluster with commas between them. `tabrelay fleet join` sets it."),
 		config.Row("fleet.credentials", config.KeySourceKind, map[string]any{},
 			func(s *settings) any { return &s.Credentials },
 			"Where the credentials of the node are: a file of nsc, or one with an NKey seed."),

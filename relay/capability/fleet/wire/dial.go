@@ -33,9 +33,33 @@ const (
 // writes it. It is read anew for each connection, so that others replace it without a restart.
 type Credentials = config.KeySource
 
-// CheckURL says why an address is not that of a NATS server to connect to; nil: it is one.
+// maxServers bounds the servers of one fleet that are named.
+const maxServers = 16
+
+// CheckURL says why this is not the address of a NATS server to connect to, or several of one cluster with commas
+// between them; nil: it is.
 func CheckURL(address string) error {
-	const forms = "give tls://HOST:4222, or nats://127.0.0.1:4222 for a server of this machine"
+	all := strings.Split(address, ",")
+	if len(all) > maxServers {
+		return fault.Hinted(fmt.Errorf("these are %d addresses of NATS servers, and at most %d are taken", len(all),
+			maxServers), "name some servers of the cluster")
+	}
+	scheme := func(one string) string { before, _, _ := strings.Cut(one, "://"); return before }
+	for _, one := range all {
+		if err := checkServer(one); err != nil {
+			return err
+		}
+		if scheme(one) != scheme(all[0]) {
+			return fault.Hinted(fmt.Errorf("%q has servers with TLS and without", fault.Excerpt(address)),
+				"give tls:// for all of them")
+		}
+	}
+	return nil
+}
+
+func checkServer(address string) error {
+	const forms = "give tls://HOST:4222, several of one cluster with commas between them, or nats://127.0.0.1:4222 " +
+		"for a server of this machine"
 	u, err := url.Parse(address)
 	if err != nil || u.Hostname() == "" || u.Port() == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" ||
 		strings.Trim(u.Path, "/") != "" {

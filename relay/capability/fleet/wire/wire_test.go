@@ -86,7 +86,9 @@ func TestWhatIsRefused(t *testing.T) {
 		"nats://10.0.0.1:4222": false, "nats://127.0.0.1.evil.example:4222": false,
 		"tls://ann:pw@nats.example:4222": false,
 		"ws://127.0.0.1:4222":            false, "tls://nats.example.org": false, "": false,
-		"tls://a:1,nats://b:2": false} {
+		"tls://a:1,nats://b:2": false, "tls://a:1,tls://b:2": true, "nats://127.0.0.1:1,nats://127.0.0.1:2": true,
+		"tls://a:1,": false, "tls://a:1, tls://b:2": false, strings.Repeat("tls://a:1,", 15) + "tls://a:1": true,
+		strings.Repeat("tls://a:1,", 16) + "tls://a:1": false} {
 		if (CheckURL(address) == nil) != fine {
 			t.Errorf("%s: %t", address, !fine)
 		}
