@@ -7,6 +7,7 @@ import (
 	"errors"
 	"maps"
 	"math"
+	"regexp"
 	"slices"
 	"strconv"
 	"time"
@@ -117,8 +118,14 @@ func (f *Front) readCall(c *call.Call, p *peer, m *message, meta *requestMeta) (
 	if !ok {
 		return t, fault.New(fault.InvalidParams, "The params of tools/call have no name, or it is not a string")
 	}
+	if fail = f.readCallID(c, meta); fail != nil {
+		return callable{name: name}, fail
+	}
 	if t, fail = f.find(name, p); fail != nil {
-		return t, fail
+		if !f.options.CallIDs || !c.Resume {
+			return t, fail
+		}
+		t = callable{name: name, run: f.carryOut} // the Caller says what became of it
 	}
 	c.Tool = name
 	if c.Arguments = m.param("arguments"); c.Arguments != nil && c.Arguments[0] != '{' {
@@ -131,6 +138,35 @@ func (f *Front) readCall(c *call.Call, p *peer, m *message, meta *requestMeta) (
 	}
 	return t, meta.readOptions(c)
 }
+
+// readCallID reads the id that the client has given the call, and whether it was sent before.
+func (f *Front) readCallID(c *call.Call, meta *requestMeta) *fault.Error {
+	if meta.CallID == nil && meta.Again == nil {
+		return nil
+	}
+	if !f.options.CallIDs {
+		return fault.New(fault.InvalidParams, `_meta["tabrelay/callId"] and _meta["tabrelay/again"] are for gateways `+
+			`of a fleet`, fault.WithHint("Leave them out here. A call whose answer was lost may have been carried "+
+			"out: read the page before repeating it."))
+	}
+	id, ok := rawjson.Text(meta.CallID)
+	if !ok || !callIDForm.MatchString(id) {
+		return fault.New(fault.InvalidParams, `_meta["tabrelay/callId"] is not 32 of the digits 0-9 and a-f`,
+			fault.WithHint("Make a random one for each call, and send it again only with that same call."))
+	}
+	switch again := string(meta.Again); again {
+	case "", "true", "false":
+		c.Resume = c.Resume || again == "true"
+	default:
+		return fault.New(fault.InvalidParams, `_meta["tabrelay/again"] is neither true nor false`)
+	}
+	if c.ID == "" {
+		c.ID = call.ID(id)
+	}
+	return nil
+}
+
+var callIDForm = regexp.MustCompile(`^[0-9a-f]{32}$`)
 
 // readOptions reads the options of this one call from _meta.
 func (meta *requestMeta) readOptions(c *call.Call) *fault.Error {

@@ -86,6 +86,9 @@ type Options struct {
 	ListChangedDelay time.Duration
 	// A session over HTTP is for requests with the scope that it began with: nothing else knows the scope of a client.
 	ScopeOfSession bool
+	// Clients may give their calls ids, and send a call again under its id. The Caller keeps apart the ids of different
+	// clients, and carries out once what comes twice.
+	CallIDs bool
 	// called when a session over HTTP has ended, and its session with it; may be nil
 	SessionEnded func(session string)
 	Log          zerolog.Logger

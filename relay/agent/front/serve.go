@@ -25,6 +25,8 @@ type requestMeta struct {
 	Reason       json.RawMessage         `json:"tabrelay/reason"`
 	Session      json.RawMessage         `json:"tabrelay/session"`
 	Lane         json.RawMessage         `json:"tabrelay/lane"` // the earlier name of Session
+	CallID       json.RawMessage         `json:"tabrelay/callId"`
+	Again        json.RawMessage         `json:"tabrelay/again"`
 	Traceparent  json.RawMessage         `json:"traceparent"`
 	Tracestate   json.RawMessage         `json:"tracestate"`
 	modern       bool

@@ -90,7 +90,7 @@ func serve(ctx context.Context, home config.Home, cfg config.Config, s settings,
 		Name: "tabrelay", Version: version, Instructions: instructions, Caller: v.gateway, Tools: v.gateway,
 		Views: gateway.Views{}, MaxBody: int64(cfg.BodyBytes), AllowedOrigins: cfg.AllowedOrigins,
 		ListChangedDelay: cfg.MCP.ListChangedDelay, PageSize: cfg.MCP.ToolsPageSize, ListTokens: cfg.MCP.ListTokens,
-		SessionEnded: v.gateway.SessionEnded, ScopeOfSession: true, Log: log,
+		SessionEnded: v.gateway.SessionEnded, ScopeOfSession: true, CallIDs: true, Log: log,
 	})
 	routes := []httpapi.Route{
 		{Pattern: "/mcp", Access: httpapi.Client, Handler: v.mcp},
