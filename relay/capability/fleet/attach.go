@@ -201,7 +201,7 @@ var section = &config.Section[settings]{
 				"in `tabrelay clients add`. The first one here that a token has is what it covers."),
 		config.Row("fleet.gateway.recoverMs", config.Millis(0, time.Minute), 4_000,
 			func(s *settings) any { return &s.Gateway.Recover },
-			"How long a call whose node has fallen silent waits for the node to say what became of it."),
+			"How long a call waits for a node that has fallen silent, counted from when the node was heard last."),
 	},
 	Check: func(s *settings, c config.Checker) {
 		if (s.Gateway.Certificate == "") != (s.Gateway.Key == "") {

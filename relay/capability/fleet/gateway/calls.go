@@ -31,9 +31,10 @@ func (g *Gateway) Do(ctx context.Context, c call.Call) (*call.Result, *fault.Err
 			}
 		}
 	}
+	began := time.Now()
 	n, arguments, failure := g.target(&c)
 	if c.Resume { // an earlier gateway may have sent it to a node that is on its way
-		for began := time.Now(); failure != nil; n, arguments, failure = g.target(&c) {
+		for ; failure != nil; n, arguments, failure = g.target(&c) {
 			if time.Since(began) > g.Recover || !pause(ctx, askEvery) {
 				failure.Outcome = fault.Unknown
 				return nil, failure
@@ -47,7 +48,7 @@ func (g *Gateway) Do(ctx context.Context, c call.Call) (*call.Result, *fault.Err
 		return nil, failed(fault.InputTooLarge, "Send less at once, for example in several calls.",
 			"The arguments have %d bytes, and at most %d travel to a node", len(arguments), wire.MaxArguments)
 	}
-	f := &flight{Gateway: g, call: c, node: n.Node, life: n.Life, arguments: arguments, began: time.Now(),
+	f := &flight{Gateway: g, call: c, node: n.Node, life: n.Life, arguments: arguments, began: began,
 		caller: g.callerOf(c.Session)}
 	g.visit(c.Session.ID, f.caller, n.Node)
 	result, failure := f.do(ctx)
@@ -112,9 +113,9 @@ func (f *flight) do(ctx context.Context) (*call.Result, *fault.Error) {
 	if err := f.ask(ctx, in, f.call.Resume); err != nil && !f.sent {
 		return nil, f.unreached(err)
 	}
-	var lost time.Time // when the node fell silent; zero: it has not
+	heard, until := f.began, time.Time{} // when the node was heard last, and until when it may stay silent
 	for {
-		wait, cancel := context.WithTimeout(ctx, wire.LostAfter)
+		wait, cancel := context.WithTimeout(ctx, nextLook(until))
 		r, payload, err := in.next(wait)
 		cancel()
 		switch {
@@ -129,7 +130,7 @@ func (f *flight) do(ctx context.Context) (*call.Result, *fault.Error) {
 				_ = f.sendPart(r.Part, in) // the node is silent then
 			}
 			if r.Kind != wire.Part {
-				lost = time.Time{}
+				heard, until = time.Now(), time.Time{}
 			}
 			continue
 		case ctx.Err() != nil:
@@ -140,11 +141,11 @@ func (f *flight) do(ctx context.Context) (*call.Result, *fault.Error) {
 			f.sent = false // it reached nobody
 			return nil, f.unreached(err)
 		}
-		if lost.IsZero() {
-			lost = time.Now()
+		if until.IsZero() {
+			until = f.patience(heard)
 			f.Log.Info().Str("node", f.node).Str("correlationId", string(f.call.ID)).Msg("a node fell silent")
 		}
-		if time.Since(lost) > f.Recover {
+		if time.Now().After(until) {
 			return nil, f.gone()
 		}
 		if !errors.Is(err, context.DeadlineExceeded) && !pause(ctx, askEvery) {
@@ -154,6 +155,25 @@ func (f *flight) do(ctx context.Context) (*call.Result, *fault.Error) {
 			return nil, f.abandon(ctx)
 		}
 	}
+}
+
+// patience is until when a node that has fallen silent may stay so: Recover after it was heard last. It is asked once
+// in any case, because the silence may be that of this program, which was stopped.
+func (f *flight) patience(heard time.Time) time.Time {
+	until, asked := heard.Add(f.Recover), time.Now().Add(min(f.Recover, wire.LostAfter))
+	if asked.After(until) {
+		return asked
+	}
+	return until
+}
+
+// nextLook is how long to wait for the next word of a node. One that is silent is given up when its time is over, and
+// not when it would be asked once more.
+func nextLook(until time.Time) time.Duration {
+	if until.IsZero() {
+		return wire.LostAfter
+	}
+	return max(askEvery, min(wire.LostAfter, time.Until(until)))
 }
 
 // askEvery is the pause before a node that is not connected is asked again.
