@@ -24,7 +24,7 @@ PREFIX      ?= $(HOME)/.local
 
 .DEFAULT_GOAL := help
 .PHONY: help build install up test packages check bench compare nightly trace generate generated conformance extension-e2e e2e clients cross go-check ts-check \
-	go-test go-race cli ts-test fuzz soak browser applications peers clean site site-test recording \
+	go-test fleet-sim go-race cli ts-test fuzz soak browser applications peers clean site site-test recording \
 	release release-check snapshot homes-check wine-check workflow-check container container-check extension-store extension-managed store-pictures
 
 help: ## list the commands
@@ -73,7 +73,7 @@ test: packages ## everything that guards a change, in about half an hour on two 
 check: go-check ts-check go-test ts-test ## the fast half: formats, lints, types, unit tests
 	@echo "make check: all passed"
 
-nightly: cross fuzz soak workflow-check release-check wine-check ## what takes long: other systems, fuzzing, soaks, a release built twice, capabilities left out, everything with the race detector
+nightly: cross fuzz soak fleet-sim workflow-check release-check wine-check ## what takes long: other systems, fuzzing, soaks, a fleet under faults, a release built twice, capabilities left out, everything with the race detector
 	@if [ "$$(id -u)" = 0 ] && command -v debootstrap >/dev/null; then $(MAKE) --no-print-directory homes-check; \
 		else echo "left out: homes-check, which needs root and Debian's debootstrap"; fi
 	go test -timeout 120m -run TestLeftOut ./relay -args -everything
@@ -169,6 +169,11 @@ ts-test: generate node_modules/.package-lock.json | $(RESULTS)
 
 soak: build node_modules/.package-lock.json ## 20 000 writes under faults, and ten minutes of mixed calls
 	cd e2e && TABRELAY_SOAK=20000 E2E_MIXED_MINUTES=10 npx playwright test write-safety sharing
+
+fleet-sim: build ## 20 000 writes and 200 faults in a fleet of processes on loopback, and the figures of docs/fleet.md (CALLS=, FAULTS=, SEED=)
+	TABRELAY_PROGRAM=$(CURDIR)/bin/tabrelay go test -count=1 -v -timeout 40m ./relay/capability/fleet/sim -args \
+		-calls $(or $(CALLS),20000) -faults $(or $(FAULTS),200) -seed $(or $(SEED),1) -nodes 5 -gateways 3 -agents 24 \
+		-scale 1 -slowest 5s -longest 20m -figures 2000
 
 fuzz: generate ## each fuzz target for FUZZTIME inputs (20000x); its seeds run in every go test
 	@set -e; for package in $$(go list ./...); do \

@@ -54,7 +54,7 @@ var rooms = []room{
 		packages: []string{"codes", "picture", "provider", "worker", "agentconfig", ""},
 		imports:  ports, why: "a capability may be taken out"},
 	{name: "relay/capability/devtools", packages: []string{""}, imports: ports, why: "a capability may be taken out"},
-	{name: "relay/capability/fleet", packages: []string{"wire", "local", "node", "gateway", "signin", ""},
+	{name: "relay/capability/fleet", packages: []string{"wire", "local", "node", "gateway", "signin", "sim", ""},
 		imports: ports, why: "a capability may be taken out"},
 	{name: "relay/capability/handover", packages: []string{""}, imports: ports, why: "a capability may be taken out"},
 	{name: "relay/capability/recording", packages: []string{"draft", ""}, imports: ports,
