@@ -9,8 +9,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/nats-io/nats.go"
-
 	"tabrelay/relay/capability/fleet/wire"
 	"tabrelay/relay/road/call"
 	"tabrelay/relay/road/fault"
@@ -104,10 +102,7 @@ var errNobody = errors.New("no node of this name is connected")
 // do sends the call and waits for its end. When the node falls silent, it is asked again under the same id, for as long
 // as there is time: it answers what became of the call, and carries it out only if it has not yet.
 func (f *flight) do(ctx context.Context) (*call.Result, *fault.Error) {
-	in, err := f.listen()
-	if err != nil {
-		return nil, f.unreached(err)
-	}
+	in := f.listen()
 	defer in.close()
 	f.sent = f.call.Resume // by the gateway that had the call before
 	if err := f.ask(ctx, in, f.call.Resume); err != nil && !f.sent {
@@ -281,10 +276,7 @@ func (f *flight) abandon(ctx context.Context) *fault.Error {
 	}
 	late, cancel := context.WithTimeout(context.WithoutCancel(ctx), cancelTime)
 	defer cancel()
-	in, err := f.listen()
-	if err != nil {
-		return ended
-	}
+	in := f.listen()
 	defer in.close()
 	if f.send(f.node, wire.OpCancel, f.withdrawal(), nil, in.subject) != nil {
 		return ended
@@ -329,64 +321,4 @@ func (g *Gateway) send(to string, op wire.Op, r wire.Request, payload []byte, re
 		return fmt.Errorf("the message has %d bytes, more than %d", len(data), wire.MaxMessage)
 	}
 	return g.conn.PublishRequest(wire.RequestSubject(to, g.Name, op), reply, data)
-}
-
-// inbox is where one request is answered.
-type inbox struct {
-	subject string
-	sub     *nats.Subscription
-	parts   [][]byte
-	size    int
-}
-
-// errBroken is that an answer came in pieces of which some are not there.
-var errBroken = errors.New("its parts do not belong together")
-
-func (g *Gateway) listen() (*inbox, error) {
-	in := &inbox{subject: g.conn.NewInbox()}
-	var err error
-	if in.sub, err = g.conn.SubscribeSync(in.subject); err != nil {
-		return nil, err
-	}
-	return in, in.sub.SetPendingLimits(-1, 2*wire.MaxAnswer)
-}
-
-func (in *inbox) close() { _ = in.sub.Unsubscribe() } // the connection may have ended
-
-// next is the next reply, with its whole payload. Pieces are kept until the reply that they belong to.
-func (in *inbox) next(ctx context.Context) (r wire.Reply, payload []byte, err error) {
-	msg, err := in.sub.NextMsgWithContext(ctx)
-	switch {
-	case errors.Is(err, nats.ErrNoResponders):
-		return r, nil, errNobody
-	case err != nil:
-		return r, nil, err
-	case len(msg.Data) == 0 && msg.Header.Get("Status") == "503":
-		return r, nil, errNobody
-	}
-	r, payload, err = wire.DecodeReply(msg.Data)
-	switch {
-	case err != nil:
-		return r, nil, fmt.Errorf("%w: %w", errBroken, err)
-	case r.Kind == wire.Part:
-		if r.Part == 1 {
-			in.parts, in.size = nil, 0
-		}
-		if r.Part != len(in.parts)+1 || in.size+len(payload) > wire.MaxAnswer {
-			in.parts, in.size = nil, 0
-			return r, nil, nil // the reply that they belong to says that some are missing
-		}
-		in.parts, in.size = append(in.parts, payload), in.size+len(payload)
-		return r, nil, nil
-	case r.Parts > 0:
-		parts, size := in.parts, in.size
-		if in.parts, in.size = nil, 0; len(parts) != r.Parts || size != r.Bytes {
-			return r, nil, errBroken
-		}
-		payload = make([]byte, 0, size)
-		for _, part := range parts {
-			payload = append(payload, part...)
-		}
-	}
-	return r, payload, nil
 }

@@ -47,6 +47,7 @@ type Gateway struct {
 	stop     context.CancelFunc
 	ended    sync.WaitGroup
 	wake     chan struct{} // the connection is another one
+	inboxes  inboxes
 
 	mu      lock.Mutex // guards the rest; nothing nests in it
 	nodes   map[string]*known
@@ -77,6 +78,10 @@ func Open(o Options) (g *Gateway, err error) {
 		}
 	}
 	if g.conn, err = g.Peer.Dial(); err != nil {
+		return nil, err
+	}
+	if err := g.openInboxes(); err != nil {
+		g.conn.Close()
 		return nil, err
 	}
 	g.ended.Go(func() { g.follow(g.base) })
@@ -237,10 +242,7 @@ func (g *Gateway) forget(name string) {
 func (g *Gateway) fetch(ctx context.Context, name string) ([]wire.Tool, error) {
 	ctx, cancel := context.WithTimeout(ctx, askTime)
 	defer cancel()
-	in, err := g.listen()
-	if err != nil {
-		return nil, err
-	}
+	in := g.listen()
 	defer in.close()
 	if err := g.send(name, wire.OpTools, wire.Request{V: wire.Version}, nil, in.subject); err != nil {
 		return nil, err

@@ -46,10 +46,7 @@ func (g *Gateway) SessionEnded(session string) {
 
 // leave tells a node that a session has ended, and reports whether it has heard it.
 func (g *Gateway) leave(node string, caller *wire.Caller) bool {
-	in, err := g.listen()
-	if err != nil {
-		return false
-	}
+	in := g.listen()
 	defer in.close()
 	for began := time.Now(); ; {
 		wait, cancel := context.WithTimeout(g.base, wire.LostAfter)
