@@ -27,14 +27,23 @@ const recently = time.Minute
 
 const openWindow = "Ask the person to open a window of that profile."
 
-// startHint is how a profile comes back: the person starts its browser, where that is one that tabrelay starts.
+// reloadExtension is what helps where a browser runs and its extension alone is away.
+const reloadExtension = "That browser runs, and its extension is away: ask the person to press Reload on the card of " +
+	"the extension at chrome://extensions."
+
+// startHint is how a profile comes back: the person starts its browser, where that is one that tabrelay starts and that
+// has ended.
 func (h *Hub) startHint(b *browser) string {
-	if h.cfg.StartCommand != nil {
-		if command := h.cfg.StartCommand(b.id); command != "" {
-			return "Ask the person to run `" + command + "`, which starts it again."
-		}
+	if h.cfg.StartCommand == nil {
+		return openWindow
 	}
-	return openWindow
+	switch command := h.cfg.StartCommand(b.id); {
+	case command == "":
+		return openWindow
+	case h.ended(b):
+		return "Ask the person to run `" + command + "`, which starts it again."
+	}
+	return reloadExtension
 }
 
 // absent says why no browser is connected, as far as a relay can know.
@@ -58,8 +67,12 @@ func (h *Hub) absent() *fault.Error {
 		return fault.New(fault.WorkerAsleep, fmt.Sprintf("The browser %q went away within the last minute and is not "+
 			"back yet", last.label()))
 	case last != nil:
-		return fault.New(fault.BrowserNotRunning, fmt.Sprintf("No browser is connected; %q was the last, %s ago",
+		failure := fault.New(fault.BrowserNotRunning, fmt.Sprintf("No browser is connected; %q was the last, %s ago",
 			last.label(), ago(left)))
+		if hint := h.startHint(last); hint == reloadExtension {
+			fault.WithHint(hint + " Then repeat the call.")(failure)
+		}
+		return failure
 	case len(h.cfg.Known) > 0 || len(h.all()) > 0:
 		return fault.New(fault.ExtensionNotConnected, "No browser has connected since the relay started "+
 			ago(h.started)+" ago")

@@ -210,3 +210,17 @@ func TestCancelWhileWaiting(t *testing.T) {
 }
 
 // The tool ended while the link was lost: its own outcome is delivered.
+
+// Where the browser runs and its extension alone is away, starting something is no way back.
+func TestAnExtensionAloneIsAway(t *testing.T) {
+	var ended atomic.Bool
+	inLabWith(t, startedByTabrelay(&ended), func(t *testing.T, l *lab) {
+		l.connect().Drop()
+		time.Sleep(5 * time.Minute)
+		got := l.invoke(request())
+		got.want(t, fault.BrowserNotRunning, fault.NotExecuted)
+		if hint := got.failure.Hint; !strings.Contains(hint, "press Reload") || strings.Contains(hint, "start") {
+			t.Errorf("the hint is %s", hint)
+		}
+	})
+}
