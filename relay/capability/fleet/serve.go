@@ -45,9 +45,6 @@ type serving struct {
 	failed   chan error
 }
 
-// nodesPath is where a gateway says which nodes it knows, to its own machine's person and its clients.
-const nodesPath = "GET /api/v1/fleet/nodes"
-
 const drainTime = 3 * time.Second
 
 // serve begins to serve as a gateway. cfg has the settings of its home folder, and s those of the fleet in it.
@@ -95,7 +92,6 @@ func serve(ctx context.Context, home config.Home, cfg config.Config, s settings,
 	routes := []httpapi.Route{
 		{Pattern: "/mcp", Access: httpapi.Client, Handler: v.mcp},
 		{Pattern: "GET /healthz", Access: httpapi.Anyone, Handler: v.healthz},
-		{Pattern: nodesPath, Access: httpapi.Client, Handler: v.nodes},
 	}
 	if in := s.Gateway.SignIn; in.Issuer != "" {
 		v.door.people = signin.New(signin.Options{Issuer: in.Issuer, Resource: in.Resource, Person: in.Person,
@@ -191,17 +187,6 @@ func (v *serving) healthz(w http.ResponseWriter, _ *http.Request) {
 
 func (v *serving) howToSignIn(w http.ResponseWriter, _ *http.Request) {
 	httpapi.Reply(w, http.StatusOK, v.door.people.Metadata())
-}
-
-// Nodes is the answer of GET /api/v1/fleet/nodes.
-type Nodes struct {
-	Nodes   []gateway.NodeState `json:"nodes"`
-	Trouble string              `json:"trouble,omitempty"`
-}
-
-func (v *serving) nodes(w http.ResponseWriter, _ *http.Request) {
-	list, trouble := v.gateway.Nodes()
-	httpapi.Reply(w, http.StatusOK, Nodes{list, trouble})
 }
 
 var errNoFleet = errors.New("no fleet is configured")
