@@ -160,12 +160,19 @@ func noSetting(err error) error {
 	return usage("%w", err).hinting("tabrelay config show --all lists all settings")
 }
 
+// atStart says that a command other than the relay has to be started again.
+const atStart = "It is in effect once this is started again: %s\n"
+
 // noteEffect says from when on a setting counts.
 func (a *app) noteEffect(ctx context.Context, key string) error {
 	if _, set := os.LookupEnv(config.Twin(key)); set {
 		a.notef("note: %s is set in this shell's environment, which takes precedence.\n", config.Twin(key))
 	}
+	command := config.StartedWith(config.Now(key))
 	if _, ok := join.Running(ctx, a.home); !ok {
+		if command != "" {
+			a.notef(atStart, command)
+		}
 		return nil
 	}
 	if err := a.reloadPlugins(ctx, key); err != nil {
@@ -180,6 +187,8 @@ func (a *app) noteEffect(ctx context.Context, key string) error {
 		a.notef("It is in effect after a restart: tabrelay down, then tabrelay up\n")
 	case s.Unapplied != "":
 		a.notef("What lets agents do more waits for you (%s): tabrelay config apply\n", s.Unapplied)
+	case command != "":
+		a.notef(atStart, command)
 	default:
 		a.notef("It is in effect.\n")
 	}

@@ -142,7 +142,7 @@ const (
 var defaultScopes = []map[string]any{{"scope": "tabrelay"}, {"scope": "tabrelay:read", "readOnly": true}}
 
 var section = &config.Section[settings]{
-	Capability: name, Live: true,
+	Capability: name, Live: true, AtStart: map[string]string{"fleet.gateway": "tabrelay fleet gateway"},
 	About: "Whether this relay can be a node of a fleet, whose gateways let agents elsewhere ask for its browser.",
 	Settings: []config.Setting[settings]{
 		config.Row("fleet.url", config.Optional(natsAddress), "", func(s *settings) any { return &s.URL },

@@ -31,6 +31,8 @@ type Section[T any] struct {
 	Programs func(T) bool
 	// Live says that a change of its settings is in effect without a restart.
 	Live bool
+	// AtStart are its settings, or groups of them, that a command of its own reads, when it starts: the command, by key.
+	AtStart map[string]string
 	// Duty says that it does something for an organization. A policy that sets one of its settings holds it switched
 	// on, because the person could do without it otherwise.
 	Duty bool
@@ -69,6 +71,7 @@ type Attached interface {
 	check(*Config, *reader)
 	examples() []Example
 	live() bool
+	atStart() map[string]string
 	duty() bool
 	environment(*Config) []string
 	programs(*Config) bool
@@ -146,11 +149,14 @@ func (c Config) HasPlugin(name string) bool {
 	return name != plugin.OptIn
 }
 
-func (s *Section[T]) name() string        { return s.Capability }
-func (s *Section[T]) plugin() string      { return s.Plugin }
-func (s *Section[T]) on(c *Config) *bool  { return &s.in(c).on }
-func (s *Section[T]) Key() string         { return cmp.Or(s.Switch, "capabilities."+s.Capability) }
-func (s *Section[T]) live() bool          { return s.Live }
+func (s *Section[T]) name() string       { return s.Capability }
+func (s *Section[T]) plugin() string     { return s.Plugin }
+func (s *Section[T]) on(c *Config) *bool { return &s.in(c).on }
+func (s *Section[T]) Key() string        { return cmp.Or(s.Switch, "capabilities."+s.Capability) }
+func (s *Section[T]) live() bool         { return s.Live }
+func (s *Section[T]) atStart() map[string]string {
+	return s.AtStart
+}
 func (s *Section[T]) duty() bool          { return s.Duty }
 func (s *Section[T]) examples() []Example { return s.Named }
 
@@ -224,6 +230,18 @@ func Live(key string) bool {
 	return key == "plugins" || key == "permissions" || slices.ContainsFunc(sections, func(s Attached) bool {
 		return s.live() && slices.ContainsFunc(s.rows()[1:], func(one Setting[Config]) bool { return one.key == key })
 	})
+}
+
+// StartedWith is the command that reads a setting when it starts, and not the relay; empty: there is none.
+func StartedWith(key string) string {
+	for _, s := range sections {
+		for at, command := range s.atStart() {
+			if key == at || strings.HasPrefix(key, at+".") || strings.HasPrefix(at, key+".") {
+				return command
+			}
+		}
+	}
+	return ""
 }
 
 // StartsPrograms reports whether a capability starts programs of the person, which are found by PATH.
