@@ -14,6 +14,7 @@ import (
 	"tabrelay/relay/plugin/catalog"
 	"tabrelay/relay/program/httpapi"
 	"tabrelay/relay/road/plugin"
+	"tabrelay/relay/state/config"
 )
 
 const teaSettings = `{
@@ -146,5 +147,62 @@ func TestSettingsInThePanel(t *testing.T) {
 		if status != http.StatusNotFound && status != http.StatusUnprocessableEntity {
 			t.Errorf("%s: %d %s", missing, status, answer)
 		}
+	}
+}
+
+// A site in config.json that waits for the person is no missing setting: the others can be saved, and whoever lacks it
+// is told how it takes effect. What a text names by address is asked about as a site is.
+func TestSettingsWaitForThePerson(t *testing.T) {
+	w := newWorld(t)
+	schema := `{"site": {"type": "url", "required": true}, "note": {"type": "string"}}`
+	p := w.put("tea", "1", func(m *plugin.Manifest) { m.ConfigSchema, m.URLPatterns = json.RawMessage(schema), nil })
+	v := w.reviewer(t)
+	v.decide("tea", p.Hash, "accept", http.StatusOK)
+	site := config.Edit{Path: []string{"plugins", "tea", "settings", "site"}, Value: []byte(`"https://tea.example/"`)}
+	if err := config.Apply(w.home, site); err != nil {
+		t.Fatal(err)
+	}
+	if status, answer := v.ask("POST", "reload", nil); status != http.StatusOK {
+		t.Fatalf("%d %s", status, answer)
+	}
+	waiting := func() []string {
+		t.Helper()
+		var now httpapi.Status
+		if _, answer := v.ask("GET", "status", nil); json.Unmarshal(answer, &now) != nil {
+			t.Fatalf("the status is %s", answer)
+		}
+		return now.UnappliedKeys
+	}
+	if got := waiting(); !slices.Equal(got, []string{"plugins.tea.settings.site"}) {
+		t.Errorf("%q waits", got)
+	}
+	const path = "plugins/tea/settings"
+	if _, answer := v.panelOf("GET", path, nil); !bytes.Contains(answer, []byte("waits for you: ")) {
+		t.Errorf("the form has %s", answer)
+	}
+	save := func(set values, digest string, want int) (asked httpapi.Unconfirmed) {
+		t.Helper()
+		status, answer := v.panelOf("PUT", path, map[string]any{"settings": set, "digest": digest})
+		if status != want {
+			t.Fatalf("%v: %d %s, want %d", set, status, answer, want)
+		}
+		_ = json.Unmarshal(answer, &asked) // where it is that
+		return asked
+	}
+	save(values{"note": "mild"}, "", http.StatusOK)
+	save(values{"site": nil}, "", http.StatusUnprocessableEntity)
+	_, answer := v.ask("POST", "tools/tea__read/call", map[string]any{})
+	if !bytes.Contains(answer, []byte("which waits for the person")) ||
+		!bytes.Contains(answer, []byte("to run: tabrelay config apply")) {
+		t.Errorf("a call is told %s", answer)
+	}
+
+	asked := save(values{"note": "https://bank.example/"}, "", http.StatusPreconditionRequired)
+	if change := asked.Change.String(); !strings.Contains(change, "*://bank.example/*") {
+		t.Errorf("asked about %s", change)
+	}
+	save(values{"note": "https://bank.example/"}, asked.Digest, http.StatusOK)
+	if got := waiting(); !slices.Equal(got, []string{"plugins.tea.settings.site"}) {
+		t.Errorf("then %q waits", got)
 	}
 }

@@ -269,8 +269,7 @@ func (a *app) pluginConfigure() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			waits, err := a.applySetting(cmd.Context(), strings.Join(path, "."))
-			if err != nil || waits {
+			if err := a.applySetting(cmd.Context(), strings.Join(path, ".")); err != nil {
 				return err
 			}
 			if err := a.reloadPlugins(cmd.Context(), args[0]); err != nil {
@@ -291,29 +290,28 @@ func (a *app) pluginConfigure() *cobra.Command {
 }
 
 // applySetting has a running relay take over a setting, and asks the person at this terminal where it names sites that
-// it did not name before: the relay holds those back. waits reports that nobody can be asked here.
-func (a *app) applySetting(ctx context.Context, key string) (waits bool, err error) {
+// it did not name before: the relay holds those back.
+func (a *app) applySetting(ctx context.Context, key string) error {
 	if _, ok := join.Running(ctx, a.home); !ok {
-		return false, nil
+		return nil
 	}
 	if _, err := a.exchange(ctx, http.MethodPost, "/api/v1/reload", nil); err != nil {
-		return false, err
+		return err
 	}
 	var s httpapi.Status
-	if err := a.get(ctx, "/api/v1/status", &s); err != nil || !strings.Contains(s.Unapplied, key+": ") {
-		return false, err
+	if err := a.get(ctx, "/api/v1/status", &s); err != nil || !slices.Contains(s.UnappliedKeys, key) {
+		return err
 	}
 	if !hasTerminal() {
-		a.notef("%s is in config.json. What lets agents do more waits for you (%s): answer in %s, or run: tabrelay "+
-			"config apply\n", key, s.Unapplied, sidePanel)
-		return true, nil
+		return failed("%s is in config.json and not in effect: what lets agents do more waits for you (%s)", key,
+			s.Unapplied).hinting("answer in " + sidePanel + ", or run at a terminal: tabrelay config apply")
 	}
-	err = a.answerConfig(ctx, policy.ChangeConfig, "allow", "")
+	err := a.answerConfig(ctx, policy.ChangeConfig, "allow", "")
 	if errors.Is(err, errNotConfirmed) {
 		err = failed("%s is in config.json and not in effect: it was not confirmed", key).
 			hinting("tabrelay config apply puts it into effect; tabrelay config unset " + key + " takes it out")
 	}
-	return false, err
+	return err
 }
 
 // settingKind is the type that a plugin declares for a setting, and the schema of all its settings.

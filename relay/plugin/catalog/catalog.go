@@ -248,7 +248,8 @@ func (s *state) configured(plugins []plugin.Plugin, cfg config.Config,
 	withheld map[string]*registry.Withheld) map[string]registry.Configured {
 	all := map[string]registry.Configured{}
 	for name, p := range cfg.Plugins {
-		all[name] = registry.Configured{Disabled: !p.Enabled, URLPatterns: p.URLPatterns, Settings: p.Settings}
+		all[name] = registry.Configured{Disabled: !p.Enabled, URLPatterns: p.URLPatterns, Settings: p.Settings,
+			Held: p.Held}
 	}
 	for name, what := range withheld {
 		one := all[name]

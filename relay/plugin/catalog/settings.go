@@ -1,6 +1,7 @@
 package catalog
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"maps"
@@ -9,6 +10,7 @@ import (
 
 	"tabrelay/relay/lib/rawjson"
 	"tabrelay/relay/plugin/review"
+	"tabrelay/relay/road/call"
 	"tabrelay/relay/road/fault"
 	"tabrelay/relay/road/plugin"
 	"tabrelay/relay/road/registry"
@@ -47,7 +49,12 @@ type SettingsPlan struct {
 	plugin   string
 	changes  []config.Edit
 	sites    map[string][]string // that the changed settings name
+	named    []call.Difference   // of these, the settings that name other sites on which the plugin does not work
 }
+
+// Names are the changed settings that name sites which they did not name, where that adds no page. A later version of
+// the plugin may take such a value for the address of its web app.
+func (p *SettingsPlan) Names() []call.Difference { return p.named }
 
 // Adds returns the patterns in After that are not in Before.
 func (p *SettingsPlan) Adds() []string {
@@ -83,6 +90,8 @@ func (c *Catalog) Settings(name string) (SettingsView, *fault.Error) {
 			if !one.Secret {
 				one.Value = value
 			}
+		} else if slices.Contains(given.Held, member) {
+			one.Problem = "what is in config.json for it waits for you: " + registry.HeldHint
 		}
 		view.Settings = append(view.Settings, one)
 	}
@@ -125,13 +134,28 @@ func (c *Catalog) PlanSettings(name string, given map[string]json.RawMessage) (p
 		plan.sites[key] = plugin.Sites(rawjson.Join([]rawjson.Member{member(key, value)}))[key]
 	}
 	for key, s := range declared {
-		if s.Required && s.Default == nil && rawjson.Get(values, key) == nil && plan.Problems[key] == "" {
+		_, taken := given[key]
+		isHeld := !taken && slices.Contains(before.Held, key) // in config.json it is
+		if s.Required && s.Default == nil && rawjson.Get(values, key) == nil && !isHeld && plan.Problems[key] == "" {
 			plan.Problems[key] = "it is required"
 		}
 	}
 	after.Settings = rawjson.Join(values)
 	plan.Before, plan.After = patternsFor(p, before), patternsFor(p, after)
+	plan.name(plugin.Sites(before.Settings))
 	return plan, nil
+}
+
+// name notes the sites that settings name now, did not, and that are no page on which the plugin works.
+func (p *SettingsPlan) name(was map[string][]string) {
+	for _, key := range slices.Sorted(maps.Keys(p.sites)) {
+		known := func(site string) bool { return slices.Contains(was[key], site) || slices.Contains(p.After, site) }
+		if now := p.sites[key]; slices.ContainsFunc(now, func(site string) bool { return !known(site) }) {
+			p.named = append(p.named, call.Difference{
+				What:   "sites that the setting " + key + " of " + p.plugin + " names",
+				Before: cmp.Or(strings.Join(was[key], ", "), "none"), After: strings.Join(now, ", ")})
+		}
+	}
 }
 
 // SetSettings writes a plan into config.json, and reloads. A person has confirmed what it adds.
@@ -189,7 +213,8 @@ func (s *state) lacksSettings(p *plugin.Plugin) bool {
 }
 
 func patternsFor(p *plugin.Plugin, given config.Plugin) []string {
-	return registry.Reach(p, registry.Configured{URLPatterns: given.URLPatterns, Settings: given.Settings})
+	return registry.Reach(p, registry.Configured{URLPatterns: given.URLPatterns, Settings: given.Settings,
+		Held: given.Held})
 }
 
 // settingNames returns the names of the settings of a plugin, in the order of its manifest.

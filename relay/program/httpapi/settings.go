@@ -55,7 +55,7 @@ func (a *API) setSettings(w http.ResponseWriter, req *http.Request) (any, *Refus
 	session := Sender(req.Context())
 	if change != nil && session.Via == call.ViaPanel && body.Digest != change.Digest() {
 		return nil, &Refusal{http.StatusPreconditionRequired, Unconfirmed{Digest: change.Digest(), Change: change,
-			Error: fault.New(fault.PermissionDenied, "The plugin would work on more pages, and nothing was saved yet")}}
+			Error: fault.New(fault.PermissionDenied, "The plugin would reach more sites, and nothing was saved yet")}}
 	}
 	by, denied := a.Confirmed(w, req, change)
 	if denied != nil {
@@ -74,17 +74,20 @@ func (a *API) setSettings(w http.ResponseWriter, req *http.Request) (any, *Refus
 
 // settingsChange is what settings let agents do more; nil: nothing.
 func settingsChange(name string, plan catalog.SettingsPlan) *policy.Change {
-	adds := plan.Adds()
-	if len(adds) == 0 {
+	adds, names, command := plan.Adds(), plan.Names(), "tabrelay plugin configure "+name
+	switch {
+	case len(adds) == 0 && len(names) == 0:
 		return nil
+	case len(adds) == 0:
+		return policy.NewChange("Settings of the plugin "+name+" name other sites", command, names...)
 	}
 	before := "none"
 	if len(plan.Before) > 0 {
 		before = strings.Join(plan.Before, ", ")
 	}
 	return policy.NewChange("The plugin "+name+" works on more pages: "+strings.Join(adds, ", "),
-		"tabrelay plugin configure "+name,
-		call.Difference{What: "pages of " + name, Before: before, After: strings.Join(plan.After, ", ")})
+		command, append([]call.Difference{{What: "pages of " + name, Before: before,
+			After: strings.Join(plan.After, ", ")}}, names...)...)
 }
 
 func unusable(problems map[string]string) *fault.Error {

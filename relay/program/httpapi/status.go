@@ -46,7 +46,10 @@ type Status struct {
 	Unreviewed bool                   `json:"unreviewed,omitempty"` // review.required is false: every plugin runs
 	// what of the configuration waits for the person, because it lets agents do more
 	Unapplied string `json:"unapplied,omitempty"`
-	Policy    string `json:"policy,omitempty"` // the file of an administrator that bounds all of it
+	// the keys of that, as config.json has them
+	UnappliedKeys []string `json:"unappliedKeys,omitempty"`
+
+	Policy string `json:"policy,omitempty"` // the file of an administrator that bounds all of it
 	// what this start lets agents do that the one before did not, until the person has seen it
 	Widened    string         `json:"widened,omitempty"`
 	Lost       string         `json:"lost,omitempty"`       // why rules may be missing; empty: they are not
@@ -114,6 +117,7 @@ func (s Status) forAgent(name string) Status {
 	s.Tabs, s.Problems, s.Reviews, s.Notices, s.Questions = []hub.Tab{}, []registry.Problem{}, []catalog.ReviewStatus{},
 		[]event.Notice{}, 0
 	s.Refused, s.Unapplied, s.Widened, s.Narrowed, s.Updated, s.Lacks = nil, "", "", "", "", nil
+	s.UnappliedKeys = nil
 	s.Clients = slices.DeleteFunc(s.Clients, func(a client.Attached) bool { return a.Client != name })
 	s.Calls = slices.DeleteFunc(s.Calls, func(c CallStatus) bool { return c.Client != name })
 	s.Plugins = slices.Clone(s.Plugins)
@@ -151,7 +155,7 @@ func (a *API) Status(ctx context.Context) Status {
 		Tools:   len(snapshot.Tools), Problems: a.Catalog.Problems(), Notices: a.Notices.All(), Calls: a.recent(ctx),
 		Lacks:     a.Lacks(),
 		Policy:    a.Policy.ManagedFile(),
-		Unapplied: a.Policy.Unapplied(), Widened: a.Policy.Widened(),
+		Unapplied: a.Policy.Unapplied(), UnappliedKeys: a.Policy.UnappliedKeys(), Widened: a.Policy.Widened(),
 		Lost: a.Policy.Lost(), Narrowed: a.Policy.Narrowed(), Updated: a.Policy.Updated(),
 	}
 	reviews, required := a.Catalog.Reviews()

@@ -91,14 +91,25 @@ func (r *run) checkArguments() *fault.Error {
 // lacksSettings refuses a call of a plugin whose required settings are missing: its failure in the page would not say
 // so.
 func lacksSettings(site *registry.Site) *fault.Error {
-	name, lacking, given := site.Plugin.Manifest.Name, []string(nil), ""
+	name, lacking, given, held := site.Plugin.Manifest.Name, []string(nil), "", false
 	for _, setting := range site.Missing {
-		lacking = append(lacking, "setting "+strconv.Quote(setting))
-		given += " " + setting + "=VALUE"
+		said := "setting " + strconv.Quote(setting)
+		if slices.Contains(site.Held, setting) {
+			held, said = true, said+", which waits for the person to confirm it,"
+		} else {
+			given += " " + setting + "=VALUE"
+		}
+		lacking = append(lacking, said)
 	}
-	return fault.New(fault.ConfigError,
-		fmt.Sprintf("Plugin %s cannot work without %s", name, strings.Join(lacking, " and ")),
-		fault.WithHint("Ask the person to run: tabrelay plugin configure "+name+given))
+	var steps []string
+	if given != "" {
+		steps = append(steps, "Ask the person to run: tabrelay plugin configure "+name+given)
+	}
+	if held {
+		steps = append(steps, "Ask the person to answer in the side panel, or to run: tabrelay config apply")
+	}
+	return fault.New(fault.ConfigError, fmt.Sprintf("Plugin %s cannot work without %s", name,
+		strings.TrimSuffix(strings.Join(lacking, " and "), ",")), fault.WithHint(strings.Join(steps, ". ")))
 }
 
 // selectPageTool replaces the tool by the one of the page in the tab that the call names, where pages in several tabs

@@ -390,6 +390,16 @@ func (v *rights) change(kind string) *Change {
 // Unapplied is what of the configuration waits, in one line; empty: nothing.
 func (p *Policy) Unapplied() string { return p.rights.Load().differences(ChangeConfig) }
 
+// UnappliedKeys are the settings of the configuration that wait.
+func (p *Policy) UnappliedKeys() (keys []string) {
+	if c := p.rights.Load().waits; c != nil {
+		for _, d := range c.Differences {
+			keys = append(keys, d.What)
+		}
+	}
+	return keys
+}
+
 // Widened is what the last start brought and nobody has seen, in one line; empty: nothing.
 func (p *Policy) Widened() string { return p.rights.Load().differences(ChangeStart) }
 

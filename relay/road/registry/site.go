@@ -19,6 +19,7 @@ type Configured struct {
 	Excludes    []string        // added to the plugin's own
 	URLPatterns []string        // added to the plugin's own, or to Pages
 	Settings    json.RawMessage // values for the plugin's configSchema; nil or an object
+	Held        []string        // settings that are not among these, because what they name waits for the person
 	Withheld    *Withheld       // of the plugin, or of a newer content of it; nil when nothing is
 }
 
@@ -39,7 +40,8 @@ type Site struct {
 	EveryPage  bool              // it is for the pages of every site, as far as the person allows
 	Everywhere bool              // the person allows it the pages of every site
 	Secret     bool              // one of them is not for a page that could read it
-	Missing    []string          // settings that the plugin cannot do without and that nobody gave, sorted
+	Missing    []string          // settings that the plugin cannot do without and that it does not have, sorted
+	Held       []string          // of its settings, those that wait for the person
 	SignIn     *Tool             // plugin.SignInCheck, which no list has; nil: the plugin is for every page
 }
 
@@ -55,7 +57,7 @@ func (s *Site) Instance(name string) (plugin.Instance, bool) {
 // newSite applies the configuration. What is wrong with it is left out and named.
 func newSite(p *plugin.Plugin, c Configured) (site *Site, faults []string) {
 	site = &Site{Plugin: p, Matches: slices.Clone(p.Manifest.URLPatterns), Excludes: p.Manifest.ExcludePatterns,
-		Homepage: p.Manifest.Homepage}
+		Homepage: p.Manifest.Homepage, Held: c.Held}
 	site.Excludes = slices.Concat(site.Excludes, c.Excludes)
 	site.EveryPage = p.Manifest.EveryPage()
 	if site.EveryPage && c.Pages != nil {
@@ -67,14 +69,19 @@ func newSite(p *plugin.Plugin, c Configured) (site *Site, faults []string) {
 	faults = site.configure(p.Manifest.ConfigSchema, c.Settings)
 	site.Everywhere = (&plugin.Manifest{URLPatterns: site.Matches}).EveryPage()
 	if len(site.Matches) == 0 {
-		faults = append(faults, "has no pages to work on; "+whereToSay(&p.Manifest))
+		faults = append(faults, "has no pages to work on; "+whereToSay(&p.Manifest, c.Held))
 	}
 	return site, faults
 }
 
+// HeldHint is what a person does about settings that wait for them.
+const HeldHint = "answer in the side panel, or run: tabrelay config apply"
+
 // whereToSay is how a person says where the web app of a plugin stands.
-func whereToSay(m *plugin.Manifest) string {
-	if name := plugin.URLSetting(m.ConfigSchema); name != "" {
+func whereToSay(m *plugin.Manifest, held []string) string {
+	if name := plugin.URLSetting(m.ConfigSchema); slices.Contains(held, name) {
+		return fmt.Sprintf("the one in setting %q waits for you: ", name) + HeldHint
+	} else if name != "" {
 		return fmt.Sprintf("run: tabrelay plugin configure %s %s=ADDRESS", m.Name, name)
 	}
 	return fmt.Sprintf("set plugins.%s.urlPatterns in config.json", m.Name)
@@ -137,6 +144,10 @@ func (s *Site) configure(declared, given json.RawMessage) (faults []string) {
 		}
 		if fields[name].Required && rawjson.Get(kept, name) == nil {
 			s.Missing = append(s.Missing, name)
+			if slices.Contains(s.Held, name) {
+				faults = append(faults, fmt.Sprintf("needs setting %q, which waits for you: ", name)+HeldHint)
+				continue
+			}
 			faults = append(faults, fmt.Sprintf("needs setting %q; run: tabrelay plugin configure %s %s=VALUE", name,
 				s.Plugin.Manifest.Name, name))
 		}

@@ -196,6 +196,8 @@ type Plugin struct {
 	Enabled     bool
 	URLPatterns []string        // added to the plugin's own
 	Settings    json.RawMessage // an object for the plugin's configSchema; nil when there is none
+	// Held are settings that are not among these, because what they name waits for the person.
+	Held []string
 }
 
 // Plugin returns what is configured for the plugin of that name, or the defaults.

@@ -267,12 +267,25 @@ func (c Config) Within(before Rights) Config {
 			p.URLPatterns = common(before.Plugins[name].URLPatterns, p.URLPatterns)
 		}
 		if !c.Managed.Fixes("plugins." + name + ".settings") {
-			p.Settings = plugin.WithinSites(p.Settings, before.Plugins[name].Sites)
+			bounded := plugin.WithinSites(p.Settings, before.Plugins[name].Sites)
+			p.Settings, p.Held = bounded, missing(p.Settings, bounded)
 		}
 		plugins[name] = p
 	}
 	c.Plugins = plugins
 	return c
+}
+
+// missing are the names of members that the second object has not, in the order of the first.
+func missing(all, some json.RawMessage) (names []string) {
+	members, _ := rawjson.Members(all)
+	left, _ := rawjson.Members(some)
+	for _, m := range members {
+		if rawjson.Get(left, m.Name) == nil && !slices.Contains(names, m.Name) {
+			names = append(names, m.Name)
+		}
+	}
+	return names
 }
 
 func with(plugins map[string]Plugin, name string, p Plugin) map[string]Plugin {
