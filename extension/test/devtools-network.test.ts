@@ -69,3 +69,21 @@ test('an address of the own site, or one that is none, is told as it is', () => 
   const { redirect: _, ...rest } = { ...seen, redirect: `${own}/next?page=2`, responseHeaders };
   assert.deepEqual(toldOf(rest, border('ask')).responseHeaders, responseHeaders);
 });
+
+test('of a request to a site that is off the origin is told, and what came of it', () => {
+  const sent: Seen = {
+    ...seen,
+    url: `${bank}/private?of=1`,
+    initiator: own,
+    posted: 'of=1',
+    body: '{}',
+    bodyCut: false,
+  };
+  const { redirect: _, ...rest } = sent;
+  const asked = toldOf(rest, border('ask'));
+  assert.deepEqual([asked.url, asked.posted, asked.body], [sent.url, 'of=1', '{}']);
+  const { id, key, page, chain, open, method, type, at, status } = sent;
+  const told = { id, key, page, chain, open, method, type, at, status, url: bank, initiator: own };
+  assert.deepEqual(toldOf(rest, border('off')), told);
+  assert.deepEqual(toldOf(sent, border('off')), { ...told, redirect: bank });
+});

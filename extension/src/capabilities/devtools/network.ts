@@ -287,10 +287,12 @@ const addressed = new Map([
 
 /**
  * A request as it is told: an address on a site that is not open is its origin, and where it came from is left out if
- * that is off. What is kept stays whole, because the person may open the site.
+ * that is off. Of a request to a site that is off only the origin is told, and what came of it. What is kept stays
+ * whole, because the person may open the site.
  */
 export function toldOf(seen: Seen, border: Border): Seen {
-  const { initiator, redirect, requestHeaders, responseHeaders, ...told } = seen;
+  const { initiator, redirect, requestHeaders, responseHeaders, ...told } =
+    border.ahead(seen.url) === 'off' ? outside(seen) : seen;
   const short = (address: string): string => {
     const whole = URL.canParse(address, seen.url) ? new URL(address, seen.url).href : 'about:blank';
     return border.ahead(whole) === 'open' ? address : originOf(whole);
@@ -313,6 +315,18 @@ export function toldOf(seen: Seen, border: Border): Seen {
     }),
     ...(responseHeaders !== undefined && { responseHeaders: responseHeaders.map(shortened) }),
   };
+}
+
+/** A request without what was sent and answered, and with the origin of its address alone. */
+function outside({
+  requestHeaders: _,
+  responseHeaders: _1,
+  posted: _2,
+  body: _3,
+  bodyCut: _4,
+  ...rest
+}: Seen): Seen {
+  return { ...rest, url: originOf(rest.url) };
 }
 
 function chosen(readable: Seen[], { contains, type, failed, limit }: Record<string, unknown>): Seen[] {
