@@ -149,7 +149,7 @@ go-race: generate node_modules/.package-lock.json | $(RESULTS)
 # The lines after it are for tests that leave themselves out with it, or most of their cases (go:build !race).
 cli: generate node_modules/.package-lock.json | $(RESULTS)
 	@node --import tsx e2e/report/go.ts $(RESULTS)/cli.json -- -vet=off -timeout 20m ./cmd/tabrelay
-	@go test -vet=off -run 'TestLoading|TestCachedTools|TestUnpackIsLimited|TestMemoryEndsAScript' \
+	@go test -vet=off -run 'TestLoading|TestCachedTools|TestUnpackIsLimited|TestMemoryEndsAScript|TestValuesThatNestTooDeep' \
 		./relay/plugin/build ./relay/plugin/install ./relay/capability/script
 	@go test -vet=off -run '^(TestForgedRequests|TestForgedRequestsFromElsewhere|TestRefusalsTellNothing)$$' ./relay
 

@@ -9,6 +9,7 @@ import (
 	"net/http/httptest"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -33,7 +34,9 @@ type browser struct {
 	address atomic.Value // of the tab; nil: the page to sign in on
 	onTabs  func(hub.TabNews)
 	refuses atomic.Value // fault.Code of every look; empty: none
-	calls   []call.Call
+
+	mu    sync.Mutex // held by calls, of which several may run; a test reads this once they have ended
+	calls []call.Call
 }
 
 func (b *browser) Tabs() []hub.Tab {
@@ -63,7 +66,9 @@ func (b *browser) List(call.Session) []*registry.Tool {
 const bankCheck = "bank__signIn"
 
 func (b *browser) Do(ctx context.Context, c call.Call) (*call.Result, *fault.Error) {
+	b.mu.Lock()
 	b.calls = append(b.calls, c)
+	b.mu.Unlock()
 	var args struct {
 		TabID int
 		Gone  string
@@ -104,6 +109,8 @@ type fixture struct {
 	*desk
 	browser *browser
 	running capability.Attachment
+
+	mu      sync.Mutex // held by calls, of which several may run; a test reads these once they have ended
 	audit   []call.Entry
 	changed int
 }
@@ -112,8 +119,16 @@ func newFixture() *fixture {
 	f := &fixture{browser: &browser{}}
 	core := capability.Core{
 		Config: config.Default(), Tools: f.browser, Browsers: f.browser,
-		Audit:   func(e call.Entry) { f.audit = append(f.audit, e) },
-		Changed: func(...string) { f.changed++ },
+		Audit: func(e call.Entry) {
+			f.mu.Lock()
+			defer f.mu.Unlock()
+			f.audit = append(f.audit, e)
+		},
+		Changed: func(...string) {
+			f.mu.Lock()
+			defer f.mu.Unlock()
+			f.changed++
+		},
 	}
 	f.desk = &desk{Core: core}
 	f.configure(core.Config)

@@ -31,7 +31,8 @@ type Section[T any] struct {
 	Programs func(T) bool
 	// Live says that a change of its settings is in effect without a restart.
 	Live bool
-	// AtStart are its settings, or groups of them, that a command of its own reads, when it starts: the command, by key.
+	// AtStart are its settings, or groups of them, that a command of its own reads when it starts: the command, by
+	// key.
 	AtStart map[string]string
 	// Duty says that it does something for an organization. A policy that sets one of its settings holds it switched
 	// on, because the person could do without it otherwise.
