@@ -149,6 +149,7 @@ func (o outgoing) Write(b []byte) (int, error) {
 		}
 		c.mu.Unlock()
 		if ended {
+			c.deaf.Store(true) // for the request that is written: it began before the program's output ended
 			return 0, errEnded
 		}
 	}
