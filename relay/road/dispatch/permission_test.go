@@ -216,6 +216,52 @@ func TestACallInAFrameEndsWithItsSites(t *testing.T) {
 	}
 }
 
+// A call of the browser's tools that was let into frames of a site ends when that site is set to off.
+func TestACallThatMayTouchASiteEndsWithIt(t *testing.T) {
+	const frame = "https://frame.example"
+	for _, c := range []struct {
+		was, is, rest call.SiteState // of the frame's site before and now, and of all that no rule is about now
+		ends          bool
+	}{
+		{was: call.SiteOpen, is: call.SiteOff, rest: call.SiteAsk, ends: true},
+		{was: call.SiteOpen, is: call.SiteAsk, rest: call.SiteAsk},
+		{was: call.SiteAsk, is: call.SiteOff, rest: call.SiteAsk}, // it was never let in
+		{was: call.SiteOpen, is: call.SiteOpen, rest: call.SiteAsk},
+		{was: call.SiteAsk, is: call.SiteAsk, rest: call.SiteOff},
+	} {
+		var now atomic.Bool
+		w := &warden{allow: func(call.Access) (bool, *fault.Error) { return false, nil }}
+		w.sites = func(a call.Access) call.Sites {
+			sites := call.Sites{Rest: call.SiteAsk, Origins: map[string]call.SiteState{frame: c.was}}
+			if now.Load() {
+				sites.Rest, sites.Origins[frame] = c.rest, c.is
+			}
+			if a.At != nil {
+				sites.Origins[a.At.Origin] = call.SiteOpen
+			}
+			return sites
+		}
+		o := options(t, nil, nil)
+		var d *dispatch.Dispatcher
+		o.Browser = inShop{func(ctx context.Context, r call.Invocation) (*call.Reply, *fault.Error) {
+			r.Started()
+			now.Store(true)
+			d.EndRefused()
+			if ctx.Err() != nil {
+				return nil, fault.New(fault.InternalError, "interrupted", fault.WithOutcome(fault.Unknown))
+			}
+			return &call.Reply{Output: json.RawMessage(`{}`), TabID: 7}, nil
+		}}
+		o.Policy = w
+		withClick(&o, t)
+		d = dispatch.New(o)
+		_, f := d.Do(t.Context(), call.Call{ID: "fe", Tool: "browser__snapshot", Session: call.Session{ID: "s"}})
+		if ended := f != nil && f.Code == fault.Cancelled; ended != c.ends || f != nil && !ended {
+			t.Errorf("%+v: %v", c, f)
+		}
+	}
+}
+
 // A retry in the same place is not asked about again; one in another place is.
 func TestRetriesAreAskedAboutOnce(t *testing.T) {
 	w := &warden{takes: time.Second}

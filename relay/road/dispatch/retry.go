@@ -109,6 +109,7 @@ func (r *run) attempt() (_ *call.Reply, failure *fault.Error) {
 		case !waited:
 			r.step("allowed", "allowed; sent as attempt %d", r.tries.n)
 			q.Sites = r.sites(&at)
+			r.noteSites(q.Sites)
 			if r.tool.Acts {
 				q.Arguments = r.withConsent()
 			}
@@ -150,7 +151,7 @@ func (r *run) resolve(s *call.Selector) (at call.Target, failure *fault.Error) {
 			r.reportToBreaker(breaker.Nothing)
 		}
 		r.status.mu.Lock()
-		r.status.at, r.status.started = at, false
+		r.status.at, r.status.started, r.status.sites = at, false, nil
 		r.status.mu.Unlock()
 	}
 	return at, failure

@@ -59,6 +59,7 @@ type status struct {
 	asking   int         // questions that wait for a person
 	started  bool        // the attempt
 	at       call.Target // the attempt's; zero until the tab is known
+	sites    *call.Sites // that the attempt was sent with; nil: it touches its own alone, or was not sent
 	progress *call.Progress
 }
 
@@ -196,17 +197,22 @@ func (d *Dispatcher) EndRefused() {
 		return
 	}
 	d.mu.Lock()
-	live := make([]call.Access, 0, len(d.live))
+	live := make([]touched, 0, len(d.live))
 	for r := range d.live {
 		if r.view().Stage != StageAsking {
-			live = append(live, r.sharedAccesses()...)
+			live = append(live, r.touches())
 		}
 	}
 	d.mu.Unlock()
 	refused := map[call.ID]bool{}
-	for _, a := range live {
-		if _, failure := d.Policy.Allow(a); failure != nil {
-			refused[a.ID] = true
+	for _, t := range live {
+		for _, a := range t.accesses {
+			if _, failure := d.Policy.Allow(a); failure != nil {
+				refused[a.ID] = true
+			}
+		}
+		if t.sites != nil && closedSince(*t.sites, d.Policy.Sites(t.accesses[0])) {
+			refused[t.accesses[0].ID] = true
 		}
 	}
 	if len(refused) > 0 {
@@ -215,22 +221,45 @@ func (d *Dispatcher) EndRefused() {
 	}
 }
 
-// sharedAccesses are the call as the policy sees it, from what other goroutines than its own may read. A tool that a
-// frame registers needs its own site and that of the tab's page.
-func (r *run) sharedAccesses() []call.Access {
+// touched is what a call uses, from what other goroutines than its own may read.
+type touched struct {
+	accesses []call.Access // as the policy sees them
+	sites    *call.Sites
+}
+
+// touches says what a call uses. A tool that a frame registers needs its own site and that of the tab's page.
+func (r *run) touches() touched {
 	r.status.mu.Lock()
-	at := r.status.at
+	at, sites := r.status.at, r.status.sites
 	r.status.mu.Unlock()
 	if at.Origin == "" {
-		return []call.Access{r.plainAccess(nil)}
+		return touched{[]call.Access{r.plainAccess(nil)}, sites}
 	}
 	a := r.plainAccess(&at)
 	if a.At.Within == "" {
-		return []call.Access{a}
+		return touched{[]call.Access{a}, sites}
 	}
 	around := a
 	around.At = &at
-	return []call.Access{a, around}
+	return touched{[]call.Access{a, around}, sites}
+}
+
+// noteSites notes the sites that an attempt is sent with.
+func (r *run) noteSites(sites *call.Sites) {
+	r.status.mu.Lock()
+	r.status.sites = sites
+	r.status.mu.Unlock()
+}
+
+// closedSince reports whether a site that was open is off now.
+func closedSince(before, now call.Sites) bool {
+	closed := before.Rest == call.SiteOpen && now.Rest == call.SiteOff
+	for _, origins := range []map[string]call.SiteState{before.Origins, now.Origins} {
+		for origin := range origins {
+			closed = closed || before.Of(origin) == call.SiteOpen && now.Of(origin) == call.SiteOff
+		}
+	}
+	return closed
 }
 
 // Limits, in bytes, of what a page reports while a tool runs.
