@@ -1,7 +1,7 @@
 // The header: connection, name of the profile, and the button that stops all agents.
 import { useContext, useEffect, useRef } from 'preact/hooks';
 import type { PanelState } from '../shared/panel-state.ts';
-import { announce } from './announcer.tsx';
+import { announce, announceAfter } from './announcer.tsx';
 import { isPaused } from './answers.generated.ts';
 import { Health } from './health.tsx';
 import { type Act, BoardContext, useAct, useAnswer, useLink } from './hooks.ts';
@@ -140,8 +140,10 @@ export function Header({ settings, onSettings }: { settings: boolean; onSettings
   useEffect(() => {
     // Repeated attempts to connect are not announced.
     if (phase === 'connecting' || told.current === phase) return;
+    // That the panel is connected says less than the first question, which it may have by now.
+    const say = told.current === undefined ? announceAfter : announce;
     told.current = phase;
-    announce(phases[phase]);
+    say(phases[phase]);
   }, [phase]);
   return (
     <>
