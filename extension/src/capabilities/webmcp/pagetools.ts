@@ -27,7 +27,6 @@ const mostText = 2 << 20; // of a tab, in characters
 const tellMs = 250; // between two tellings of one tab
 const againMs = [1000, 4000]; // a page can begin to offer tools late
 const connectMs = 1500;
-const lookMs = 10_000; // after which a tab is looked at again, although Chrome has not answered for one of its frames
 const registerMs = 1000; // that a call waits for a page that was just loaded; the relay waits as long
 const lookAgainMs = 50; // meanwhile
 
@@ -106,10 +105,7 @@ export class PageTools {
       const url = this.#parts.tabs.get(tabId)?.url;
       if (browser === undefined || url === undefined || this.#parts.tabs.get(tabId)?.discarded) return;
       if (!urlAllowed(url, browser.matches, browser.excludes)) return;
-      await Promise.race([
-        this.#attach(tabId, browser),
-        new Promise((resolve) => setTimeout(resolve, lookMs)),
-      ]);
+      await this.#attach(tabId, browser);
     } catch {
       // The page may not be entered, or went away: then it offers nothing.
     } finally {

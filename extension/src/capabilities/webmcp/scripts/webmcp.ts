@@ -5,7 +5,6 @@ import { call, list, listen, mostText, mostTools, type Said } from '../context.t
 import { adapter, isFromPage, portEvent, type ToPage } from '../port.ts';
 
 const spacingMs = 100; // between two looks at tools that keep changing
-const settledMs = 1000; // after a change Chromium may list for a moment what was there before
 const listMs = 5000; // for the page's world to answer: a busy page is slow
 const lateMs = listMs + 1000; // and for Chromium itself
 
@@ -114,19 +113,13 @@ function offer(tell: (text: string) => void): {
     again = false;
     look();
   };
-  let settled: ReturnType<typeof setTimeout> | undefined;
-  const changed = () => {
-    look();
-    clearTimeout(settled);
-    settled = setTimeout(look, settledMs);
-  };
-  const page = new PageWorld(changed);
+  const page = new PageWorld(look);
 
   async function tellAll(): Promise<void> {
     const context = native();
     if (context !== undefined && !heard.has(context)) {
       heard.add(context);
-      listen(context, changed);
+      listen(context, look);
     }
     const both = Promise.all([
       polyfilled(page).catch(() => ({ texts: new Map<string, string>(), dropped: 0 })),
