@@ -1,5 +1,5 @@
-// In CI: runs the tests of node's test runner that failed a second time. Those that pass then are listed as flaky at the
-// end of `make test`; it fails when one fails again. Usage: again.ts RESULTS SUITE FILES
+// In CI: runs the tests of node's test runner that failed a second time. Those that pass then are listed as flaky at
+// the end of `make test`; it fails when one fails again. Usage: again.ts RESULTS SUITE FILES
 
 import { spawnSync } from 'node:child_process';
 import { readFile, writeFile } from 'node:fs/promises';

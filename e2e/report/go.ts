@@ -1,6 +1,6 @@
 // Runs `go test -json` with the arguments behind `--`: prints a line for each package and all of what failed, keeps how
-// long each test took, and ends as the tests did. In CI what failed runs once more, alone: what passes then is listed as
-// flaky at the end of `make test`. Usage: go.ts FILE -- ARGUMENTS OF GO TEST
+// long each test took, and ends as the tests did. In CI what failed runs once more, alone: what passes then is listed
+// as flaky at the end of `make test`. Usage: go.ts FILE -- ARGUMENTS OF GO TEST
 
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';

@@ -6,6 +6,7 @@ import (
 
 	"tabrelay/relay/lib/lock"
 	"tabrelay/relay/road/call"
+	"tabrelay/relay/road/policy"
 )
 
 // waits are the calls of a script that wait for a person. Whoever sent the script hears of all of them whenever one
@@ -61,12 +62,9 @@ func (r *run) waiting() (paused func() (resume func()), asking func(message stri
 	return paused, func(message string) { r.waits.say(one, message, r.progress) }
 }
 
-// allowed is how what a person is asked begins once they have allowed it.
-const allowed = "Allowed "
-
 // answerable is what a person is asked, and where they answer while they can.
 func answerable(message string) string {
-	if strings.HasPrefix(message, allowed) {
+	if strings.HasPrefix(message, policy.Allowed) {
 		return message
 	}
 	return message + where
@@ -83,7 +81,7 @@ func (w *waits) begin(one *waiting) {
 // say notes what a call waits for. Of several the first one's steps tell of all. That a call is allowed is told as its
 // end.
 func (w *waits) say(one *waiting, message string, tell func(call.Progress)) {
-	if strings.HasPrefix(message, allowed) {
+	if strings.HasPrefix(message, policy.Allowed) {
 		return
 	}
 	w.mu.Lock()

@@ -140,12 +140,6 @@ func (c *collector) gathered(spans []*traces.Span) []*traces.Span {
 		select {
 		case more := <-c.waiting:
 			spans = append(spans, more...)
-			continue
-		default:
-		}
-		select {
-		case more := <-c.waiting:
-			spans = append(spans, more...)
 		case <-full.C:
 			return spans
 		case <-c.closing:

@@ -180,6 +180,18 @@ func (inShop) Resolve(call.Selector) (call.Target, *fault.Error, time.Duration) 
 	return spot("https://shop.example", 7), nil, 0
 }
 
+// shopAmid is a page of a shop in which something happens amid each call.
+func shopAmid(happens func()) inShop {
+	return inShop{func(ctx context.Context, r call.Invocation) (*call.Reply, *fault.Error) {
+		r.Started()
+		happens()
+		if ctx.Err() != nil {
+			return nil, fault.New(fault.InternalError, "interrupted", fault.WithOutcome(fault.Unknown))
+		}
+		return &call.Reply{Output: json.RawMessage(`{}`), TabID: 7}, nil
+	}}
+}
+
 // What a frame registers and runs ends when its site is set to off, or that of the page around it.
 func TestACallInAFrameEndsWithItsSites(t *testing.T) {
 	const frame, around = "https://frame.example", "https://shop.example"
@@ -193,15 +205,10 @@ func TestACallInAFrameEndsWithItsSites(t *testing.T) {
 		}}
 		o := options(t, nil, nil)
 		var d *dispatch.Dispatcher
-		o.Browser = inShop{func(ctx context.Context, r call.Invocation) (*call.Reply, *fault.Error) {
-			r.Started()
+		o.Browser = shopAmid(func() {
 			is.Store(true)
 			d.EndRefused()
-			if ctx.Err() != nil {
-				return nil, fault.New(fault.InternalError, "interrupted", fault.WithOutcome(fault.Unknown))
-			}
-			return &call.Reply{Output: json.RawMessage(`{}`), TabID: 7}, nil
-		}}
+		})
 		o.Policy = w
 		withClick(&o, t)
 		o.Tools.(*registry.Registry).SetPageTools([]registry.PageTool{{Name: "web__frame_example__pay",
@@ -243,15 +250,10 @@ func TestACallThatMayTouchASiteEndsWithIt(t *testing.T) {
 		}
 		o := options(t, nil, nil)
 		var d *dispatch.Dispatcher
-		o.Browser = inShop{func(ctx context.Context, r call.Invocation) (*call.Reply, *fault.Error) {
-			r.Started()
+		o.Browser = shopAmid(func() {
 			now.Store(true)
 			d.EndRefused()
-			if ctx.Err() != nil {
-				return nil, fault.New(fault.InternalError, "interrupted", fault.WithOutcome(fault.Unknown))
-			}
-			return &call.Reply{Output: json.RawMessage(`{}`), TabID: 7}, nil
-		}}
+		})
 		o.Policy = w
 		withClick(&o, t)
 		d = dispatch.New(o)

@@ -29,6 +29,9 @@ type viewer struct {
 	secrets   bool
 }
 
+// Allowed is how the last progress message of a question begins that the person has allowed.
+const Allowed = "Allowed "
+
 // Ask asks the person whether a call may run, in all panels, at terminals and through the call's own client, and waits
 // for the first answer that counts. client may be nil; tell is called with progress messages and may be nil, too. The
 // binding is what they approved, for [call.Access.Approved].
@@ -80,7 +83,7 @@ func (p *Policy) Ask(
 	if failure != nil {
 		return call.Binding{}, failure
 	}
-	tell("Allowed " + decidedBy[d.By])
+	tell(Allowed + decidedBy[d.By])
 	return bind(&a), nil
 }
 

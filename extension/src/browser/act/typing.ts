@@ -188,7 +188,7 @@ function submitFrom(at: HTMLInputElement): void {
   if (fields.length <= 1) HTMLFormElement.prototype.requestSubmit.call(form);
 }
 
-/** Presses the first button of a form, as Enter in one of its fields does, unless it is disabled. False: it has none. */
+/** Presses the first button of a form, as Enter in a field does, unless it is disabled. False: the form has none. */
 export function sendByButton(form: HTMLFormElement): boolean {
   const button = defaultButton(form);
   if (button !== undefined && !fits(button, ':disabled')) sendClick(button);
