@@ -103,6 +103,9 @@ test('polyfills, in a browser that has no registry', async ({ closing }) => {
   expect((await stage.agent.call(`${site.prefix}late`)).value).toBe('better than never');
 });
 
+const orderForm = `<form toolname="order" tooldescription="Orders goods">
+  <input name="what"><button>Order</button></form>`;
+
 test('frames of the same and of another origin, a form, names that collide with ours', async ({
   sharedStage: stage,
   closing,
@@ -114,7 +117,7 @@ test('frames of the same and of another origin, a form, names that collide with 
   const site = await openToolSite(closing, pages);
   pages['/'] = `<iframe src="/frame"></iframe><iframe allow="tools" src="${site.other}/frame"></iframe>
     <iframe src="${site.other}/frame"></iframe>
-    <form toolname="order" tooldescription="Orders goods"><input name="what"><button>Order</button></form>
+    ${orderForm}
     ${register(`
       tool('browser__click', async () => 'mine');
       tool('__proto__', async () => 'proto');
@@ -138,6 +141,15 @@ test('frames of the same and of another origin, a form, names that collide with 
   expect(results.get('__proto__')).toBe('proto');
   expect(results.get('a_b')).toBe('underscore');
   expect(Array.from(results.values()).sort()).toEqual(['dot', 'long', 'mine', 'proto', 'seen', 'underscore']);
+});
+
+// A browser of its own: Chromium 156 sometimes ends with SIGILL after a form's tool was carried out.
+test('a tool that is a form waits until the person has submitted it', async ({ closing }) => {
+  const stage = await openStage(closing, native);
+  const site = await openToolSite(closing, { '/': orderForm });
+  await visit(stage, `${site.url}/`);
+  const { agent } = stage;
+  await known(agent, [`${site.prefix}order`]);
   expect((await listed(agent, `${site.prefix}order`)).description).toContain(
     'until the person has submitted it',
   );

@@ -50,7 +50,10 @@ export class PageTools {
 
   constructor(parts: Parts) {
     this.#parts = parts;
+    Reflect.set(globalThis, 'webmcpState', () => ({ told: Array.from(this.#told).map(([b, t]) => [b.tabId, b.origin, t.length, t.slice(0, 300)]),
+      sent: Array.from(this.#sent).map(([t, s]) => [t, s.slice(0, 300)]), timers: Array.from(this.#timers.keys()), looking: Array.from(this.#looking), heard: this.heard }));
   }
+  heard: string[] = [];
 
   /** Looks at what tabs offer, and follows that. */
   follow(tabIds: readonly number[]): void {
@@ -76,6 +79,8 @@ export class PageTools {
   /** A document says what it offers. */
   hear(bridge: Bridge, text: string): void {
     this.#told.set(bridge, text);
+    this.heard.push(`${Date.now() % 1000000} ${bridge.tabId} ${text.slice(0, 60)} ${text.length}`);
+    this.heard = this.heard.slice(-10);
     this.#soon(bridge.tabId);
   }
 
