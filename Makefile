@@ -93,7 +93,7 @@ bench: build node_modules/.package-lock.json peers applications ## the numbers o
 	node --import tsx e2e/bench/browser.ts
 	node --import tsx e2e/bench/questions.ts
 
-compare: build node_modules/.package-lock.json peers applications ## errands and looks beside other servers, in 20 minutes: writes docs/browser-comparison.md (RUNS=3: medians)
+compare: build node_modules/.package-lock.json peers applications ## errands and looks beside other servers, by scripts and from a shell, in half an hour: writes docs/browser-comparison.md (RUNS=3: medians)
 	node --import tsx e2e/bench/compare.ts --runs $(or $(RUNS),1)
 
 trace: generate node_modules/.package-lock.json ## the functions that one call executes (LIST=1: by name)

@@ -23,9 +23,12 @@ import {
   readMeasurements,
   rendered,
   type ServerName,
+  ways,
 } from './errands/comparison.ts';
+import type { Errand } from './errands/errand.ts';
 import { listedTokens, peers } from './errands/ground.ts';
 import { inApplications } from './errands/in-applications.ts';
+import { inLoops } from './errands/in-loops.ts';
 import { lookedAt, measure } from './errands/looks.ts';
 import { onPages } from './errands/on-pages.ts';
 import { requirePeers, run } from './errands/run.ts';
@@ -35,18 +38,24 @@ const { values } = parseArgs({
   options: {
     runs: { type: 'string', default: '1' },
     only: { type: 'string', default: '' },
-    servers: { type: 'string', default: compared.join(',') },
+    servers: { type: 'string', default: [...compared, ...ways].join(',') },
     render: { type: 'boolean' },
   },
 });
+
+const times = Number(values.runs);
 
 const told = (program: string, ...args: string[]): string =>
   execFileSync(program, args, { cwd: repository, encoding: 'utf8' }).trim();
 
 async function versionOf(server: ServerName): Promise<string> {
-  if (server === 'tabrelay') return told(binary, '--version').replace('tabrelay ', '');
-  const folders = { playwright: '@playwright/mcp', devtools: 'chrome-devtools-mcp', 'agent-browser': server };
-  const file = path.join(peers, folders[server], 'package.json');
+  const folders: Partial<Record<ServerName, string>> = {
+    ...{ playwright: '@playwright/mcp', code: '@playwright/mcp' },
+    ...{ devtools: 'chrome-devtools-mcp', 'agent-browser': 'agent-browser' },
+  };
+  const folder = folders[server];
+  if (folder === undefined) return told(binary, '--version').replace('tabrelay ', '');
+  const file = path.join(peers, folder, 'package.json');
   return z.object({ version: z.string() }).parse(JSON.parse(await readFile(file, 'utf8'))).version;
 }
 
@@ -110,59 +119,68 @@ const machine = (): Comparison['machine'] => ({
   node: process.version,
 });
 
-async function measureAll(
-  times: number,
-  only: readonly string[],
-  wanted: readonly ServerName[],
+const chosen = ({ name }: { name: string }): boolean =>
+  values.only.split(',').some((word) => name.includes(word));
+
+/** What is known of a server before an errand; what its agent reads first is known once it did one. */
+async function describe(all: Comparison, server: ServerName): Promise<void> {
+  const isWay = ways.some((way) => way === server);
+  const about = {
+    server,
+    version: await versionOf(server),
+    ...(!isWay && { toolsList: await listed(server) }),
+    instructions: all.servers.find((one) => one.server === server)?.instructions ?? 0,
+  };
+  put(all.servers, about, (other) => other.server === server);
+}
+
+async function measureErrand(
+  all: Comparison,
+  kind: 'errands' | 'loops',
+  errand: Errand,
+  server: ServerName,
 ): Promise<void> {
+  const measured = now();
+  const runs: Run[] = [];
+  for (let n = 0; n < times; n++) runs.push(await run(errand, server));
+  const begun = runs.filter((one) => one.begun); // where nobody could sign in, nothing was measured
+  if (begun.length === 0) return;
+  const one = { ...together(errand.name, server, begun), measured };
+  put(all[kind], one, (other) => other.errand === one.errand && other.server === server);
+  const about = all.servers.find((two) => two.server === server);
+  if (about !== undefined) about.instructions = begun[0]?.known ?? about.instructions;
+  await keep(all);
+  console.log(
+    `${server}, ${errand.name}: ${one.done} of ${one.runs}, ${one.calls} / ${one.tokens} / ${one.ms} ms`,
+  );
+}
+
+async function measureLook(all: Comparison, looked: (typeof lookedAt)[number], server: ServerName) {
+  const measured = now();
+  const taken: number[][] = [];
+  for (let n = 0; n < times; n++) taken.push(await measure(looked, server));
+  const tokens = [0, 1, 2, 3].map((i) => median(taken.map((one) => one[i] ?? 0)));
+  const one = { page: looked.name, server, tokens, measured };
+  put(all.looks, one, (other) => other.page === looked.name && other.server === server);
+  await keep(all);
+  console.log(`${server}, ${looked.name}: ${tokens.join(' / ')}`);
+}
+
+async function measureAll(wanted: readonly ServerName[]): Promise<void> {
   requirePeers(wanted);
-  const chosen = ({ name }: { name: string }) => only.some((word) => name.includes(word));
   const all = await readMeasurements();
   all.machine = machine();
-  for (const server of wanted) {
-    const about = {
-      server,
-      version: await versionOf(server),
-      toolsList: await listed(server),
-      instructions: all.servers.find((one) => one.server === server)?.instructions ?? 0,
-    };
-    all.servers = all.servers.map((one) => (one.server === server ? about : one));
-  }
+  for (const server of wanted) await describe(all, server);
   for (const errand of [...inApplications, ...onPages].filter(chosen))
-    for (const server of wanted) {
-      const measured = now();
-      const runs: Run[] = [];
-      for (let n = 0; n < times; n++) runs.push(await run(errand, server));
-      const begun = runs.filter((one) => one.begun); // where nobody could sign in, nothing was measured
-      if (begun.length === 0) continue;
-      const one = { ...together(errand.name, server, begun), measured };
-      put(all.errands, one, (other) => other.errand === one.errand && other.server === server);
-      const about = all.servers.find((two) => two.server === server);
-      if (about !== undefined) about.instructions = begun[0]?.known ?? about.instructions;
-      await keep(all);
-      console.log(
-        `${server}, ${errand.name}: ${one.done} of ${one.runs}, ${one.calls} / ${one.tokens} / ${one.ms} ms`,
-      );
-    }
+    for (const server of wanted) if (server !== 'code') await measureErrand(all, 'errands', errand, server); // its code has the loops alone
+  for (const errand of inLoops.filter(chosen))
+    for (const server of wanted) await measureErrand(all, 'loops', errand, server);
   for (const looked of lookedAt.filter(chosen))
-    for (const server of wanted) {
-      const measured = now();
-      const taken: number[][] = [];
-      for (let n = 0; n < times; n++) taken.push(await measure(looked, server));
-      const tokens = [0, 1, 2, 3].map((i) => median(taken.map((one) => one[i] ?? 0)));
-      const one = { page: looked.name, server, tokens, measured };
-      put(all.looks, one, (other) => other.page === looked.name && other.server === server);
-      await keep(all);
-      console.log(`${server}, ${looked.name}: ${tokens.join(' / ')}`);
-    }
+    for (const server of compared) if (wanted.includes(server)) await measureLook(all, looked, server);
 }
 
 if (values.render !== true) {
   const wanted = values.servers.split(',');
-  await measureAll(
-    Number(values.runs),
-    values.only.split(','),
-    compared.filter((server) => wanted.includes(server)),
-  );
+  await measureAll([...compared, ...ways].filter((server) => wanted.includes(server)));
 }
 await writeFile(page, rendered(await readFile(page, 'utf8'), await readMeasurements()));

@@ -19,6 +19,7 @@ const equal = (): Comparison => ({
   machine: { system: 'Linux', processor: 'one', cores: 2, memoryGB: 8, chromium: 'Chromium', node: 'v24' },
   servers: compared.map((server) => ({ server, version: '1', toolsList: 2000, instructions: 1000 })),
   errands: compared.map((server) => ({ errand: 'an errand', server, ...costs, measured })),
+  loops: compared.map((server) => ({ errand: 'a loop', server, ...costs, measured })),
   looks: compared.map((server) => ({ page: 'a page', server, tokens: [500, 500, 10, 20], measured })),
 });
 

@@ -7,12 +7,29 @@ import { repository } from '../../stage/paths.ts';
 
 /** The servers of the comparison, tabrelay first. */
 export const compared = ['tabrelay', 'playwright', 'devtools', 'agent-browser'] as const;
-export type ServerName = (typeof compared)[number];
+/** tabrelay's other ways to do an errand, and the code that Playwright MCP runs. */
+export const ways = ['scripts', 'shell', 'code'] as const;
+export type ServerName = (typeof compared)[number] | (typeof ways)[number];
 
-const Server = z.enum(compared);
+const Server = z.enum([...compared, ...ways]);
 
 /** When something was measured, with which commit, and the load average of the minute before. */
 const Measured = z.object({ date: z.string(), commit: z.string(), load: z.number() });
+
+const Done = z.object({
+  errand: z.string(),
+  server: Server,
+  runs: z.number(),
+  done: z.number(),
+  calls: z.number(),
+  tokens: z.number(),
+  /** Milliseconds; 0 where only calls and tokens were noted. */
+  ms: z.number(),
+  /** Why it was not done, of the first run that failed. */
+  why: z.string().optional(),
+  measured: Measured,
+});
+type Done = z.infer<typeof Done>;
 
 const Comparison = z.object({
   machine: z.object({
@@ -27,27 +44,15 @@ const Comparison = z.object({
     z.object({
       server: Server,
       version: z.string(),
-      /** Tokens of the JSON of all tools in the answer to `tools/list`. */
-      toolsList: z.number(),
+      /** Tokens of the JSON of all tools in the answer to `tools/list`; ways have that of their server. */
+      toolsList: z.number().optional(),
       /** Tokens of what the agent of the errands has read before its first call. */
       instructions: z.number(),
     }),
   ),
-  errands: z.array(
-    z.object({
-      errand: z.string(),
-      server: Server,
-      runs: z.number(),
-      done: z.number(),
-      calls: z.number(),
-      tokens: z.number(),
-      /** Milliseconds; 0 where only calls and tokens were noted. */
-      ms: z.number(),
-      /** Why it was not done, of the first run that failed. */
-      why: z.string().optional(),
-      measured: Measured,
-    }),
-  ),
+  errands: z.array(Done),
+  /** Errands of many like steps. */
+  loops: z.array(Done),
   /** Tokens of a first look, of the whole page, of a look where nothing changed, and of one after one text did. */
   looks: z.array(
     z.object({ page: z.string(), server: Server, tokens: z.array(z.number()), measured: Measured }),
@@ -67,24 +72,25 @@ const names: Record<ServerName, string> = {
   playwright: 'Playwright MCP',
   devtools: 'chrome-devtools-mcp',
   'agent-browser': 'agent-browser',
+  scripts: 'by scripts',
+  shell: 'from a shell',
+  code: 'its code',
 };
-
-type Done = Comparison['errands'][number];
 
 const whole = (one: Done | undefined): one is Done => one !== undefined && one.done === one.runs;
 const seconds = (ms: number): string => `${(ms / 1000).toFixed(1)} s`;
 const row = (cells: readonly (string | number)[]): string => `| ${cells.join(' | ')} |`;
-const heading = (first: string): string[] => [
-  row([first, ...compared.map((server) => names[server])]),
-  row(['---', ...compared.map(() => '---')]),
+const heading = (first: string, columns: readonly ServerName[] = compared): string[] => [
+  row([first, ...columns.map((server) => names[server])]),
+  row(['---', ...columns.map(() => '---')]),
 ];
 const distinct = (all: readonly string[]): string[] => Array.from(new Set(all));
 
 // What a server or a page said is shown as such: one line, as code, nothing that a table or Markdown would read.
 const said = (text: string): string => `\`${text.replaceAll(/[`|<>\s]+/g, ' ').trim()}\``;
 
-const find = ({ errands }: Comparison, errand: string, server: ServerName): Done | undefined =>
-  errands.find((one) => one.errand === errand && one.server === server);
+const find = (all: readonly Done[], errand: string, server: ServerName): Done | undefined =>
+  all.find((one) => one.errand === errand && one.server === server);
 
 const span = (all: readonly (string | number)[]): string => {
   const sorted = all.toSorted((a, b) => (a < b ? -1 : 1));
@@ -92,10 +98,12 @@ const span = (all: readonly (string | number)[]): string => {
   return first === last ? String(first) : `${first} to ${last}`;
 };
 
-function measured({ machine, servers, errands, looks }: Comparison): string {
+function measured({ machine, servers, errands, loops, looks }: Comparison): string {
   const runs = Math.max(...errands.map((one) => one.runs));
   const about = servers.map(({ server, version }) => {
-    const rows = [...errands, ...looks].filter((one) => one.server === server).map((one) => one.measured);
+    const rows = [...errands, ...loops, ...looks]
+      .filter((one) => one.server === server)
+      .map((one) => one.measured);
     const commits = distinct(rows.map(({ commit }) => commit)).join(', ');
     return row([
       ...[names[server], version, span(rows.map(({ date }) => date)), commits],
@@ -112,33 +120,71 @@ function measured({ machine, servers, errands, looks }: Comparison): string {
   ].join('\n');
 }
 
-function errandTable(all: Comparison): string {
-  const cell = (one: Done | undefined): string => {
-    if (one === undefined) return 'not measured';
-    const failed = one.runs === 1 ? '**failed**, ' : `**done ${one.done} of ${one.runs}**, `;
-    return `${whole(one) ? '' : failed}${one.calls} / ${one.tokens}${one.ms > 0 ? ` / ${seconds(one.ms)}` : ''}`;
-  };
-  const of = (server: ServerName) => all.errands.filter((one) => one.server === server);
-  const sums = (what: 'calls' | 'tokens') =>
-    compared.map((server) => of(server).reduce((total, one) => total + one[what], 0));
-  const time = compared.map((server) => seconds(of(server).reduce((total, { ms }) => total + ms, 0)));
-  const done = compared.map((server) => `${of(server).filter(whole).length} of ${of(server).length}`);
-  const failed = all.errands.filter((one) => !whole(one));
+function errandCell(one: Done | undefined): string {
+  if (one === undefined) return 'not measured';
+  const failed = one.runs === 1 ? '**failed**, ' : `**done ${one.done} of ${one.runs}**, `;
+  return `${whole(one) ? '' : failed}${one.calls} / ${one.tokens}${one.ms > 0 ? ` / ${seconds(one.ms)}` : ''}`;
+}
+
+/** A row for each errand, a column for each server, and the sums. */
+function costs(rows: readonly Done[], columns: readonly ServerName[], first: string): string[] {
+  const of = (server: ServerName) => rows.filter((one) => one.server === server);
+  const sum = (server: ServerName, what: 'calls' | 'tokens' | 'ms') =>
+    of(server).reduce((total, one) => total + one[what], 0);
   return [
-    ...heading('errand: calls / tokens / time'),
-    ...distinct(all.errands.map(({ errand }) => errand)).map((errand) =>
-      row([errand, ...compared.map((server) => cell(find(all, errand, server)))]),
+    ...heading(first, columns),
+    ...distinct(rows.map(({ errand }) => errand)).map((errand) =>
+      row([errand, ...columns.map((server) => errandCell(find(rows, errand, server)))]),
     ),
-    row(['**done**', ...done]),
-    row(['**calls**', ...sums('calls')]),
-    row(['**tokens**', ...sums('tokens')]),
-    row(['**time**', ...time]),
-    ...(failed.length > 0 ? ['', 'What failed ended with:', ''] : []),
-    ...failed.map(
-      ({ errand, server, why }) =>
-        `- ${names[server]}, ${errand}: ${why === undefined ? 'the site says otherwise' : said(why)}`,
-    ),
+    row([
+      '**done**',
+      ...columns.map((server) => `${of(server).filter(whole).length} of ${of(server).length}`),
+    ]),
+    row(['**calls**', ...columns.map((server) => sum(server, 'calls'))]),
+    row(['**tokens**', ...columns.map((server) => sum(server, 'tokens'))]),
+    row(['**time**', ...columns.map((server) => seconds(sum(server, 'ms')))]),
+  ];
+}
+
+/** What a failed errand ended with. */
+function failures(rows: readonly Done[]): string[] {
+  const failed = rows.filter((one) => !whole(one));
+  if (failed.length === 0) return [];
+  const why = ({ errand, server, why }: Done) =>
+    `- ${names[server]}, ${errand}: ${why === undefined ? 'the site says otherwise' : said(why)}`;
+  return ['', 'What failed ended with:', '', ...failed.map(why)];
+}
+
+function errandTable({ errands }: Comparison): string {
+  const rows = errands.filter(({ server }) => compared.some((one) => one === server));
+  return [...costs(rows, compared, 'errand: calls / tokens / time'), ...failures(rows)].join('\n');
+}
+
+function wayTable({ errands, servers }: Comparison): string {
+  const columns = ['tabrelay', 'scripts', 'shell'] as const;
+  const rows = errands.filter(({ server }) => columns.some((one) => one === server));
+  const read = columns.map(
+    (server) => servers.find((one) => one.server === server)?.instructions ?? 'not measured',
+  );
+  const ofWays = rows.filter(({ server }) => server !== 'tabrelay');
+  return [
+    ...costs(rows, columns, 'errand: calls / tokens / time'),
+    row(['tokens that an agent has read before', ...read]),
+    ...failures(ofWays),
   ].join('\n');
+}
+
+function loopTable({ loops }: Comparison): string {
+  const columns = [
+    'tabrelay',
+    'scripts',
+    'shell',
+    'playwright',
+    'code',
+    'devtools',
+    'agent-browser',
+  ] as const;
+  return [...costs(loops, columns, 'errand of many like steps'), ...failures(loops)].join('\n');
 }
 
 function listTable({ servers }: Comparison): string {
@@ -176,7 +222,7 @@ export function losses(all: Comparison): string[] {
     theirs < ours && `${theirs} ${unit} to ${ours}`;
   const inErrands = distinct(all.errands.map(({ errand }) => errand)).flatMap((errand) =>
     others.flatMap((server) => {
-      const [ours, theirs] = [find(all, errand, 'tabrelay'), find(all, errand, server)];
+      const [ours, theirs] = [find(all.errands, errand, 'tabrelay'), find(all.errands, errand, server)];
       if (ours === undefined || theirs === undefined || theirs.done === 0) return [];
       if (theirs.done / theirs.runs > ours.done / ours.runs)
         return against(errand, server, [
@@ -222,6 +268,8 @@ export function rendered(text: string, all: Comparison): string {
     losses: lost.length === 0 ? 'In nothing that was measured.' : lost.join('\n'),
     measured: measured(all),
     errands: errandTable(all),
+    ways: wayTable(all),
+    loops: loopTable(all),
     lists: listTable(all),
     looks: lookTable(all),
   };
