@@ -268,7 +268,7 @@ func (a *app) runCall(ctx context.Context, path string, body any) (answer httpap
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	lines := readStream(ctx, res.Body)
-	approval := prompt{app: a, elsewhere: !viewed}
+	approval := prompt{app: a, answer: a.sendTyped, elsewhere: !viewed}
 	for {
 		select {
 		case <-ctx.Done():
@@ -288,7 +288,7 @@ func (a *app) runCall(ctx context.Context, path string, body any) (answer httpap
 				approval.show(*line.Question)
 			case line.Ended != nil:
 				approval.endedElsewhere(*line.Ended)
-			case line.Progress != nil && viewed && approval.open == nil:
+			case line.Progress != nil && viewed && len(approval.open) == 0:
 				a.notef("%s\n", progressText(*line.Progress))
 			}
 		}

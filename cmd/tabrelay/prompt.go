@@ -21,13 +21,14 @@ var panelKeys = map[bool]string{true: "Ctrl+Shift+O", false: "Alt+Shift+O"}[runt
 // sidePanel is where a person answers besides a terminal.
 var sidePanel = "tabrelay's side panel (" + panelKeys + " opens it)"
 
-// prompt asks the person at this terminal to approve their call. The approval may be answered elsewhere, or expire,
-// before they have typed anything.
+// prompt asks the person at this terminal to approve their call; of several questions one after the other. An approval
+// may be answered elsewhere, or expire, before they have typed anything.
 type prompt struct {
 	app       *app
+	answer    func(ctx context.Context, id string, verdict httpapi.Verdict) error
 	elsewhere bool                 // nothing is asked here: nobody looks
 	terminal  *controllingTerminal // nil until something is asked
-	open      *call.Approval       // nil: none
+	open      []call.Approval      // the first is at the terminal, the others wait for it
 	typed     chan line            // of the terminal; nil until something is asked. Closed when it ends
 	asked     atomic.Int32         // questions so far
 }
@@ -38,21 +39,32 @@ type line struct {
 	asked int32
 }
 
-// show asks. What is typed from then on is the answer. Where nothing can be typed it says what the call waits for.
+// show asks, once what was asked before has its answer. Where nothing can be typed it says at once what the call waits
+// for.
 func (p *prompt) show(asked call.Approval) {
-	if p.open != nil && p.open.ID == asked.ID {
+	if p.position(asked.ID) >= 0 {
 		return
 	}
-	p.open = &asked
-	if p.terminal == nil {
-		if !p.elsewhere {
-			p.terminal, _ = openControlling()
-		}
-		if p.terminal == nil {
-			p.app.noteAsked(asked.Sentence, "tabrelay permit allow "+asked.ID)
-			return
-		}
+	p.open = append(p.open, asked)
+	if p.terminal == nil && !p.elsewhere {
+		p.terminal, _ = openControlling()
 	}
+	if p.terminal == nil {
+		p.app.noteAsked(asked.Sentence, "tabrelay permit allow "+asked.ID)
+		return
+	}
+	if len(p.open) == 1 {
+		p.ask()
+	}
+}
+
+// position is that of a question among those that are open; -1 when it is not one of them.
+func (p *prompt) position(id string) int {
+	return slices.IndexFunc(p.open, func(one call.Approval) bool { return one.ID == id })
+}
+
+// ask puts the first of the open questions to the terminal. What is typed from then on is the answer.
+func (p *prompt) ask() {
 	if p.asked.Add(1) > 1 {
 		discardTyped(p.terminal.in) // what was begun for an earlier question
 	}
@@ -72,6 +84,14 @@ func (p *prompt) show(asked call.Approval) {
 	}
 }
 
+// close takes an open question away, and asks the next one if it was at the terminal.
+func (p *prompt) close(position int) {
+	p.open = slices.Delete(p.open, position, position+1)
+	if position == 0 && len(p.open) > 0 && p.terminal != nil {
+		p.ask()
+	}
+}
+
 // noteAsked says what a call waits for, where nobody can be asked: whoever runs it is an agent, or does not look.
 func (a *app) noteAsked(sentence, command string) {
 	a.notef("The person is asked: %s They answer in %s, or in a terminal of theirs with: %s\n", sentence, sidePanel,
@@ -79,20 +99,21 @@ func (a *app) noteAsked(sentence, command string) {
 }
 
 func (p *prompt) print() {
-	p.terminal.printf("%s\nYou can also answer in %s.\n%s ", wrapToTerminal(p.terminal.out, policy.Text(*p.open)),
+	p.terminal.printf("%s\nYou can also answer in %s.\n%s ", wrapToTerminal(p.terminal.out, policy.Text(p.open[0])),
 		sidePanel, p.text())
 }
 
 func (p *prompt) text() string {
+	open := p.open[0]
 	switch {
-	case p.open.Shown.Secret > 0:
+	case open.Shown.Secret > 0:
 		return "Allow it? Type yes to allow it once, or secrets to see all of it first, with its secret fields; " +
 			"anything else denies it:"
-	case p.open.Shown.Hidden > 0:
+	case open.Shown.Hidden > 0:
 		return "Allow it? Type yes to allow it once, or all to see all of it first; anything else denies it:"
-	case p.open.Choices[0] == "session":
+	case open.Choices[0] == "session":
 		return "Allow it? Type yes to allow it for this session, or once; anything else denies it:"
-	case slices.Contains(p.open.Choices, "session"):
+	case slices.Contains(open.Choices, "session"):
 		return "Allow it? Type yes to allow it once, or session to allow it for this session; anything else denies it:"
 	}
 	return "Allow it? Type yes to allow it once; anything else denies it:"
@@ -104,14 +125,15 @@ func (p *prompt) reply(ctx context.Context, typed line, ok bool) {
 	if !ok {
 		p.typed = nil
 	}
-	if p.open == nil || ok && typed.asked < p.asked.Load() {
+	if len(p.open) == 0 || ok && typed.asked < p.asked.Load() {
 		return
 	}
+	open := p.open[0]
 	verdict := httpapi.Verdict{Answer: "deny"}
 	switch word := strings.ToLower(strings.TrimSpace(typed.text)); word {
 	case "all", "secrets":
-		if secrets := p.open.Shown.Secret > 0; secrets || p.open.Shown.Hidden > 0 {
-			if err := p.app.showArguments(ctx, p.open, secrets && word == "secrets"); err != nil {
+		if secrets := open.Shown.Secret > 0; secrets || open.Shown.Hidden > 0 {
+			if err := p.app.showArguments(ctx, &p.open[0], secrets && word == "secrets"); err != nil {
 				p.terminal.printf("%s\n%s ", err, p.text())
 				return
 			}
@@ -121,29 +143,38 @@ func (p *prompt) reply(ctx context.Context, typed line, ok bool) {
 	case policy.ConfirmWord:
 		verdict = httpapi.Verdict{Answer: "allow"} // as it was asked
 	case "once", "session":
-		if slices.Contains(p.open.Choices, word) {
+		if slices.Contains(open.Choices, word) {
 			verdict = httpapi.Verdict{Answer: "allow", For: word}
 		}
 	}
-	confirmed := func(context.Context, *policy.Change) error { return nil } // they read it, and typed the word
-	path := "/api/v1/approvals/" + url.PathEscape(p.open.ID)
-	res, err := p.app.sendConfirmed(ctx, http.MethodPost, path, verdict, http.Header{}, confirmed)
-	if err != nil {
+	if err := p.answer(ctx, open.ID, verdict); err != nil {
 		p.app.notef("%s\n", err) // the result of the call says the rest
-	} else {
-		_ = res.Body.Close() // not read
 	}
-	p.open = nil
+	p.close(0)
+}
+
+// sendTyped sends the relay what the person typed to a question.
+func (a *app) sendTyped(ctx context.Context, id string, verdict httpapi.Verdict) error {
+	confirmed := func(context.Context, *policy.Change) error { return nil } // they read it, and typed the word
+	path := "/api/v1/approvals/" + url.PathEscape(id)
+	res, err := a.sendConfirmed(ctx, http.MethodPost, path, verdict, http.Header{}, confirmed)
+	if err != nil {
+		return err
+	}
+	return res.Body.Close() // not read
 }
 
 // endedElsewhere says how a question ended that was not answered here.
 func (p *prompt) endedElsewhere(e policy.Ended) {
-	if p.open == nil || p.open.ID != e.ID {
+	position := p.position(e.ID)
+	if position < 0 {
 		return
 	}
-	if p.terminal != nil {
-		p.terminal.printf("\n") // what was asked ends with a prompt
+	if p.terminal == nil || position == 0 { // the others were not seen yet
+		if p.terminal != nil {
+			p.terminal.printf("\n") // what was asked ends with a prompt
+		}
+		p.app.notef("The question is closed: %s.\n", e.How)
 	}
-	p.open = nil
-	p.app.notef("The question is closed: %s.\n", e.How)
+	p.close(position)
 }

@@ -1,15 +1,20 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
 	"golang.org/x/sys/unix"
 
+	"tabrelay/relay/program/httpapi"
 	"tabrelay/relay/road/call"
+	"tabrelay/relay/road/policy"
 )
 
 // pseudoTerminal is a terminal whose person the test is.
@@ -38,30 +43,57 @@ func pseudoTerminal(t *testing.T) (person, terminal *os.File) {
 
 // TestALineOfBeforeIsNoAnswer: what was typed for one question, whole or begun, does not answer the next one.
 func TestALineOfBeforeIsNoAnswer(t *testing.T) {
-	person, terminal := pseudoTerminal(t)
+	person, tty := pseudoTerminal(t)
 	types := func(text string) {
 		t.Helper()
 		if _, err := person.WriteString(text); err != nil {
 			t.Fatal(err)
 		}
 	}
-	p := &prompt{terminal: &controllingTerminal{terminal, terminal}}
-	ask := func(id string) {
+	p := &prompt{app: &app{terminal: terminal{err: io.Discard}}, terminal: &controllingTerminal{tty, tty}}
+	for _, id := range []string{"first", "second", "third"} {
 		p.show(call.Approval{ID: id, Sentence: "May it?", Choices: []string{"once"}})
 	}
-	ask("first")
 	types("yes\n") // which is read once the next question is there
 	typed := <-p.typed
-	ask("second")
+	p.endedElsewhere(policy.Ended{ID: "first", How: "it was answered in the panel"})
 	p.reply(t.Context(), typed, true) // would send an answer, and end
-	if p.open == nil || p.open.ID != "second" {
+	if len(p.open) == 0 || p.open[0].ID != "second" {
 		t.Fatal("a whole line of before answered")
 	}
 	types("ye")
-	ask("third")
+	p.endedElsewhere(policy.Ended{ID: "second", How: "nobody answered in time"})
 	types("s\n")
 	if typed := <-p.typed; typed.text != "s\n" {
 		t.Errorf("the answer begins with what was typed before: %q", typed.text)
+	}
+}
+
+// TestOneQuestionAfterTheOther: each of several questions has its answer, and one that ended before it was shown is not
+// asked.
+func TestOneQuestionAfterTheOther(t *testing.T) {
+	person, tty := pseudoTerminal(t)
+	var answers []string
+	p := &prompt{
+		app:      &app{terminal: terminal{err: io.Discard}},
+		terminal: &controllingTerminal{tty, tty},
+		answer: func(_ context.Context, id string, verdict httpapi.Verdict) error {
+			answers = append(answers, id+": "+verdict.Answer)
+			return nil
+		},
+	}
+	for _, id := range []string{"first", "second", "third", "second"} {
+		p.show(call.Approval{ID: id, Sentence: "May it?", Choices: []string{"once"}})
+	}
+	p.endedElsewhere(policy.Ended{ID: "second", How: "it was answered in the panel"})
+	for _, word := range []string{"yes\n", "no\n"} {
+		if _, err := person.WriteString(word); err != nil {
+			t.Fatal(err)
+		}
+		p.reply(t.Context(), <-p.typed, true)
+	}
+	if want := []string{"first: allow", "third: deny"}; !slices.Equal(answers, want) || len(p.open) > 0 {
+		t.Errorf("answered %q, open %v; want %q", answers, p.open, want)
 	}
 }
 
