@@ -98,17 +98,14 @@
 //     something meanwhile.
 //   - capability: what the relay can do besides carrying out calls, and what can be taken out; attached: see there.
 //   - bounded session: one in which an agent acts for a client; its Bounds say for whom, and within what.
-//   - errand: what a client asks of such an agent, in one prompt or several. Visit: a session of its program, with a
-//     token of its own. To lend: to give such a session, until it ends, a token or tabs of the client. Pulse: the
-//     progress that a client is told when nothing else is told of its errand.
-//   - book: which tools the pages of which tabs have registered.
+//   - errand: what a client asks of such an agent, in one prompt or several. To lend: to give the session of its
+//     program, until it ends, a token or tabs of the client.
 //   - site: a plugin together with what a person configured for it. Instance: one installation of a web app.
 //   - main world: where the scripts of a page run. Isolated world: where those of the extension run, with a view of the
 //     page that its scripts cannot change. Late (in an extension): injected after the page's scripts ran.
 //   - worker: in the extension its service worker.
 //   - bridge: the extension's resident script in a page's isolated world.
-//   - tap (in a page): the script that records the page's console and answers its dialogs. Tombstone: the note of a
-//     bridge that a call must not start any more, should it still arrive.
+//   - tap (in a page): the script that records the page's console and answers its dialogs.
 //   - closed document: one whose site is off for a call, or needs a question first. Spot: the place of a frame in the
 //     page around it.
 //   - mcp-agentic: a server whose clients parse the JSON texts of fault.Error.AgenticText.

@@ -8,10 +8,10 @@
 //                                        <--  call    a tool call; started, progress, log, outcome follow
 //     outcome                            -->          kept by the bridge until ack
 //                                        <--  ack
-//                                        <--  cancel  ends a call, or leaves a tombstone for one not seen yet
+//                                        <--  cancel  ends a call; one that comes later never starts
 //     cancelled {phase}                  -->          what became of it
 //                                        <--  query   after a worker death: do you know this call?
-//     known {phase}                      -->          "never" leaves a tombstone too
+//     known {phase}                      -->          "never": if it comes later, it never starts
 //     stale {id}                         -->          a call waited long in a blocked page: is it still wanted?
 //                                        <--  go
 //                                        <--  console  keep the console for a while, and tell what it shows

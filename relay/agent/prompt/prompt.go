@@ -32,11 +32,11 @@ type Tools interface {
 // Prompts are the recipes of the enabled plugins. Create it with New. Its methods may be called concurrently.
 type Prompts struct {
 	tools Tools
-	now   atomic.Pointer[book]
+	now   atomic.Pointer[listing]
 }
 
-// book is the recipes of one snapshot.
-type book struct {
+// listing is the recipes of one snapshot.
+type listing struct {
 	generation uint64
 	listed     []call.Prompt
 	recipes    map[string]*Recipe
@@ -51,19 +51,19 @@ type Recipe struct {
 // New offers the recipes of these plugins.
 func New(tools Tools) *Prompts { return &Prompts{tools: tools} }
 
-// book returns the recipes that exist now, read once for each snapshot.
-func (p *Prompts) book() *book {
+// listing returns the recipes that exist now, read once for each snapshot.
+func (p *Prompts) listing() *listing {
 	s := p.tools.Snapshot()
 	if b := p.now.Load(); b != nil && b.generation == s.Generation {
 		return b
 	}
-	b := newBook(s)
+	b := newListing(s)
 	p.now.Store(b)
 	return b
 }
 
-func newBook(s *registry.Snapshot) *book {
-	b := &book{generation: s.Generation, recipes: map[string]*Recipe{}}
+func newListing(s *registry.Snapshot) *listing {
+	b := &listing{generation: s.Generation, recipes: map[string]*Recipe{}}
 	for _, site := range s.Sites {
 		for i := range site.Plugin.Manifest.Prompts {
 			r := &Recipe{&site.Plugin.Manifest.Prompts[i], site}
@@ -90,11 +90,11 @@ func listed(name string, r *Recipe) call.Prompt {
 }
 
 // List returns the recipes, sorted by name.
-func (p *Prompts) List() []call.Prompt { return slices.Clone(p.book().listed) }
+func (p *Prompts) List() []call.Prompt { return slices.Clone(p.listing().listed) }
 
 // Find returns the recipe of that full name.
 func (p *Prompts) Find(name string) (*Recipe, bool) {
-	r, ok := p.book().recipes[name]
+	r, ok := p.listing().recipes[name]
 	return r, ok
 }
 
@@ -103,7 +103,7 @@ func (p *Prompts) Find(name string) (*Recipe, bool) {
 func (p *Prompts) Render(
 	_ context.Context, name string, args map[string]string, _ *front.Asker,
 ) (*call.RenderedPrompt, *fault.Error) {
-	b := p.book()
+	b := p.listing()
 	r, ok := b.recipes[name]
 	if !ok {
 		return nil, fault.New(fault.UnknownPrompt, fmt.Sprintf("There is no prompt %.80q", name),
@@ -184,7 +184,7 @@ func (r *Recipe) value(name string, args map[string]string) string {
 }
 
 // nearest says what to use in place of a prompt that does not exist.
-func nearest(name string, b *book) string {
+func nearest(name string, b *listing) string {
 	if len(b.listed) == 0 {
 		return "No plugin offers prompts at the moment."
 	}
@@ -200,9 +200,9 @@ func nearest(name string, b *book) string {
 
 // OnChange calls changed when List answers something else, until stop.
 func (p *Prompts) OnChange(changed func()) (stop func()) {
-	last := p.book().listed
+	last := p.listing().listed
 	return p.tools.OnChange(func(s *registry.Snapshot) {
-		next := newBook(s).listed
+		next := newListing(s).listed
 		if !reflect.DeepEqual(last, next) {
 			last = next
 			changed()

@@ -31,7 +31,7 @@ var Capability = capability.Capability{
 // some.
 func New(core capability.Core) *Delegation {
 	d := &Delegation{
-		core: core, meters: newMeters(), visits: NewProgramCalls(), shapes: map[string]shape{},
+		core: core, meters: newMeters(), programs: NewProgramCalls(), shapes: map[string]shape{},
 		breakers: breaker.NewGroup(breaker.Settings(core.Config.Breaker), nil),
 	}
 	d.Sessions = NewSessions(Options{
@@ -48,7 +48,7 @@ func (d *Delegation) changed() { d.core.Changed(event.TopicAgents) }
 // Running is what it brings to its relay.
 func (d *Delegation) Running() capability.Attachment {
 	return capability.Attachment{
-		Routes: d.routes(), Bounded: d.visits, Meters: d.meters.collectors(), Tools: d.OwnTools,
+		Routes: d.routes(), Bounded: d.programs, Meters: d.meters.collectors(), Tools: d.OwnTools,
 		Configured: d.configured, SessionEnded: d.SessionEnded, Lacks: d.Lacks, Health: d.Health, Close: d.Close,
 	}
 }
@@ -102,6 +102,6 @@ func (d *Delegation) NewWorker(id string, c agentconfig.Worker) (*worker.Worker,
 	return w, NewProgram(ProgramOptions{
 		ID: id, Capabilities: c.Capabilities, Worker: w, URL: "http://" + core.Address() + "/mcp",
 		Command: binary, Env: map[string]string{"TABRELAY_HOME": string(core.Home)},
-		Lend: core.LendToken, Visits: d.visits, Approve: core.Ask,
+		Lend: core.LendToken, Calls: d.programs, Approve: core.Ask,
 	})
 }

@@ -18,7 +18,7 @@ import (
 // Delegation is the agents of a relay, as they are configured, and their sessions.
 type Delegation struct {
 	*Sessions
-	visits   *ProgramCalls
+	programs *ProgramCalls
 	core     capability.Core
 	breakers *breaker.Group // of providers
 	meters   *meters

@@ -29,7 +29,7 @@ type ProgramOptions struct {
 	Command string            // absolute, of this program, for those that want a stdio proxy
 	Env     map[string]string // of that one
 	Lend    func(s call.Session) (token string, revoke func())
-	Visits  *ProgramCalls
+	Calls   *ProgramCalls
 
 	// Approve asks the person for what a program wants to do by itself, as Ask of package policy does. client asks
 	// through the client that delegated, and may be nil.
@@ -59,8 +59,8 @@ func (p *Program) Info() Info {
 	return i
 }
 
-// visit is what a program keeps of one session, as its State.
-type visit struct {
+// programSession is what a program keeps of one session, as its State.
+type programSession struct {
 	session *worker.Session
 	leave   func() // revokes the session's token
 	prompts int    // that the program got
@@ -72,9 +72,9 @@ func (p *Program) Open(ctx context.Context, s *Session) *fault.Error {
 		return failure
 	}
 	token, revoke := p.options.Lend(s.Acts)
-	p.options.Visits.begin(s)
+	p.options.Calls.begin(s)
 	leave := func() {
-		p.options.Visits.end(s)
+		p.options.Calls.end(s)
 		revoke()
 	}
 	session, failure := p.options.Worker.Open(ctx, worker.Tools{
@@ -84,7 +84,7 @@ func (p *Program) Open(ctx context.Context, s *Session) *fault.Error {
 		leave()
 		return failure
 	}
-	s.State = &visit{session: session, leave: leave}
+	s.State = &programSession{session: session, leave: leave}
 	return nil
 }
 
@@ -105,7 +105,7 @@ func (p *Program) fits(chosen string, params provider.Params) *fault.Error {
 
 // Prompt implements [Agent].
 func (p *Program) Prompt(ctx context.Context, s *Session, one Prompt) (Answer, *fault.Error) {
-	v, ok := s.State.(*visit)
+	v, ok := s.State.(*programSession)
 	t := s.Turn()
 	if !ok || t == nil {
 		return Answer{}, fault.New(codes.SessionNotFound, "The session has ended", fault.WithOutcome(fault.NotExecuted))
@@ -135,7 +135,7 @@ func (p *Program) Prompt(ctx context.Context, s *Session, one Prompt) (Answer, *
 }
 
 // words are a prompt as the program gets it: it has no place of its own for what its system prompt would be.
-func (v *visit) words(s *Session, one Prompt) string {
+func (v *programSession) words(s *Session, one Prompt) string {
 	system := one.Params.SystemPrompt
 	if system == nil && v.prompts == 0 {
 		system = s.Metadata.RuntimeParams.SystemPrompt
@@ -167,7 +167,7 @@ func answerOf(ctx context.Context, r worker.Reply) (Answer, *fault.Error) {
 
 // Close implements [Agent].
 func (p *Program) Close(s *Session, _ Reason) {
-	if v, ok := s.State.(*visit); ok {
+	if v, ok := s.State.(*programSession); ok {
 		s.State = nil
 		v.leave()
 		v.session.Close()

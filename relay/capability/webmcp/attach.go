@@ -32,15 +32,15 @@ var section = &config.Section[settings]{
 	},
 }
 
-// attach makes the book of a relay.
+// attach makes the index of a relay.
 func attach(core capability.Core) capability.Attachment {
 	c, log := section.Of(core.Config), core.Log("pages")
-	b := New(Options{
+	x := New(Options{
 		ToolsPerSite: c.ToolsPerSite, DescriptionBytes: c.DescriptionBytes, SchemaBytes: c.SchemaBytes,
 		Offer: core.OfferPageTools,
 		Problem: func(origin, reason string) {
 			log.Warn().Str("origin", origin).Msg("tools of a page: " + reason)
 		},
 	})
-	return capability.Attachment{PageTools: b, TabGone: b.Gone, Close: b.Close}
+	return capability.Attachment{PageTools: x, TabGone: x.Gone, Close: x.Close}
 }

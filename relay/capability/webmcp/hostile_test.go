@@ -27,7 +27,7 @@ func TestNoHostReadsLikeAnother(t *testing.T) {
 	}
 	for _, origin := range []string{"https://shop.example", "https://shop.example.", "http://shop.example",
 		"https://shop.example:8443", "https://accounts.internal.mycompany-holding.com", "https://a_b.example",
-		"https://a.b.example", "https://[::1]:3000",
+		"https://a.x.example", "https://[::1]:3000",
 		"http://[::1]:3000", "http://127.0.0.1:3000", "http://localhost."} {
 		take(origin)
 		host, _, _ := strings.Cut(strings.TrimPrefix(fullName(origin, "pay"), "web__"), "__")
@@ -40,13 +40,13 @@ func TestNoHostReadsLikeAnother(t *testing.T) {
 
 func TestAToolThatCannotBeReadTakesNoOtherAway(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		b := newBook(t)
+		x := newIndex(t)
 		for _, broken := range []string{`5`, `null`, `{"name":5}`, `{"name":"x","key":"k","title":{}}`,
 			`{"name":"x","key":"k","annotations":[]}`, `{"name":"x","key":"` + strings.Repeat("k", mostKey+1) + `"}`} {
-			b.Tell("p", 1, json.RawMessage(`[{"origin":"https://ads.example","tools":[`+broken+`],"dropped":0.5},`+
+			x.Tell("p", 1, json.RawMessage(`[{"origin":"https://ads.example","tools":[`+broken+`],"dropped":0.5},`+
 				one("https://shop.example", "search", "")+`]`))
 			pass(time.Minute)
-			if got := names(b.now()); len(got) != 1 || got[0] != "web__shop_example__search" {
+			if got := names(x.now()); len(got) != 1 || got[0] != "web__shop_example__search" {
 				t.Errorf("beside %.40s: %v", broken, got)
 			}
 		}
@@ -55,13 +55,13 @@ func TestAToolThatCannotBeReadTakesNoOtherAway(t *testing.T) {
 
 func TestToolsOfAllSitesAreBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		b := newBook(t)
+		x := newIndex(t)
 		tell := func(tab, site int) {
 			var tools []string
-			for i := range b.options.ToolsPerSite {
+			for i := range x.options.ToolsPerSite {
 				tools = append(tools, fmt.Sprintf(`{"name":"t%d","key":"k"}`, i))
 			}
-			b.Tell("p", tab, json.RawMessage(fmt.Sprintf(`[{"origin":"https://s%d.example","tools":[%s]}]`, site,
+			x.Tell("p", tab, json.RawMessage(fmt.Sprintf(`[{"origin":"https://s%d.example","tools":[%s]}]`, site,
 				strings.Join(tools, ","))))
 		}
 		for site := range mostSites {
@@ -69,15 +69,15 @@ func TestToolsOfAllSitesAreBounded(t *testing.T) {
 			pass(time.Second)
 		}
 		pass(time.Minute)
-		list := names(b.now())
+		list := names(x.now())
 		if len(list) != mostListed || !strings.Contains(strings.Join(list, " "), "s199_example") {
 			t.Errorf("%d tools are listed: %v", len(list), list[:3])
 		}
-		for site := range mostListed/b.options.ToolsPerSite + 1 {
+		for site := range mostListed/x.options.ToolsPerSite + 1 {
 			tell(site+2, site)
 		}
 		pass(time.Minute)
-		if got := len(names(b.now())); got != mostListed {
+		if got := len(names(x.now())); got != mostListed {
 			t.Errorf("%d tools are listed while all pages are open", got)
 		}
 	})

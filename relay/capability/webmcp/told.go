@@ -52,7 +52,7 @@ const (
 const waitingTimeoutMs = 300_000
 
 // spec is the tool as it is listed: the page's words are shortened, cleaned and said to be the page's.
-func (b *Book) spec(origin string, t *pageTool) plugin.Tool {
+func (x *Index) spec(origin string, t *pageTool) plugin.Tool {
 	yes, no := true, false
 	s := plugin.Tool{Name: t.Name, DisplayName: line(t.Title, mostTitle)}
 	if s.DisplayName == "" {
@@ -69,9 +69,9 @@ func (b *Book) spec(origin string, t *pageTool) plugin.Tool {
 		s.Annotations.IdempotentHint = &yes
 	}
 	var why string
-	s.InputSchema, why = b.inputSchema(t.InputSchema)
+	s.InputSchema, why = x.inputSchema(t.InputSchema)
 	s.Description = "Of the page " + origin + ", in its own words, which nobody has checked: “" +
-		line(t.Description, b.options.DescriptionBytes) + "”."
+		line(t.Description, x.options.DescriptionBytes) + "”."
 	if t.Waits {
 		s.TimeoutMs, s.MaxTimeoutMs = waitingTimeoutMs, waitingTimeoutMs
 		s.Description += " It fills in a form and waits until the person has submitted it."
@@ -93,7 +93,7 @@ var anything = json.RawMessage(`{"type":"object"}`)
 
 // inputSchema is the page's schema as far as it is sound: without its words beyond a measure, and for objects. Another
 // one is replaced by one that takes anything; why says so.
-func (b *Book) inputSchema(raw json.RawMessage) (kept json.RawMessage, why string) {
+func (x *Index) inputSchema(raw json.RawMessage) (kept json.RawMessage, why string) {
 	if text, isText := rawjson.Text(raw); isText && len(raw) > 0 && raw[0] == '"' {
 		raw = json.RawMessage(text)
 	}
@@ -101,8 +101,8 @@ func (b *Book) inputSchema(raw json.RawMessage) (kept json.RawMessage, why strin
 		return anything, ""
 	}
 	switch {
-	case len(raw) > b.options.SchemaBytes:
-		return anything, fmt.Sprintf("it has %d bytes, more than %d", len(raw), b.options.SchemaBytes)
+	case len(raw) > x.options.SchemaBytes:
+		return anything, fmt.Sprintf("it has %d bytes, more than %d", len(raw), x.options.SchemaBytes)
 	case rawjson.Depth(raw) > schema.MaxDepth:
 		return anything, fmt.Sprintf("it nests deeper than %d levels", schema.MaxDepth)
 	case !rawjson.Valid(raw) || !rawjson.IsObject(raw):

@@ -61,9 +61,9 @@ func (a AgentHealth) With(b AgentHealth) AgentHealth {
 
 func (a AgentHealth) agentCount() agentCount { return agentCount{a.Total, a.Ready, a.Trouble, a.Next} }
 
-// pulse is what bridge_health always answers, and all that it answers when all is well: agents ask often. healthy,
+// summary is what bridge_health always answers, and all that it answers when all is well: agents ask often. healthy,
 // agents, sessions and uptime are what clients of mcp-agentic read.
-type pulse struct {
+type summary struct {
 	Healthy  bool         `json:"healthy"`
 	State    string       `json:"state"`
 	Agents   agentCount   `json:"agents"`
@@ -71,9 +71,9 @@ type pulse struct {
 	Uptime   int64        `json:"uptime"` // milliseconds
 }
 
-// symptoms is the pulse with whatever is not well now.
+// symptoms is the summary with whatever is not well now.
 type symptoms struct {
-	pulse
+	summary
 	Trouble   string                  `json:"trouble,omitempty"` // why no browser is connected
 	Next      string                  `json:"next,omitempty"`
 	LastFatal *event.Notice           `json:"lastFatal,omitempty"`
@@ -85,7 +85,7 @@ type symptoms struct {
 
 // health is what bridge_health answers when it is asked for details.
 type health struct {
-	pulse
+	summary
 	Version   string          `json:"version"`
 	Extension extensionHealth `json:"extension"`
 	Browsers  []browserHealth `json:"browsers"`
@@ -159,7 +159,7 @@ func (s *Sources) health(_ context.Context, _ call.Call, wish healthWish) (any, 
 
 // symptoms leaves out what is well, and what was wrong and is over.
 func (h *health) symptoms() symptoms {
-	s := symptoms{pulse: h.pulse, Trouble: h.Trouble, Next: h.Next, Refused: h.Refused, Problems: h.Problems}
+	s := symptoms{summary: h.summary, Trouble: h.Trouble, Next: h.Next, Refused: h.Refused, Problems: h.Problems}
 	if h.State != stateFull {
 		s.LastFatal = h.LastFatal
 	}
@@ -177,7 +177,7 @@ func (h *health) symptoms() symptoms {
 // diagnosis is everything that is known.
 func (s *Sources) diagnosis() health {
 	h := health{
-		pulse: pulse{State: State(s.Hub), Uptime: time.Since(s.Began).Milliseconds()}, Version: s.Version,
+		summary: summary{State: State(s.Hub), Uptime: time.Since(s.Began).Milliseconds()}, Version: s.Version,
 		Extension: extensionHealth{Browsers: []string{}}, Browsers: []browserHealth{}, Tabs: s.countTabs(),
 		Queue: s.Calls.Load(), Breakers: s.Calls.Breakers(), Corruption: s.Meter.Corruptions(),
 		Refused: s.Catalog.Refused(),

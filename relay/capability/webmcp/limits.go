@@ -6,17 +6,17 @@ import (
 )
 
 // roomForSite makes room for one more site: the one whose tools are gone and were listed longest ago is forgotten.
-func (b *Book) roomForSite() bool {
-	if len(b.sites) < mostSites {
+func (x *Index) roomForSite() bool {
+	if len(x.sites) < mostSites {
 		return true
 	}
 	oldest := ""
-	for origin, s := range b.sites {
-		if !s.alive() && (oldest == "" || s.offered.Before(b.sites[oldest].offered)) {
+	for origin, s := range x.sites {
+		if !s.alive() && (oldest == "" || s.offered.Before(x.sites[oldest].offered)) {
 			oldest = origin
 		}
 	}
-	delete(b.sites, oldest)
+	delete(x.sites, oldest)
 	return oldest != ""
 }
 
@@ -31,27 +31,27 @@ func (s *site) alive() bool {
 }
 
 // room makes room for one more tool of a site, and among those of all sites.
-func (b *Book) room(s *site) bool {
-	if len(s.tools) >= b.options.ToolsPerSite {
-		return b.forget(s)
+func (x *Index) room(s *site) bool {
+	if len(s.tools) >= x.options.ToolsPerSite {
+		return x.forget(s)
 	}
 	listed := 0
-	for _, one := range b.sites {
+	for _, one := range x.sites {
 		listed += len(one.tools)
 	}
 	if listed < mostListed {
 		return true
 	}
-	return b.forget(slices.Collect(maps.Values(b.sites))...)
+	return x.forget(slices.Collect(maps.Values(x.sites))...)
 }
 
 // forget forgets the tool of some sites that is gone longest; false when none is.
-func (b *Book) forget(of ...*site) bool {
+func (x *Index) forget(of ...*site) bool {
 	var in *site
 	oldest := ""
 	for _, s := range of {
 		for name, k := range s.tools {
-			if len(k.live) == 0 && k.seen < b.count && (in == nil || k.seen < in.tools[oldest].seen ||
+			if len(k.live) == 0 && k.seen < x.count && (in == nil || k.seen < in.tools[oldest].seen ||
 				k.seen == in.tools[oldest].seen && name < oldest) {
 				in, oldest = s, name
 			}

@@ -16,7 +16,7 @@ import (
 // Entry is the tool of the browser's adapter by which tools of pages are called.
 const Entry = "page_tool"
 
-// Options is what a Book needs.
+// Options is what a Index needs.
 type Options struct {
 	ToolsPerSite     int // of one origin, those that are gone included
 	DescriptionBytes int
@@ -43,22 +43,22 @@ const (
 	mostListed    = 512 // of all sites, those that are gone included
 )
 
-// Book knows which tools the pages of which tabs have. Its methods may be called concurrently.
-type Book struct {
+// Index knows which tools the pages of which tabs have. Its methods may be called concurrently.
+type Index struct {
 	options Options
 
 	offering lock.Mutex // held while Offer runs
 
-	mu    lock.Mutex                // guards the rest
-	tabs  map[place]map[string]bool // what a tab has, by registry.PageToolID
-	sites map[string]*site          // by origin
-	count uint64                    // of what was told
-	fresh bool                      // a tool has a form that is not offered yet
-	timer *time.Timer               // nil: nothing was offered yet
+	mu    lock.Mutex                 // guards the rest
+	tabs  map[tabKey]map[string]bool // what a tab has, by registry.PageToolID
+	sites map[string]*site           // by origin
+	count uint64                     // of what was told
+	fresh bool                       // a tool has a form that is not offered yet
+	timer *time.Timer                // nil: nothing was offered yet
 	ended bool
 }
 
-type place struct {
+type tabKey struct {
 	profileID string
 	tabID     int
 }
@@ -84,68 +84,68 @@ type known struct {
 type words struct {
 	key  string
 	tool registry.PageTool
-	tabs map[place]bool
+	tabs map[tabKey]bool
 }
 
-// New makes an empty Book.
-func New(o Options) *Book {
-	return &Book{options: o, tabs: map[place]map[string]bool{}, sites: map[string]*site{}}
+// New makes an empty Index.
+func New(o Options) *Index {
+	return &Index{options: o, tabs: map[tabKey]map[string]bool{}, sites: map[string]*site{}}
 }
 
 // Close ends offering.
-func (b *Book) Close() {
-	b.mu.Lock()
-	b.ended = true
-	if b.timer != nil {
-		b.timer.Stop()
+func (x *Index) Close() {
+	x.mu.Lock()
+	x.ended = true
+	if x.timer != nil {
+		x.timer.Stop()
 	}
-	b.mu.Unlock()
-	b.offering.Lock() // what goes on has ended
-	defer b.offering.Unlock()
+	x.mu.Unlock()
+	x.offering.Lock() // what goes on has ended
+	defer x.offering.Unlock()
 }
 
 // Has reports whether a document of a tab offers a tool; tool is a [registry.PageToolID].
-func (b *Book) Has(profileID string, tabID int, tool string) bool {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.tabs[place{profileID, tabID}][tool]
+func (x *Index) Has(profileID string, tabID int, tool string) bool {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return x.tabs[tabKey{profileID, tabID}][tool]
 }
 
 // Tell takes what the documents of a tab have now. What cannot be read means none.
-func (b *Book) Tell(profileID string, tabID int, documents json.RawMessage) {
+func (x *Index) Tell(profileID string, tabID int, documents json.RawMessage) {
 	var list []document
 	if json.Unmarshal(documents, &list) != nil || len(list) > mostDocuments {
 		list = nil
 	}
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	at := place{profileID, tabID}
-	b.count++
-	b.leave(at)
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	at := tabKey{profileID, tabID}
+	x.count++
+	x.leave(at)
 	for i := range list {
-		b.take(at, &list[i])
+		x.take(at, &list[i])
 	}
-	b.settle()
+	x.settle()
 }
 
 // Gone forgets what a tab has; of all tabs of the profile when tabID is 0.
-func (b *Book) Gone(profileID string, tabID int) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	for at := range b.tabs {
+func (x *Index) Gone(profileID string, tabID int) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	for at := range x.tabs {
 		if at.profileID == profileID && (tabID == 0 || at.tabID == tabID) {
-			b.leave(at)
+			x.leave(at)
 		}
 	}
 }
 
 // leave forgets what a tab has. What it had stays listed: whoever calls it is told that it is gone.
-func (b *Book) leave(at place) {
-	if b.tabs[at] == nil {
+func (x *Index) leave(at tabKey) {
+	if x.tabs[at] == nil {
 		return
 	}
-	delete(b.tabs, at)
-	for _, s := range b.sites {
+	delete(x.tabs, at)
+	for _, s := range x.sites {
 		for _, k := range s.tools {
 			for _, w := range k.live {
 				delete(w.tabs, at)
@@ -156,39 +156,39 @@ func (b *Book) leave(at place) {
 }
 
 // take notes the tools of one document.
-func (b *Book) take(at place, d *document) {
+func (x *Index) take(at tabKey, d *document) {
 	u, err := url.Parse(d.Origin)
 	if err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "" || d.Origin != u.Scheme+"://"+u.Host {
 		return
 	}
-	s := b.sites[d.Origin]
+	s := x.sites[d.Origin]
 	if s == nil {
-		if len(d.Tools) == 0 || !b.roomForSite() {
+		if len(d.Tools) == 0 || !x.roomForSite() {
 			return
 		}
 		s = &site{tools: map[string]*known{}}
-		b.sites[d.Origin] = s
+		x.sites[d.Origin] = s
 	}
 	left := d.Dropped > 0 || len(d.Tools) > mostTools
 	for i := range d.Tools[:min(len(d.Tools), mostTools)] {
 		var t pageTool
-		left = json.Unmarshal(d.Tools[i], &t) != nil || !b.takeTool(at, d.Origin, s, &t) || left
+		left = json.Unmarshal(d.Tools[i], &t) != nil || !x.takeTool(at, d.Origin, s, &t) || left
 	}
 	// Once for each site: several tabs of it, and what comes and goes, are no news.
 	if left && !s.warned {
 		s.warned = true
-		b.options.Problem(d.Origin, "some of its tools are left out: there are too many, or their names are unusable")
+		x.options.Problem(d.Origin, "some of its tools are left out: there are too many, or their names are unusable")
 	}
 }
 
 // takeTool notes one tool; false when it cannot be offered.
-func (b *Book) takeTool(at place, origin string, s *site, t *pageTool) bool {
+func (x *Index) takeTool(at tabKey, origin string, s *site, t *pageTool) bool {
 	if t.Name == "" || len(t.Name) > mostToolName || t.Key == "" || len(t.Key) > mostKey || t.Annotations.Debugging {
 		return t.Annotations.Debugging // tools for developers of the page are not meant for agents
 	}
 	k := s.tools[t.Name]
 	if k == nil {
-		if !b.room(s) {
+		if !x.room(s) {
 			return false
 		}
 		k = &known{name: fullName(origin, t.Name)}
@@ -198,33 +198,33 @@ func (b *Book) takeTool(at place, origin string, s *site, t *pageTool) bool {
 		s.tools[t.Name] = k
 		s.changed = true
 	}
-	k.seen = b.count
+	k.seen = x.count
 	w := k.form(t.Key)
 	if w == nil {
 		page := registry.Page{Origin: origin, Name: t.Name, Key: t.Key, Entry: Entry}
 		if w = k.kept(t.Key); w == nil {
-			w = &words{key: t.Key, tabs: map[place]bool{}}
-			page.In = b.in(registry.PageToolID(origin, t.Name, t.Key))
-			w.tool = registry.PageTool{Name: k.name, Spec: b.spec(origin, t), Page: page}
+			w = &words{key: t.Key, tabs: map[tabKey]bool{}}
+			page.In = x.in(registry.PageToolID(origin, t.Name, t.Key))
+			w.tool = registry.PageTool{Name: k.name, Spec: x.spec(origin, t), Page: page}
 		}
 		k.live = append(k.live, w)
-		b.fresh = true
+		x.fresh = true
 		s.changed = s.changed || w.key != k.listed.key
 	}
 	w.tabs[at] = true
-	if b.tabs[at] == nil {
-		b.tabs[at] = map[string]bool{}
+	if x.tabs[at] == nil {
+		x.tabs[at] = map[string]bool{}
 	}
-	b.tabs[at][registry.PageToolID(origin, t.Name, t.Key)] = true
+	x.tabs[at][registry.PageToolID(origin, t.Name, t.Key)] = true
 	return true
 }
 
 // in reports of a tab, in whatever profile, whether it has a tool.
-func (b *Book) in(id string) func(int) bool {
+func (x *Index) in(id string) func(int) bool {
 	return func(tabID int) bool {
-		b.mu.Lock()
-		defer b.mu.Unlock()
-		for at, tools := range b.tabs {
+		x.mu.Lock()
+		defer x.mu.Unlock()
+		for at, tools := range x.tabs {
 			if (at.tabID == tabID || tabID == 0) && tools[id] {
 				return true
 			}
@@ -249,21 +249,21 @@ func (k *known) kept(key string) *words {
 		return nil
 	}
 	w := k.listed
-	w.tabs = map[place]bool{}
+	w.tabs = map[tabKey]bool{}
 	return &w
 }
 
 // settle has what changed offered as soon as each site may change its list.
-func (b *Book) settle() {
-	if b.ended {
+func (x *Index) settle() {
+	if x.ended {
 		return
 	}
 	now := time.Now()
 	wait := time.Duration(-1)
-	if b.fresh {
+	if x.fresh {
 		wait = soonest
 	}
-	for _, s := range b.sites {
+	for _, s := range x.sites {
 		if s.changed {
 			left := max(soonest, s.offered.Add(s.pause).Sub(now))
 			if wait < 0 || left < wait {
@@ -274,33 +274,33 @@ func (b *Book) settle() {
 	if wait < 0 {
 		return
 	}
-	if b.timer == nil {
-		b.timer = time.AfterFunc(wait, b.offer)
+	if x.timer == nil {
+		x.timer = time.AfterFunc(wait, x.offer)
 	} else {
-		b.timer.Reset(wait)
+		x.timer.Reset(wait)
 	}
 }
 
 // offer offers what is known, of each site that may not change its list yet what was offered before.
-func (b *Book) offer() {
-	b.offering.Lock()
-	defer b.offering.Unlock()
-	b.mu.Lock()
-	if b.ended {
-		b.mu.Unlock()
+func (x *Index) offer() {
+	x.offering.Lock()
+	defer x.offering.Unlock()
+	x.mu.Lock()
+	if x.ended {
+		x.mu.Unlock()
 		return
 	}
 	now := time.Now()
-	for _, s := range b.sites {
+	for _, s := range x.sites {
 		if s.changed && now.Sub(s.offered) >= s.pause {
 			s.list(now)
 		}
 	}
-	list := b.list()
-	b.fresh = false
-	b.settle()
-	b.mu.Unlock()
-	b.options.Offer(list)
+	list := x.list()
+	x.fresh = false
+	x.settle()
+	x.mu.Unlock()
+	x.options.Offer(list)
 }
 
 // list takes over what a site has now.
@@ -318,8 +318,8 @@ func (s *site) list(now time.Time) {
 }
 
 // list is every tool that is listed, with its other forms.
-func (b *Book) list() (list []registry.PageTool) {
-	for _, s := range b.sites {
+func (x *Index) list() (list []registry.PageTool) {
+	for _, s := range x.sites {
 		for _, k := range s.tools {
 			if k.listed.key == "" {
 				continue
