@@ -23,7 +23,7 @@ FUZZTIME    ?= 20000x
 PREFIX      ?= $(HOME)/.local
 
 .DEFAULT_GOAL := help
-.PHONY: help build install up test packages check bench compare nightly trace generate generated conformance extension-e2e e2e clients cross go-check ts-check \
+.PHONY: help build install up test packages check bench bench-quick bench-all compare nightly trace generate generated conformance extension-e2e e2e clients cross go-check ts-check \
 	go-test fleet-sim go-race cli ts-test fuzz soak browser applications peers clean site site-test recording \
 	release release-check snapshot homes-check wine-check workflow-check container container-check extension-store extension-managed store-pictures
 
@@ -81,8 +81,14 @@ nightly: cross fuzz soak fleet-sim workflow-check release-check wine-check ## wh
 	CGO_ENABLED=1 go test -race -vet=off -timeout 40m ./cmd/tabrelay
 	@echo "make nightly: all passed"
 
-bench: build node_modules/.package-lock.json peers applications ## the numbers of this machine: the relay alone, plugin builds, the whole path in Chromium, and errands beside other servers
-	bin/tabrelay bench
+bench: build ## the relay beside a bare one, in a minute, without terminal or network: compared with the run that was kept last, and kept in its place (docs/speed.md)
+	bin/tabrelay bench --last e2e/bench/speed.json --keep
+	go test ./relay/program/bench -run TestPage -update
+
+bench-quick: build ## the same with fewer calls, and nothing kept
+	bin/tabrelay bench --calls 5000 --starts 5 --last e2e/bench/speed.json
+
+bench-all: bench node_modules/.package-lock.json peers applications ## that, plugin builds, the whole path in Chromium, and errands beside other servers
 	node --import tsx e2e/bench/build.ts
 	node --import tsx e2e/bench/whole-path.ts
 	node --import tsx e2e/bench/waits.ts
@@ -213,7 +219,7 @@ e2e/outside/node-red/node_modules/.package-lock.json: e2e/outside/node-red/packa
 	cd e2e/outside/node-red && npm ci --no-audit --no-fund --ignore-scripts
 	@touch $@
 
-peers: e2e/outside/peers/node_modules/.package-lock.json ## other servers with browser tools, for the comparison of make bench
+peers: e2e/outside/peers/node_modules/.package-lock.json ## other servers with browser tools, for the comparison of make bench-all
 
 e2e/outside/peers/node_modules/.package-lock.json: e2e/outside/peers/package-lock.json
 	cd e2e/outside/peers && npm ci --no-audit --no-fund --ignore-scripts

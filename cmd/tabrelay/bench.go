@@ -1,8 +1,7 @@
 package main
 
 import (
-	"fmt"
-	"time"
+	"context"
 
 	"github.com/spf13/cobra"
 
@@ -11,62 +10,69 @@ import (
 )
 
 func (a *app) bench() *cobra.Command {
-	var calls, starts int
-	var baseline bool
-	var serveBare string
+	var o bench.Options
+	var serveBare, last string
+	var keep bool
 	cmd := &cobra.Command{
-		Use: "bench", Short: "Measure the relay on this machine, with a browser that answers at once",
+		Use: "bench", Short: "Measure the relay on this machine, beside a bare one that checks nothing",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if calls < 0 || starts < 0 {
+			switch {
+			case o.Calls < 0 || o.Starts < 0:
 				return usage("--calls and --starts cannot be negative")
-			}
-			if serveBare != "" {
+			case keep && last == "":
+				return usage("--keep needs --last: the file to keep this run in")
+			case serveBare != "":
 				return bench.ServeBare(cmd.Context(), serveBare)
 			}
-			executable, err := join.Executable()
-			if err != nil {
-				return err
-			}
-			report, err := bench.Run(cmd.Context(), bench.Options{
-				Executable: executable, Calls: calls, Starts: starts, Baseline: baseline,
-				Tell: func(what string) { a.notef("measuring %s …\n", what) },
-			})
-			if err != nil {
-				return err
-			}
-			if a.json {
-				return a.printJSON(report)
-			}
-			m := report.Machine
-			a.printf("%s, %s/%s, %d CPUs %s, %s\n\n", report.Time.Format(time.DateOnly), m.OS, m.Arch, m.CPUs, m.CPU,
-				m.Go)
-			rows := [][]string{{"MEASURE", "HERE", "GOAL"}}
-			for _, r := range report.Rows {
-				goal := ""
-				if r.Target != 0 {
-					goal = figure(r.Target) + " " + r.Unit
-				}
-				rows = append(rows, []string{r.Name, figure(r.Value) + " " + r.Unit, goal})
-			}
-			return a.table(rows...)
+			return a.measure(cmd.Context(), o, last, keep)
 		},
 	}
 	a.withJSON(cmd)
-	cmd.Flags().IntVar(&calls, "calls", 0, "how many calls each measurement makes (default 20000)")
-	cmd.Flags().IntVar(&starts, "starts", 0, "of how many starts the median is taken (default 9)")
-	cmd.Flags().BoolVar(&baseline, "baseline", false, "measure a bare relay too, and print the ratios")
+	cmd.Flags().IntVar(&o.Calls, "calls", 0, "how many calls each measurement makes (default 20000)")
+	cmd.Flags().IntVar(&o.Starts, "starts", 0, "of how many starts the median is taken (default 9)")
+	cmd.Flags().StringVar(&last, "last", "", "compare with the run that this file has")
+	cmd.Flags().BoolVar(&keep, "keep", false, "write this run into the file of --last")
+	cmd.Flags().StringVar(&o.Executable, "program", "", "measure another build of tabrelay (default: this one)")
 	cmd.Flags().StringVar(&serveBare, "serve-bare", "", "be a bare relay at this address")
 	_ = cmd.Flags().MarkHidden("serve-bare") // it exists
 	return cmd
 }
 
-// figure formats a number with about three significant digits.
-func figure(v float64) string {
-	switch {
-	case v >= 100:
-		return fmt.Sprintf("%.0f", v)
-	case v >= 10:
-		return fmt.Sprintf("%.1f", v)
+// measure runs the measurements, and compares them with the run of a file, if one is named.
+func (a *app) measure(ctx context.Context, o bench.Options, last string, keep bool) (err error) {
+	if o.Executable == "" {
+		if o.Executable, err = join.Executable(); err != nil {
+			return err
+		}
 	}
-	return fmt.Sprintf("%.2f", v)
+	var before bench.Report
+	if last != "" {
+		if before, err = bench.Read(last); err != nil {
+			return err
+		}
+	}
+	o.Tell = func(what string) { a.notef("measuring %s …\n", what) }
+	report, err := bench.Run(ctx, o)
+	if err != nil {
+		return err
+	}
+	if keep {
+		if err := report.Keep(last); err != nil {
+			return err
+		}
+	}
+	if a.json {
+		return a.printJSON(report)
+	}
+	a.printf("%s\n", report.Title())
+	if len(before.Rows) > 0 {
+		a.printf("last: %s\n", before.Title())
+	}
+	a.printf("\n")
+	rows := [][]string{{"MEASURE", "HERE", "BARE", "TIMES BARE", "GOAL", "SINCE LAST"}}
+	for _, row := range report.Rows {
+		here, bare, ratio := row.Figures()
+		rows = append(rows, []string{row.Name, here, bare, ratio, row.Aim(), row.Change(before)})
+	}
+	return a.table(rows...)
 }

@@ -1,4 +1,4 @@
-// Every program of `make bench` works: each runs once, with one round.
+// Every program of `make bench-all` works: each runs once, with one round.
 
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
@@ -13,7 +13,7 @@ const shortened: Record<string, string[]> = {
 };
 
 const makefile = await readFile(path.join(repository, 'Makefile'), 'utf8');
-const bench = /^bench:.*\n(?:\t.*\n)+/m.exec(makefile)?.[0] ?? '';
+const bench = /^bench-all:.*\n(?:\t.*\n)+/m.exec(makefile)?.[0] ?? '';
 const programs = new Set(Array.from(bench.matchAll(/e2e\/bench\/\S+\.ts/g), ([file]) => file));
 
 test('the Makefile names programs that measure', () => {

@@ -10,7 +10,6 @@ import (
 	"io"
 	"net"
 	"net/http"
-	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -93,40 +92,23 @@ func echo(ctx context.Context, conn *websocket.Conn) {
 	}
 }
 
-// bareCalls measures a bare relay, and says how many times as long calls take through the relay that was measured.
-func (r *run) bareCalls(ctx context.Context) (err error) {
-	p, err := startProcess(ctx, r.Executable, "", func(address string) []string {
+// openBare starts a bare relay, and is its other end. What it returns is not there where the other is an error.
+func openBare(ctx context.Context, executable string) (*stage, func() error, error) {
+	p, err := startProcess(ctx, executable, "", func(address string) []string {
 		return []string{"bench", "--serve-bare", address}
 	})
 	if err != nil {
-		return err
+		return nil, nil, err
 	}
 	s := &stage{relayProcess: p, bare: true, client: newClient()}
-	defer func() { err = errors.Join(err, s.close()) }()
 	conn, _, err := websocket.Dial(ctx, "ws://"+p.address+barePath, nil)
 	if err != nil {
-		return fmt.Errorf("cannot reach the bare relay: %w", err)
+		return nil, nil, errors.Join(fmt.Errorf("cannot reach the bare relay: %w", err), s.close())
 	}
 	conn.SetReadLimit(-1)
 	go echo(ctx, conn)
-	defer conn.CloseNow() // the bare relay ends with it
-	ours := slices.Clone(r.report.Rows)
-	r.report.Rows = nil
-	for _, measure := range []func(context.Context, *stage) error{r.sequential, r.parallel, r.echo} {
-		if err := measure(ctx, s); err != nil {
-			return err
-		}
-	}
-	found := r.report.Rows
-	r.report.Rows = ours
-	for _, bare := range found {
-		at := slices.IndexFunc(ours, func(row Row) bool { return row.Name == bare.Name })
-		ratio, most := ours[at].Value/bare.Value, 2.5
-		if bare.Unit == "calls/s" {
-			ratio, most = bare.Value/ours[at].Value, 2
-		}
-		r.row("bare: "+bare.Name, bare.Value, bare.Unit, 0)
-		r.row("slower than bare: "+bare.Name, ratio, "x", most)
-	}
-	return nil
+	return s, func() error {
+		defer conn.CloseNow() // the bare relay ends with it
+		return s.close()
+	}, nil
 }
