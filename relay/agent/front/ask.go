@@ -9,6 +9,7 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"tabrelay/relay/lib/clip"
+	"tabrelay/relay/lib/random"
 	"tabrelay/relay/lib/rawjson"
 	"tabrelay/relay/road/call"
 	"tabrelay/relay/road/fault"
@@ -174,7 +175,7 @@ func (f *Front) streamAsker(p *peer, x *exchange, able clientCapabilities) *Aske
 		answers := map[string]json.RawMessage{}
 		waiting := make([]chan reply, len(inputs))
 		for i, in := range inputs {
-			id := f.nextName() + "-" + string(randomID())[:8] // not one that an earlier relay has asked under
+			id := f.nextName() + "-" + random.Hex(4) // not one that an earlier relay has asked under
 			waiting[i] = make(chan reply, 1)
 			p.sentRequests.Store(id, waiting[i])
 			defer func() {

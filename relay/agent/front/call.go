@@ -12,7 +12,6 @@ import (
 	"strconv"
 	"time"
 
-	"tabrelay/relay/lib/random"
 	"tabrelay/relay/lib/rawjson"
 	"tabrelay/relay/road/call"
 	"tabrelay/relay/road/fault"
@@ -51,7 +50,7 @@ func (f *Front) callTool(ctx context.Context, p *peer, x *exchange, m *message, 
 	c := call.Call{ID: x.callID, Session: p.sender(meta), Resume: x.resume, Position: x.position}
 	t, fail := f.readCall(&c, p, m, meta)
 	if c.ID == "" {
-		c.ID = randomID()
+		c.ID = call.NewID()
 	}
 	if fail != nil {
 		name, _ := rawjson.Text(m.param("name"))
@@ -224,11 +223,6 @@ const (
 func wholeNumber(raw []byte) (float64, bool) {
 	n, err := strconv.ParseFloat(string(raw), 64)
 	return n, (err == nil || errors.Is(err, strconv.ErrRange)) && n > 0 && n == math.Trunc(n)
-}
-
-// randomID makes the id of a call that no later relay can be asked for.
-func randomID() call.ID {
-	return call.ID(random.Hex(16))
 }
 
 // derivedID makes the id of a stdio call from the attachment's key and the request's id, so that the next relay, which

@@ -249,7 +249,7 @@ func (x *exchange) setCorrelationID(e *fault.Error) {
 	if e.CorrelationID != "" || x.log == nil {
 		return
 	}
-	e.CorrelationID = string(cmp.Or(x.callID, randomID()))
+	e.CorrelationID = string(cmp.Or(x.callID, call.NewID()))
 	x.log.Info().Str("correlationId", e.CorrelationID).Str("code", string(e.Code)).Str("class", string(e.Class)).
 		Str("source", string(e.Source)).Str("failure", e.Message).AnErr("cause",
 		e.Unwrap()).Msg("a request was refused")

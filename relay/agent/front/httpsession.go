@@ -8,6 +8,7 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"tabrelay/relay/lib/lock"
+	"tabrelay/relay/lib/random"
 	"tabrelay/relay/road/call"
 	"tabrelay/relay/road/fault"
 	"tabrelay/relay/road/registry"
@@ -42,10 +43,10 @@ type httpSession struct {
 
 // beginSession makes a session that nobody can find until it is kept.
 func (f *Front) beginSession(owner call.Session, tools registry.Toolset) *httpSession {
-	id := string(randomID())
+	id := random.Hex(16)
 	session := owner
 	if owner.Bounds == nil { // a bounded session is one, however often its agent connects
-		session.ID += "/" + string(randomID())[:8]
+		session.ID += "/" + random.Hex(4)
 	}
 	o := &offered{}
 	return &httpSession{id: id, owner: owner, used: time.Now(),

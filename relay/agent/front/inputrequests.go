@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"tabrelay/relay/lib/lock"
+	"tabrelay/relay/lib/random"
 	"tabrelay/relay/lib/rawjson"
 	"tabrelay/relay/road/call"
 	"tabrelay/relay/road/fault"
@@ -274,7 +275,7 @@ func (r *resumable) awaitReturn(state string, late <-chan time.Time) error {
 
 // suspend answers the exchange of the moment with the questions.
 func (r *resumable) suspend(ctx context.Context, missing []Input) (state string, err error) {
-	state = string(randomID())
+	state = random.Hex(16)
 	if err = r.front.suspended.add(state, r); err != nil {
 		return "", err
 	}

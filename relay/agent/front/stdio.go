@@ -142,7 +142,7 @@ func (s *stdio) start(ctx context.Context, m *message, resume bool) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	id := derivedID(s.key, m.id)
 	if !s.used.add(string(m.id)) {
-		id = randomID() // two calls never have the same id
+		id = call.NewID() // two calls never have the same id
 	}
 	x := &exchange{id: m.id, out: s, cancel: cancel, callID: id, resume: resume}
 	if !s.peer.open.add(x) {

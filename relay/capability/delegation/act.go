@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"tabrelay/relay/capability/delegation/codes"
-	"tabrelay/relay/lib/random"
 	"tabrelay/relay/lib/rawjson"
 	"tabrelay/relay/road/call"
 	"tabrelay/relay/road/fault"
@@ -30,7 +29,7 @@ func (s *Session) Do(ctx context.Context, c call.Call) (*call.Result, *fault.Err
 		c.Trace = call.TraceOf(t.ctx) // of the prompt, where the agent is a program that says none
 	}
 	if c.ID == "" {
-		c.ID = call.ID(random.Hex(16))
+		c.ID = call.NewID()
 	}
 	a, failure := t.begin(&c)
 	if failure != nil {
@@ -62,7 +61,7 @@ func (s *Session) RecordRefusal(tool string, why *fault.Error) {
 	if t == nil {
 		return
 	}
-	a, failure := t.begin(&call.Call{ID: call.ID(random.Hex(16)), Tool: tool})
+	a, failure := t.begin(&call.Call{ID: call.NewID(), Tool: tool})
 	if failure != nil {
 		return // which is written down
 	}

@@ -13,7 +13,6 @@ import (
 	"tabrelay/relay/capability/delegation/provider"
 	"tabrelay/relay/capability/delegation/worker"
 	"tabrelay/relay/lib/lock"
-	"tabrelay/relay/lib/random"
 	"tabrelay/relay/road/call"
 	"tabrelay/relay/road/fault"
 )
@@ -199,7 +198,7 @@ func (p *Program) permit(ctx context.Context, s *Session, t *Turn, wanted worker
 	}
 	arguments, _ := json.Marshal(shown) // it came as JSON
 	failure := p.options.Approve(ctx, call.Access{
-		ID: call.ID(random.Hex(16)), Session: s.Acts, Tool: p.options.ID + "__" + kindWord(wanted.Kind),
+		ID: call.NewID(), Session: s.Acts, Tool: p.options.ID + "__" + kindWord(wanted.Kind),
 		Title: wanted.Title, Plugin: p.options.ID, PluginTitle: "the program " + p.options.ID,
 		ReadOnly: wanted.Kind == "read" || wanted.Kind == "search", Destructive: wanted.Kind == "delete",
 		BuiltIn: true, Once: true, Arguments: arguments,

@@ -132,7 +132,7 @@ func (d *desk) tab(ctx context.Context, c call.Call, id int) (*hub.Tab, *fault.E
 	if id != 0 {
 		args["tabId"] = id
 	}
-	found, failure := d.Tools.Do(ctx, call.Call{ID: call.ID(random.Hex(16)), Session: c.Session, Tool: waitTool,
+	found, failure := d.Tools.Do(ctx, call.Call{ID: call.NewID(), Session: c.Session, Tool: waitTool,
 		Arguments: rawjson.MustEncode(args), Ask: c.Ask})
 	if failure != nil {
 		if id == 0 {
@@ -250,7 +250,7 @@ func (d *desk) answer(ctx context.Context, c call.Call, tabID int, how ending) *
 	if tabID == 0 || how == tabClosed {
 		return result
 	}
-	look, failure := d.Tools.Do(ctx, call.Call{ID: call.ID(random.Hex(16)), Session: c.Session,
+	look, failure := d.Tools.Do(ctx, call.Call{ID: call.NewID(), Session: c.Session,
 		Tool: "browser__snapshot", Arguments: rawjson.MustEncode(map[string]int{"tabId": tabID}), Ask: c.Ask})
 	if failure != nil {
 		result.Warnings = append(result.Warnings, "The page was not looked at: "+failure.Message)

@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"tabrelay/relay/browser/hub"
-	"tabrelay/relay/lib/random"
 	"tabrelay/relay/lib/rawjson"
 	"tabrelay/relay/road/call"
 	"tabrelay/relay/road/fault"
@@ -214,7 +213,7 @@ func (d *desk) isSignedIn(ctx context.Context, c call.Call, site *registry.Site,
 // look makes a call for the agent; most is its time, 0 the tool's own.
 func (d *desk) look(ctx context.Context, c call.Call, tool string, args map[string]any,
 	most time.Duration) (*call.Result, *fault.Error) {
-	return d.Tools.Do(ctx, call.Call{ID: call.ID(random.Hex(16)), Session: c.Session, Tool: tool,
+	return d.Tools.Do(ctx, call.Call{ID: call.NewID(), Session: c.Session, Tool: tool,
 		Arguments: rawjson.MustEncode(args), Timeout: most, Ask: c.Ask})
 }
 

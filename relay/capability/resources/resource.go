@@ -23,7 +23,6 @@ import (
 	"tabrelay/relay/agent/front"
 	"tabrelay/relay/browser/hub"
 	"tabrelay/relay/capability"
-	"tabrelay/relay/lib/random"
 	"tabrelay/relay/road/call"
 	"tabrelay/relay/road/event"
 	"tabrelay/relay/road/fault"
@@ -137,7 +136,7 @@ func (s *Set) Templates() []call.ResourceTemplate {
 func (s *Set) Read(
 	ctx context.Context, session call.Session, uri string, client *front.Asker,
 ) ([]call.ResourceContents, *fault.Error) {
-	return s.audited(ctx, reading{call.ID(random.Hex(16)), session, client.Question()}, uri)
+	return s.audited(ctx, reading{call.NewID(), session, client.Question()}, uri)
 }
 
 func (s *Set) read(ctx context.Context, r reading, uri string) ([]call.ResourceContents, *fault.Error) {

@@ -14,7 +14,6 @@ import (
 
 	"tabrelay/relay/capability/script/engine"
 	"tabrelay/relay/lib/lock"
-	"tabrelay/relay/lib/random"
 	"tabrelay/relay/lib/sandbox"
 	"tabrelay/relay/road/call"
 	"tabrelay/relay/road/fault"
@@ -310,7 +309,7 @@ func (r *run) carryOut() {
 func (r *run) callTool(next queued, position call.Position) {
 	t := r.tools[next.Tool]
 	c := call.Call{
-		ID: call.ID(random.Hex(16)), Script: r.asked.ID, Session: r.asked.Session, Tool: t.Name,
+		ID: call.NewID(), Script: r.asked.ID, Session: r.asked.Session, Tool: t.Name,
 		Arguments: next.Arguments, Structured: true, MaxBytes: r.core.Config.ResultBytes, Position: position,
 		Reason: r.asked.Reason, Ask: r.asked.Ask,
 	}

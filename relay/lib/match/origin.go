@@ -69,8 +69,10 @@ func startsAsWebAddress(text string) bool {
 }
 
 func clean(text string) string {
-	return strings.TrimFunc(strings.NewReplacer("\t", "", "\n", "", "\r", "").Replace(text),
-		func(r rune) bool { return r <= ' ' })
+	if strings.ContainsAny(text, "\t\n\r") { // each call asks about an address, and hardly one has these
+		text = strings.NewReplacer("\t", "", "\n", "", "\r", "").Replace(text)
+	}
+	return strings.TrimFunc(text, func(r rune) bool { return r <= ' ' })
 }
 
 // plainHost reports whether a browser leaves a host in lower case as it is written.

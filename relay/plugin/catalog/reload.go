@@ -180,7 +180,7 @@ func (c *Catalog) Watch(ctx context.Context, secretsChanged func()) {
 				return
 			}
 			switch {
-			case !home.Exists():
+			case event.Has(fsnotify.Remove|fsnotify.Rename) && !home.Exists(): // each call writes to the database there
 				return
 			case event.Name == secrets:
 				secretsChanged()

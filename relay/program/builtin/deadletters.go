@@ -10,7 +10,6 @@ import (
 
 	"github.com/rs/zerolog"
 
-	"tabrelay/relay/lib/random"
 	"tabrelay/relay/road/call"
 	"tabrelay/relay/road/dispatch"
 	"tabrelay/relay/road/event"
@@ -210,7 +209,7 @@ func unreadable(err error) *fault.Error {
 // Replay repeats a call: with an id of its own, that of who asks, and everything a first call would meet.
 func (d *DeadLetters) Replay(ctx context.Context, l *call.DeadLetter, c call.Call) (*call.Result, *fault.Error) {
 	again := call.Call{
-		ID: call.ID(random.Hex(16)), Session: c.Session, Tool: l.Tool, Arguments: l.Arguments, Progress: c.Progress,
+		ID: call.NewID(), Session: c.Session, Tool: l.Tool, Arguments: l.Arguments, Progress: c.Progress,
 		Log: c.Log, MaxBytes: c.MaxBytes, Ask: c.Ask, ReplayOf: l.ID,
 		Note: c.Note, Consent: c.Consent,
 	}

@@ -13,7 +13,6 @@ import (
 	"strings"
 	"time"
 
-	"tabrelay/relay/lib/random"
 	"tabrelay/relay/road/call"
 	"tabrelay/relay/road/fault"
 	"tabrelay/relay/road/policy"
@@ -106,7 +105,7 @@ func (a *API) callTool(w http.ResponseWriter, req *http.Request) {
 		Refuse(w, http.StatusNotFound, problem)
 		return
 	}
-	id := call.ID(random.Hex(16))
+	id := call.NewID()
 	c := call.Call{
 		ID: id, Session: Sender(req.Context()), Tool: name, Arguments: ask.Arguments,
 		Timeout: call.Timeout(ask.TimeoutMs), MaxBytes: ask.MaxBytes, ArrayPath: ask.ArrayPath,

@@ -5,14 +5,23 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"regexp"
 	"time"
+
+	"tabrelay/relay/lib/random"
 )
 
-// ID names one attempt of a call; the first attempt has the call's own. It has 32 lower-case hexadecimal digits, random
-// or derived from a request on stdio, and is the same on the wire, in the journal, in the logs, in the audit log and in
-// the page's console. Agents see the call's as correlationId.
+// ID names one attempt of a call; the first attempt has the call's own. It has 32 lower-case hexadecimal digits, of
+// NewID or derived from a request on stdio, and is the same on the wire, in the journal, in the logs, in the audit log
+// and in the page's console. Agents see the call's as correlationId.
 type ID string
+
+// NewID makes the id of a call: the millisecond in which it was made, and 80 random bits, so that nobody guesses it.
+// Calls that follow each other are beside each other in the indexes of the database, and share pages there.
+func NewID() ID {
+	return ID(fmt.Sprintf("%012x", time.Now().UnixMilli()) + random.Hex(10))
+}
 
 // Position is the position of a call in the order in which its client made its calls; 0: it has none.
 type Position uint64

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"tabrelay/relay/lib/clip"
-	"tabrelay/relay/lib/random"
 	"tabrelay/relay/lib/rawjson"
 	"tabrelay/relay/road/call"
 	"tabrelay/relay/road/deed"
@@ -31,7 +30,7 @@ func (r *run) preview(at *call.Target) *fault.Error {
 		return nil
 	}
 	q := r.invocation()
-	q.CorrelationID, q.ID, q.Write = r.call.ID, call.ID(random.Hex(16)), false
+	q.CorrelationID, q.ID, q.Write = r.call.ID, call.NewID(), false
 	q.Timeout, q.MaxTimeout = min(q.Timeout, previewTime), min(q.MaxTimeout, previewTime)
 	q.MaxBytes, q.ConsoleTailBytes, q.ProgressPattern, q.Started = 0, 0, "", func() {}
 	q.Arguments = withPageOptions(r.args, map[string]any{"preview": true})
@@ -87,7 +86,7 @@ func (r *run) withoutWords(at *call.Target, allowed bool, q call.Invocation, fai
 		if !known.Asks() {
 			return failure
 		}
-		q.ID, q.Sites = call.ID(random.Hex(16)), &known
+		q.ID, q.Sites = call.NewID(), &known
 		defer r.Browser.Leave(q.ID, true)
 		_, again := r.Browser.Send(r.clock.ctx, *at, q)
 		if again != nil && again.FromPage && again.Code != codeSiteClosed {

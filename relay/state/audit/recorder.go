@@ -271,6 +271,9 @@ func (r *Recorder) run(ctx context.Context) {
 				r.giveUp(failed, len(batch))
 				return
 			}
+			if !closed && !r.urgent() {
+				break // what came meanwhile has woken run, and gathers more
+			}
 		}
 	}
 }
@@ -353,6 +356,13 @@ func (r *Recorder) Failing() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.failing
+}
+
+// urgent reports whether what is waiting is to be written without waiting for more.
+func (r *Recorder) urgent() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return len(r.waiting) >= together || r.lost > 0 || len(r.flushes) > 0 || r.closed
 }
 
 // flushing reports whether somebody waits for a flush.

@@ -102,8 +102,10 @@ func connect(ctx context.Context, path string) (*sql.DB, *sql.Conn, error) {
 	if err != nil {
 		return nil, nil, err
 	}
+	// What a savepoint may have to undo is kept in memory: each batch of the audit log made and removed a file for it.
 	db, err := sql.Open("sqlite", source(path, "_pragma=busy_timeout(2000)&_pragma=journal_mode(WAL)"+
-		"&_pragma=synchronous(NORMAL)&_pragma=wal_autocheckpoint(4000)&_pragma=cache_size(-2048)"))
+		"&_pragma=synchronous(NORMAL)&_pragma=wal_autocheckpoint(4000)&_pragma=cache_size(-2048)"+
+		"&_pragma=temp_store(MEMORY)"))
 	if err != nil {
 		return nil, nil, err
 	}
