@@ -50,8 +50,13 @@ export class PageTools {
 
   constructor(parts: Parts) {
     this.#parts = parts;
-    Reflect.set(globalThis, 'webmcpState', () => ({ told: Array.from(this.#told).map(([b, t]) => [b.tabId, b.origin, t.length, t.slice(0, 300)]),
-      sent: Array.from(this.#sent).map(([t, s]) => [t, s.slice(0, 300)]), timers: Array.from(this.#timers.keys()), looking: Array.from(this.#looking), heard: this.heard }));
+    Reflect.set(globalThis, 'webmcpState', () => ({
+      told: Array.from(this.#told).map(([b, t]) => [b.tabId, b.origin, t.length, t.slice(0, 300)]),
+      sent: Array.from(this.#sent).map(([t, s]) => [t, s.slice(0, 300)]),
+      timers: Array.from(this.#timers.keys()),
+      looking: Array.from(this.#looking),
+      heard: this.heard,
+    }));
   }
   heard: string[] = [];
 
