@@ -19,14 +19,16 @@ type budgetedList struct {
 	left     *leftOut
 }
 
-// leftOut is the tools that exceed the token budget of a list. They are found and called through the gateway.
+// leftOut is the tools that exceed the token budget of a list. They are found and called through the gateway. Tools of
+// pages that no page has any more are left out, too, and not spoken of.
 type leftOut struct {
 	tools map[string]bool // by name
+	gone  map[string]bool // by name
 	key   string          // the same for the same tools
 	says  string          // one sentence for the model
 }
 
-func (l *leftOut) has(t *registry.Tool) bool { return l != nil && l.tools[t.Name] }
+func (l *leftOut) has(t *registry.Tool) bool { return l != nil && (l.tools[t.Name] || l.gone[t.Name]) }
 
 // sentenceTokens is what the sentence about tools that are left out costs at the most. They are kept free from the
 // beginning: a site may be opened when the list is full.
@@ -79,6 +81,7 @@ type byPlugin struct {
 // tool of the plugin whose listed tools cost least so far.
 func spendBudget(budget int, tools []*registry.Tool, v *visible, had map[string]bool) (map[string]bool, *leftOut) {
 	listed, groups := map[string]bool{}, map[string]*byPlugin{}
+	left := &leftOut{tools: map[string]bool{}, gone: map[string]bool{}}
 	price := func(t *registry.Tool) int {
 		if v.offer.Profiles && t.TakesProfile {
 			return t.Tokens + profileTokens
@@ -91,6 +94,10 @@ func spendBudget(budget int, tools []*registry.Tool, v *visible, had map[string]
 		}
 		if !registry.OfSite(t) {
 			budget -= price(t)
+			continue
+		}
+		if !had[t.Name] && isGone(t) {
+			left.gone[t.Name] = true
 			continue
 		}
 		g := groups[t.Group]
@@ -106,7 +113,6 @@ func spendBudget(budget int, tools []*registry.Tool, v *visible, had map[string]
 			g.wait = append(g.wait, t)
 		}
 	}
-	left := &leftOut{tools: map[string]bool{}}
 	byUse := slices.SortedFunc(maps.Values(groups), func(a, b *byPlugin) int { return strings.Compare(a.name, b.name) })
 	for _, g := range byUse {
 		slices.SortStableFunc(g.wait, func(a, b *registry.Tool) int { return a.Order - b.Order })
@@ -127,11 +133,18 @@ func spendBudget(budget int, tools []*registry.Tool, v *visible, had map[string]
 		g.used += price(next)
 		budget -= price(next)
 	}
-	if len(left.tools) == 0 {
+	if len(left.tools)+len(left.gone) == 0 {
 		return listed, nil
 	}
 	left.describe(tools)
 	return listed, left
+}
+
+// isGone reports whether a tool is one of pages, and no page has it now. When one has it again, a new snapshot says so.
+func isGone(t *registry.Tool) bool {
+	return t.Page != nil && !t.Page.In(0) && !slices.ContainsFunc(t.Page.Others, func(other *registry.Tool) bool {
+		return other.Page.In(0)
+	})
 }
 
 // maxNamed is how many plugins the sentence about what is left out names.
@@ -156,6 +169,10 @@ func (l *leftOut) describe(tools []*registry.Tool) {
 	if others > 0 {
 		parts = append(parts, fmt.Sprintf("others %d", others))
 	}
+	names := slices.Concat(slices.Sorted(maps.Keys(l.tools)), slices.Sorted(maps.Keys(l.gone)))
+	l.key = digestOf("left out", [][]byte{[]byte(strings.Join(names, " "))})
+	if len(parts) == 0 {
+		return
+	}
 	l.says = "Of open sites, these have more tools than are listed: " + strings.Join(parts, ", ") + "."
-	l.key = digestOf("left out", [][]byte{[]byte(strings.Join(slices.Sorted(maps.Keys(l.tools)), " "))})
 }

@@ -254,3 +254,48 @@ func BenchmarkListWithRoom(b *testing.B) {
 	b.ReportMetric(float64(cost), "tokens")
 	b.ReportMetric(float64(len(listed)), "tools")
 }
+
+// TestToolsOfPagesThatAreGone: what no page has any more is listed to a session that was shown it, and takes no room
+// from what there is for a new one.
+func TestToolsOfPagesThatAreGone(t *testing.T) {
+	browser := sitePlugin(plugin.Browser, 1, 50)
+	browser.Shipped = true
+	x := sites(t, 2_000, newPages(plugin.Browser), nil, browser)
+	spec := demoTool("pay", "Pay", strings.Repeat("word ", 1_000), "")
+	has := map[string]bool{"shop": true, "bank": true}
+	offer := func(hosts ...string) {
+		var list []registry.PageTool
+		for _, host := range hosts {
+			list = append(list, registry.PageTool{Name: "web__" + host + "__pay", Spec: spec, Page: registry.Page{
+				Origin: "https://" + host, Name: "pay", Key: "1", In: func(int) bool { return has[host] }}})
+		}
+		x.tools.SetPageTools(list)
+	}
+	names := func(o *offered) []string {
+		listed, _ := x.listFor(t, "", o)
+		return slices.DeleteFunc(slices.Sorted(maps.Keys(listed)),
+			func(name string) bool { return !strings.HasPrefix(name, "web__") })
+	}
+	old, fresh := &offered{}, &offered{}
+	offer("shop")
+	if got := names(old); !slices.Equal(got, []string{"web__shop__pay"}) {
+		t.Fatalf("listed %v", got)
+	}
+	has["shop"] = false
+	offer("shop", "bank")
+	if got := names(old); !slices.Equal(got, []string{"web__shop__pay"}) {
+		t.Errorf("a session that was shown the one that is gone: %v", got)
+	}
+	if got := names(fresh); !slices.Equal(got, []string{"web__bank__pay"}) {
+		t.Errorf("a new session: %v", got)
+	}
+	listed, _ := x.listFor(t, "", fresh)
+	if says := listed[registry.SearchTools]; strings.Contains(says, "more tools") {
+		t.Errorf("one that is gone is spoken of: %s", says)
+	}
+	has["shop"], has["bank"] = true, false
+	offer("shop", "bank")
+	if got := names(&offered{}); !slices.Equal(got, []string{"web__shop__pay"}) {
+		t.Errorf("when the page has it again: %v", got)
+	}
+}

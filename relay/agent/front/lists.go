@@ -183,7 +183,7 @@ func encodeList(snapshot *registry.Snapshot, v visible) *toolList {
 	if v.tools.Gateway {
 		for _, g := range gatewayTools {
 			object := g.object
-			if g.name == registry.SearchTools && v.left != nil {
+			if g.name == registry.SearchTools && v.left != nil && v.left.says != "" {
 				object = registry.SearchObject(object, v.left.says)
 			}
 			tools = append(tools, listed{g.name, []byte(object)})
