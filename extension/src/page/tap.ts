@@ -16,6 +16,7 @@ import {
   rejectionReason,
   unlisten,
 } from '../shared/primordials.ts';
+import { tapCaptures } from './captures.ts';
 import { consoleEvent, handOver } from './channel.ts';
 import { tapDialogs } from './dialogs.ts';
 import { tapLinks } from './links.ts';
@@ -97,6 +98,7 @@ listen(port, 'message', (event) => {
 });
 portStart(port);
 handOver(channel.port2, consoleEvent);
+tapCaptures();
 tapDialogs();
 tapLinks();
 tapWindows();

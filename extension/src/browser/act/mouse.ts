@@ -1,6 +1,7 @@
 // The events of a pointer, in the order in which a browser sends them.
 import { turn } from '../pausing.ts';
 import { stillAgreedUnderPointer } from './agreed.ts';
+import { pressed, receiver, released } from './capture.ts';
 import { closeLight } from './closing.ts';
 import {
   attribute,
@@ -44,8 +45,12 @@ interface More {
 
 const quiet = ['mouseenter', 'mouseleave', 'pointerenter', 'pointerleave']; // neither bubble nor can be cancelled
 
+const ofCaptor = ['pointermove', 'pointerup', 'mousemove', 'mouseup']; // what an element with the pointer gets
+
 /** Sends one event of the pointer; false when the page prevented what a browser does then. */
-export function sendMouse(type: string, at: Element, { x, y }: Where, more: More = {}): boolean {
+export function sendMouse(type: string, on: Element, { x, y }: Where, more: More = {}): boolean {
+  if (type === 'pointerdown') pressed(on);
+  const at = ofCaptor.includes(type) ? receiver(on) : on;
   const view = windowOf(at);
   const isPointer = type.startsWith('pointer');
   const silent = quiet.includes(type);
@@ -75,6 +80,7 @@ export function sendMouse(type: string, at: Element, { x, y }: Where, more: More
         })
       : new view.MouseEvent(type, init);
   const allowed = send(at, event);
+  if (type === 'pointercancel' || type === 'mouseup') released();
   if (allowed && type === 'click' && (more.modifiers ?? []).length === 0) runLink(at);
   return allowed;
 }
@@ -270,6 +276,7 @@ export async function pressAndRelease(
     const end = still ? hit : documentFor(target).documentElement;
     sendMouse('pointerup', end, spot, more);
     if (compatible) sendMouse('mouseup', end, spot, more);
+    released();
     await Promise.resolve(); // the click is of the same task
     if (still) closeLight(hit);
     if (!isConnected(hit)) return { sent, replaced: true, ...(atOnce && { atOnce }) };

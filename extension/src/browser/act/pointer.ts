@@ -3,6 +3,7 @@ import { overlaps, visible } from '../drawn.ts';
 import { turn } from '../pausing.ts';
 import { sensitivity } from '../secrets.ts';
 import { stillAgreed } from './agreed.ts';
+import { captured, released } from './capture.ts';
 import {
   boxOf,
   documentFor,
@@ -190,35 +191,26 @@ async function dragByPointer(page: Page, start: Spot, end: Goal, mouse: boolean)
   const { hit } = start;
   const owner = documentFor(hit);
   const held = 'left' as const;
-  const captured = () => isConnected(hit) && hasCapture(hit);
   for (const point of way(start, end)) {
-    const at = captured() ? hit : under(owner, point.x, point.y);
+    const at = captured() ?? under(owner, point.x, point.y);
     if (mouse) moveTo(at, point, [], held);
     else sendMouse('pointermove', at, point, { held });
     await page.pause(16);
   }
-  const between = captured() ? undefined : cameBetween(start, end);
+  const between = captured() === undefined ? cameBetween(start, end) : undefined;
   if (between !== undefined) {
     const back = isConnected(hit) ? hit : under(owner, start.x, start.y);
     if (mouse) moveTo(back, start, [], held);
     sendMouse('pointerup', back, start, { button: 'left' });
     if (mouse) sendMouse('mouseup', back, start, { button: 'left', count: 1 });
+    released();
     return notDropped(page, between);
   }
-  const last = captured() ? hit : under(owner, end.x, end.y);
+  const last = captured() ?? under(owner, end.x, end.y);
   sendMouse('pointerup', last, end, { button: 'left' });
   if (mouse) sendMouse('mouseup', last, end, { button: 'left', count: 1 });
+  released();
   return {};
-}
-
-// A pointer that was captured sends all it does to one element. Chrome refuses the capture of a pointer that is not
-// real, so that this is only true of pages that bring their own.
-function hasCapture(element: Element): boolean {
-  try {
-    return element.hasPointerCapture(1);
-  } catch {
-    return false;
-  }
 }
 
 async function dropNative(page: Page, dragged: HTMLElement, start: Spot, end: Goal): Promise<object> {
