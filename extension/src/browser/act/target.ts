@@ -218,10 +218,12 @@ function isUnseen(target: Element): boolean {
 const letsPointerThrough = (element: Element | null): boolean =>
   element !== null && windowOf(element).getComputedStyle(element).pointerEvents === 'none';
 
-// What the pointer goes through is drawn over the box that gets it.
-function letsThrough(canvas: Element, hit: Element): boolean {
-  const box = tagOf(canvas) === 'canvas' ? parentOf(canvas) : null;
-  if (box === null || !letsPointerThrough(canvas)) return false;
+// What the pointer goes through is drawn over the box that gets it: words over that, a canvas or the words of a drawing
+// also over what is drawn beside them in it.
+function letsThrough(target: Element, hit: Element): boolean {
+  const box = parentOf(target);
+  if (box === null || box === documentFor(target).body || !letsPointerThrough(target)) return false;
+  if (!/^(?:canvas|text|tspan)$/.test(tagOf(target))) return hit === box;
   return within(hit, box) && !meansAnother(hit, box);
 }
 
