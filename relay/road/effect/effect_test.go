@@ -72,6 +72,14 @@ func TestLinesSayEverythingOfAnActOnce(t *testing.T) {
 			`{"changes":"~ textbox \"N\" [e2] invalid","filled":[{"ref":"e2","on":"textbox \"N\" [e2]",` +
 				`"value":"x","verified":true}]}`,
 			"filled textbox \"N\" [e2] = \"x\"\n~ textbox \"N\" [e2] invalid"},
+		{"lines that say what fields say", "fill", `{"fields":[]}`,
+			`{"changes":"+ textbox \"A\" [e1] = \"8\"\n+ textbox \"A\" [e1] = \"8\" invalid\n~ checkbox [e2]\n` +
+				`~ listbox [e3] = \"Red\", \"Blue\" or \"Green\"","filled":[` +
+				`{"ref":"e1","on":"textbox \"A\" [e1]","value":"8","verified":true},` +
+				`{"ref":"e2","on":"checkbox [e2]","value":false,"verified":true},` +
+				`{"ref":"e3","on":"listbox [e3]","value":["Red","Blue"],"verified":true}]}`,
+			"filled textbox \"A\" [e1] = \"8\"\nfilled checkbox [e2] = false\n" +
+				"filled listbox [e3] = \"Red\", \"Blue\" or \"Green\"\n+ textbox \"A\" [e1] = \"8\" invalid"},
 		{"keys", "press", `{"keys":"Enter"}`, `{"outcome":"executed","notDone":2,"url":"https://a.example/x y"}`,
 			"pressed keys\nnotDone: 2\nurl: https://a.example/x%20y"},
 		{"words", "press", `{"text":"hi"}`, `{"on":"textbox \"To\" [e1]","changes":"~ textbox \"To\" [e1] = \"hi\""}`,

@@ -47,6 +47,11 @@ func (n *news) take(head string) (state string, ok bool) {
 	return "", false
 }
 
+// drop removes lines that say nothing else than what was said already.
+func (n *news) drop(said ...string) {
+	n.lines = slices.DeleteFunc(n.lines, func(line string) bool { return slices.Contains(said, line) })
+}
+
 // tells reports whether a line that is new or different has a thing.
 func (n *news) tells(ref string) bool {
 	return slices.ContainsFunc(n.lines, func(line string) bool {
@@ -89,6 +94,7 @@ func fieldIn(raw json.RawMessage, n *news) string {
 			n.lines = append([]string{"~ " + head + " " + state}, n.lines...)
 		}
 	}
+	n.drop("+ "+said, f.emptied(head))
 	var more []string
 	if !f.Verified {
 		more = append(more, "not verified")
@@ -103,6 +109,14 @@ func fieldIn(raw json.RawMessage, n *news) string {
 		said += " (" + strings.Join(more, "; ") + ")"
 	}
 	return said
+}
+
+// emptied is the line of a field that holds nothing any more, where that was asked for.
+func (f *field) emptied(head string) string {
+	if value := string(f.Value); f.Verified && (value == "false" || value == `""`) {
+		return "~ " + head
+	}
+	return ""
 }
 
 // held is the value that was read back; of one that nobody may read, dots.
@@ -123,6 +137,10 @@ func says(state string, value json.RawMessage) bool {
 		words := strings.Fields(state)
 		return slices.Contains(words, "checked") || slices.Contains(words, "pressed") ||
 			slices.Contains(words, "selected")
+	}
+	if items, ok := rawjson.Items(value); ok && len(items) > 0 {
+		all := strings.Trim(quoted(value), "[]")
+		return state == "= "+all || strings.HasPrefix(state, "= "+all+" or ")
 	}
 	text, ok := rawjson.Text(value)
 	if !ok {

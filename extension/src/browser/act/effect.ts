@@ -270,7 +270,7 @@ function found(
   if (location.href !== signs.url) effect.url = location.href;
   if (document.title !== signs.title) effect.title = document.title;
   const focus = signs.focus();
-  if (focus !== null && focus !== documentFor(focus).body) effect.focused = page.describe(focus);
+  if (focus !== null && focus !== documentFor(focus).body) effect.focused = briefly(page.describe(focus));
   if (signs.scrolled()) effect.scrolled = true;
   Object.assign(effect, outside, told(outside));
   const asked = departure.asked();
@@ -290,6 +290,11 @@ function found(
   return { ...effect, ...noted(note, ...notesOf(scene)) };
 }
 
+const mostOfText = 60; // characters of a part of the page that has the focus: its lines say the rest
+
+const briefly = (said: string): string =>
+  said.length > mostOfText ? said.replace(/^(text \[[^\]]+\]): ".*"$/s, '$1') : said;
+
 // What the page wrote and asked for, without credentials.
 function told({ consoleErrors, failedRequests }: News): Partial<Effect> {
   return {
@@ -305,11 +310,12 @@ function noteOfNothing({ page, signs }: Scene, effect: Effect): string | undefin
   const restyled = signs.restyled();
   if (restyled.length > 0) {
     const what = restyled.map((one) => `${page.describe(one.element)} (${one.what})`).join(', ');
-    return `Only how something looks changed, which no line tells: ${what}`;
+    return `Only how something looks changed: ${what}`;
   }
   if (signs.refused().length > 0) return undefined;
   if (signs.drawsItself())
     return 'No line is different. What a canvas draws is not seen here: take a screenshot';
+  if (signs.drewAnew()) return 'Only how something looks changed, in what the page drew anew';
   effect.noEffect = true;
   if (signs.lastAt() > 0) return 'Something in the page changed, but nothing that is shown';
   if (document.visibilityState === 'hidden')

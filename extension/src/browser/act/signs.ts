@@ -13,6 +13,7 @@ export interface Signs {
   wantsFiles(): Element | undefined; // a field whose list of files the page tried to open
   refused(): Refused[]; // fields of which Chrome tells a person that they are not valid
   restyled(): Restyled[]; // what looks different now, though no line says so
+  drewAnew(): boolean; // something stands there now that is made in another way than what was there
   restless(pause: (ms: number) => Promise<void>): Promise<void>; // finds what never rests, which is not restyled
   drawsItself(): boolean; // a canvas is displayed
   near(target: EventTarget): void; // this is acted on: what changes in the shadow roots around it is seen, too
@@ -102,6 +103,7 @@ export function watchSigns(): Signs {
         says: event.defaultPrevented ? '' : messageOf(field),
       })).filter(({ says }) => says !== ''),
     restyled: () => looks.changed(),
+    drewAnew: () => looks.drewAnew(),
     restless: (pause) => looks.watchOn(pause),
     near,
     drawsItself: () => Array.from(document.getElementsByTagName('canvas')).some(isOnScreen),
@@ -174,11 +176,16 @@ const isOfLook = (element: Element, name: string): boolean =>
 /** The attributes by which a page shows a state to the eye alone: liked, chosen, current. */
 class Looks {
   readonly #seen = new Map<Element, Look>();
+  readonly #added = new Set<Element>();
+  readonly #removed = new Set<string>(); // as they were written
   #watchedOnFrom = Number.POSITIVE_INFINITY;
 
   see(records: readonly MutationRecord[]): void {
     const now = new Set<Look>();
-    for (const { type, target, attributeName, oldValue } of records) {
+    for (const { type, target, attributeName, oldValue, addedNodes, removedNodes } of records) {
+      for (const one of addedNodes) if (isElement(one) && this.#added.size < mostKept) this.#added.add(one);
+      for (const one of removedNodes)
+        if (isElement(one) && this.#removed.size < mostKept) this.#removed.add(one.outerHTML);
       if (type !== 'attributes' || attributeName === null || attributeName === 'value') continue;
       if (!isElement(target)) continue;
       let look = this.#seen.get(target);
@@ -206,6 +213,14 @@ class Looks {
     if (longest === 0) return;
     this.#watchedOnFrom = performance.now();
     await pause(2 * longest);
+  }
+
+  /** Whether what was put in the place of something is displayed, and not what was there. */
+  drewAnew(): boolean {
+    if (this.#removed.size === 0) return false;
+    return Array.from(this.#added).some(
+      (one) => isConnected(one) && isDisplayed(one) && !this.#removed.has(one.outerHTML),
+    );
   }
 
   #isRestless({ times, until }: Look): boolean {
