@@ -136,11 +136,13 @@ export class TabrelayDriver extends Driver {
     return this.fill([{ thing, value }], false);
   }
 
-  // The answer has the lines with the words, as that of find.
+  // The answer has what is different since the last look, or the lines with the words, as that of find.
   async wait(text: string): Promise<Answer> {
     const answer = await this.#call('wait', { text });
-    if (!answer.failed) this.view.add(answer.text);
-    this.current = false;
+    const news = answer.text.split('\n').filter((line) => /^[+~-] /.test(line));
+    this.current = !answer.failed && news.length > 0;
+    if (this.current) this.#apply(news);
+    else if (!answer.failed) this.view.add(answer.text);
     return answer;
   }
 

@@ -178,6 +178,25 @@ export function told(viewer: string, since: object, before: readonly Line[], now
   keep(key, [...seenOf(withHead([])), ...untold.gone, ...known]);
 }
 
+const mostNews = 400; // tokens: of more, a look tells it
+
+/** What is different since a viewer looked last, where they did and that is little: they know it now. */
+export function newsFor(viewer: string): string[] {
+  const way = wayOf(viewer);
+  const seen = looksKept().get(way);
+  if (seen === undefined || root() === undefined) return [];
+  const shown = withHead(lines(document));
+  const hidden = behind.get(way);
+  const news = changesFor(way, {}, seen, shown);
+  if (tokensOf(news.join('\n')) > mostNews) {
+    if (hidden === undefined) behind.delete(way);
+    else behind.set(way, hidden);
+    return [];
+  }
+  keep(way, seenOf(shown));
+  return news;
+}
+
 /** What was found in a document. */
 export interface Found {
   lines: string[];

@@ -3,7 +3,7 @@
 import { defineTool, ToolError } from '@tabrelay/plugin-sdk';
 import * as s from '@tabrelay/plugin-sdk/schema';
 import { actTools } from './act/tools.ts';
-import { find, frameIndex, look } from './looking.ts';
+import { find, frameIndex, look, newsFor } from './looking.ts';
 import { scene } from './picture.ts';
 import { read } from './read.ts';
 import { element, standing } from './resolved.ts';
@@ -71,8 +71,12 @@ const wait = defineTool({
       );
     return until({ text, gone: lost, ref: at, url, idle, value }, timeoutMs, signal, waitedMs).then(
       (seen) => {
-        tellTargets(viewer, [seen]);
-        return seen;
+        // What came is mostly what was waited for: who is told it need not look.
+        const news = newsFor(viewer);
+        const [so = ''] = seen.split('\n');
+        const said = news.length > 0 ? [so, ...news] : [seen];
+        tellTargets(viewer, said);
+        return said.join('\n');
       },
     );
   },
