@@ -296,6 +296,18 @@ export function joinsWords(element: Element): boolean {
   return kind.joins;
 }
 
+/** Whether its words may stand apart from those beside it: it is a box among them, or has room at its sides. */
+export function mayStandApart(element: Element): boolean {
+  const kind = kindOf(element);
+  kind.apart ??= !joinsWords(element) || hasRoom(styleOf(element));
+  return kind.apart;
+}
+
+const hasRoom = (style: CSSStyleDeclaration): boolean =>
+  [style.paddingLeft, style.paddingRight, style.marginLeft, style.marginRight].some(
+    (length) => Number.parseFloat(length) > 0,
+  );
+
 /** Whether the words of one go on where those of the other end, as in a price of which each part is a box. */
 export function adjoin(one: Node | null, next: Node | null): boolean {
   if (one === null || next === null) return false;

@@ -104,9 +104,27 @@ function withColour(element: Element, word: string): string {
 
 function lookOf(element: Element): string {
   const shape = shapes.has(tag(element)) ? tag(element) : '';
-  return (
-    [colourOf(element), shape].filter(Boolean).join(' ') || plainWords(attribute(element, 'class') ?? '')
-  );
+  const look = [colourOf(element), shape].filter(Boolean).join(' ');
+  if (look === '') return plainWords(attribute(element, 'class') ?? '');
+  return shape === '' ? look : withSize(element, look);
+}
+
+const apart = 1.4; // times as large
+
+// Of shapes alike beside it that differ in size, whether it is one of the large ones.
+function withSize(shape: Element, look: string): string {
+  const alike = Array.from(holder(shape)?.children ?? [])
+    .slice(0, mostBeside)
+    .filter((one) => tag(one) === tag(shape) && colourOf(one) === colourOf(shape));
+  const sizes = alike.map(sizeOf);
+  const [smallest, largest] = [Math.min(...sizes), Math.max(...sizes)];
+  if (smallest * apart > largest) return look;
+  return `${sizeOf(shape) ** 2 < smallest * largest ? 'small' : 'large'} ${look}`;
+}
+
+function sizeOf(element: Element): number {
+  const { width, height } = Element.prototype.getBoundingClientRect.call(element);
+  return Math.max(width, height);
 }
 
 const shapes = new Set('circle ellipse rect line path polygon polyline'.split(' '));
@@ -133,8 +151,9 @@ function hintAround(field: Element): string {
 
 const meaningless = new Set(
   (
-    'active block box btn button col col container content css fab far fas flex grid icon icons inner item jsx ' +
-    'large link mui outer row small svg wrap wrapper'
+    'active block box btn button col col container content css fab far fas flex focus focused ' +
+    'grid hidden hover icon icons inner item jsx last large link mui odd open outer row sel selected small svg ' +
+    'visible wrap wrapper'
   ).split(' '),
 );
 

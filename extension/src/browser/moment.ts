@@ -25,6 +25,7 @@ export class Known {
   inSight: boolean | undefined = undefined;
   standsOut: boolean | undefined = undefined;
   blank: boolean | undefined = undefined;
+  board: boolean | undefined = undefined; // of a table or drawing, whether its parts are fields
   parts: readonly Element[] | undefined = undefined; // things in a thing
   cut: boolean | undefined = undefined;
   holdsKeyField: boolean | undefined = undefined;
@@ -50,6 +51,7 @@ export class Kind {
   overflow: string | undefined = undefined;
   inline: boolean | undefined = undefined;
   joins: boolean | undefined = undefined; // its words go on those before it
+  apart: boolean | undefined = undefined;
   plain: boolean | undefined = undefined; // nothing moves it out of sight or cuts it off
   flowing: boolean | undefined = undefined; // nothing moves it away from what stands around it
   cutting: Cutting | undefined = undefined;

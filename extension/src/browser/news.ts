@@ -7,6 +7,7 @@ import { visible } from './drawn.ts';
 import { toldOf } from './items.ts';
 import type { Line } from './lines.ts';
 import { placesOf, sayGone } from './newsplaces.ts';
+import { withoutMore } from './words.ts';
 
 /** A line that somebody was told, without holding on to its element. */
 export interface Seen {
@@ -83,7 +84,7 @@ export function newsOf(hidden: readonly Seen[], before: readonly Seen[], now: re
       (one.modal || !isInside(one, closed)),
   );
   const ended = hidden.filter((one) => !open && lost.includes(one));
-  said.push(...sayGone([...really, ...ended], [...hidden, ...before], now));
+  said.push(...sayGone([...really, ...ended], [...hidden, ...before], now, added));
   if (hidden.length === 0) said.push(...ofOrder(moved));
   return { said, covered };
 }
@@ -96,7 +97,7 @@ function ofOrder(moved: readonly Moved<Line>[]): string[] {
 
 function placeBehind(line: Line | undefined): string {
   if (line === undefined) return 'now first';
-  const name = line.ref ?? line.text;
+  const name = line.ref ?? withoutMore(line.text);
   return name.length > 80 ? 'moved' : `now after ${name}`;
 }
 

@@ -1,7 +1,8 @@
 // Where in a page its new lines stand, and which of its lines are gone: as briefly as that can be said.
 import type { Line } from './lines.ts';
-import { cut, quote, referencesIn, wordsOf } from './words.ts';
+import { cut, quote, referencesIn, withoutMore, withoutReferences, wordsOf } from './words.ts';
 
+const fewAnew = 2; // lines that are told one by one
 const fewGone = 3; // lines of one part that are told one by one
 const shortLine = 50; // characters
 const mostRanges = 8; // of references that are gone
@@ -38,13 +39,17 @@ function placeOf(one: Line, now: readonly Line[], at: number): string {
 }
 
 const nameOf = ({ ref, text }: Line): string | undefined =>
-  ref ?? (text.length <= shortLine ? text : undefined);
+  ref ?? (text.length <= shortLine ? withoutMore(text) : undefined);
 
-/** Lines that are gone: a few by their words, a whole part by its references. */
+/**
+ * Lines that are gone: a few by their words, a whole part by its references; and so are those whose words stand in new
+ * lines. Which of these took the place of which is not known, and not said.
+ */
 export function sayGone(
   gone: readonly { text: string }[],
   before: readonly { text: string }[],
   now: readonly Line[],
+  added: readonly Line[],
 ): string[] {
   if (gone.length === 0) return [];
   const there = new Set(now.flatMap(({ text }) => referencesIn(text)));
@@ -55,10 +60,29 @@ export function sayGone(
   const all = new Set(gone);
   const isAll = gone.length > fewGone && before.every((one) => all.has(one) || isHead(one));
   if (isAll) return [`- all before${refsOf(gone)}`];
-  return partsOf(gone, before).flatMap((part) =>
+  const anew = toldAnew(gone, added);
+  const rest = anew.size < fewAnew ? gone : gone.filter((one) => !anew.has(one));
+  const said = partsOf(rest, before).flatMap((part) =>
     part.length <= fewGone
       ? part.map(({ text }) => `- ${cut(text, 80)}`)
       : [`- ${part.length} lines from ${brief(part[0]?.text ?? '')}${refsOf(part)}`],
+  );
+  return anew.size < fewAnew ? said : [...said, `- ${anew.size} lines told anew${refsOf(Array.from(anew))}`];
+}
+
+// Those that say what a new line says, but for the references: all that say the same, or none.
+function toldAnew<One extends { text: string }>(gone: readonly One[], added: readonly Line[]): Set<One> {
+  const left = new Map<string, number>();
+  const count = (text: string, by: number) =>
+    left.set(withoutReferences(text), (left.get(withoutReferences(text)) ?? 0) + by);
+  for (const { text } of added) count(text, 1);
+  const told = new Set(left.keys());
+  for (const { text } of gone) count(text, -1);
+  return new Set(
+    gone.filter(({ text }) => {
+      const words = withoutReferences(text);
+      return told.has(words) && (left.get(words) ?? 0) >= 0;
+    }),
   );
 }
 

@@ -7,7 +7,7 @@ import type { Line, Part } from './lines.ts';
 import { contentName, nameOf } from './names.ts';
 import { reference, remember } from './references.ts';
 import { roleWord, thingOf } from './things.ts';
-import { cut, named, quote, says, unquote } from './words.ts';
+import { cut, named, quote, says, unquote, withoutMore } from './words.ts';
 
 /** Whether a line has a thing that can be acted on. */
 export const hasReference = / \[(?:f\d+)?e\d+\]/;
@@ -33,7 +33,7 @@ const mostParts = 5;
 
 // The parts in which some words stand, as they follow each other in the text.
 function partsWith(text: string, parts: readonly Part[], wanted: string): Part[] {
-  const [quoted = ''] = /"(?:[^"\\]|\\.)*"$/.exec(text) ?? [];
+  const [quoted = ''] = /"(?:[^"\\]|\\.)*"$/.exec(withoutMore(text)) ?? [];
   const at = unquote(quoted).toLowerCase().indexOf(wanted);
   if (at < 0) return [];
   const endOf = (i: number) => parts[i + 1]?.from ?? Number.POSITIVE_INFINITY;

@@ -17,7 +17,7 @@ import { isInline, isReplaced, isScroller, pointer, styleOf, visible } from './d
 import { hintOf } from './hints.ts';
 import { holdsThings } from './kinds.ts';
 import { labelsOf } from './labels.ts';
-import { atOnce, known } from './moment.ts';
+import { atOnce, isPage, known } from './moment.ts';
 import { contentName, nameOf } from './names.ts';
 import { type Called, reference, referenceOf, remember } from './references.ts';
 import { operable, roleOf, wording } from './roles.ts';
@@ -47,7 +47,7 @@ export function thingOf(element: Element, cursor: string, around: string): Thing
     return { element, role, acts: true };
   if (standsForAnother(element)) return { element, role, acts: true };
   const points = cursor !== '' && (cursor !== around || standsOut(element));
-  if (!points && !hasSome(element)) return { element, role, acts: false };
+  if (!points && !hasSome(element) && tag(element) !== 'td') return { element, role, acts: false };
   if (isEditable(element)) return { element, role: role === '' ? 'textbox' : role, acts: true };
   const name = tag(element);
   if (name === 'html' || name === 'body') return { element, role, acts: false };
@@ -58,7 +58,7 @@ export function thingOf(element: Element, cursor: string, around: string): Thing
     (name === 'a' && isScripted(element)) ||
     isSorter(element) ||
     attribute(element, 'draggable') === 'true' ||
-    (role === '' && cursor === '' && isBlankBox(element));
+    ((role === '' || role === 'cell') && cursor === '' && isBlankBox(element));
   return { element, role, acts: own && !forAnother(element) };
 }
 
@@ -235,7 +235,8 @@ export const describe = (element: Element): string =>
     const around = holder(element);
     const thing = thingOf(element, pointer(element), around === undefined ? '' : pointer(around));
     const ref = referenceOf(element);
-    if (thing.role === '' && !thing.acts && ref !== undefined) return `text [${ref}]${sayWords(element)}`;
+    if (thing.role === '' && !thing.acts && ref !== undefined)
+      return isScroller(element) && !isPage(element) ? `area [${ref}]` : `text [${ref}]${sayWords(element)}`;
     const acts = thing.acts || ref !== undefined;
     const { role } = thing;
     return sayThing({ ...thing, acts, role: role === '' && !acts ? tagSaid(element) : role });

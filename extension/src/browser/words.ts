@@ -85,7 +85,12 @@ export const letters = (text: string): string => text.toLowerCase().replaceAll(/
 /** Whether a line has the words of another one already; a single letter is a sign, such as the x that closes. */
 export function saysAlready(said: string, other: string): boolean {
   if (said.includes(other)) return true; // as it mostly is
-  const words = letters(wordsOf(other).join(' '));
+  const own = wordsOf(other).join(' ');
+  const words = letters(own);
   const all = letters(Array.from(said.matchAll(quotes), ([part]) => part).join(' '));
-  return words === '' || /^\p{L}$/u.test(words) || all.includes(words);
+  if (words === '' || /^\p{L}$/u.test(words) || all.includes(words)) return true;
+  return all.includes(letters(Array.from(new Set(own.split(' '))).join(''))); // drawn twice
 }
+
+/** A line without how much more there is while the pointer is over that. */
+export const withoutMore = (said: string): string => said.replace(/ \(\d+ more on hover\)$/, '');

@@ -7,12 +7,12 @@ import {
   isCutOff,
   isDrawn,
   isDrawnBeside,
-  isInline,
   isMovedAway,
   isReplaced,
   isScroller,
   isSeen,
   isShown,
+  mayStandApart,
   pointer,
   rendered,
   visible,
@@ -54,6 +54,7 @@ interface Piece {
   inline: boolean; // may stand within a sentence
   ref?: string;
   parts?: Part[]; // of a text: what stands where
+  more?: string; // that is said behind it
 }
 
 const fields = new Set(['input', 'select', 'textarea']);
@@ -76,6 +77,7 @@ export class Writer {
   #run: Piece[] = [];
   #owner: Element | undefined; // of the run
   #muted = 0; // within words that were said already
+  #inRow = false;
 
   constructor(options: Options, root: Element | undefined, keeper: Keeper | undefined, deep: Deep[] = []) {
     this.#options = options;
@@ -130,7 +132,7 @@ export class Writer {
       return;
     }
     const inline = inlineTags.has(name);
-    const boxed = inline && this.#run.length > 0 && !isInline(element);
+    const boxed = inline && this.#run.length > 0 && mayStandApart(element);
     if (boxed && !adjoin(element.previousSibling, element)) this.#part();
     if (!inline) this.flush();
     this.#describe(element, thingOf(element, cursor, around), cursor);
@@ -218,7 +220,10 @@ export class Writer {
     }
     this.flush();
     this.#line(said, element, ref);
-    for (const one of told) this.lines.push({ ...one, depth: one.depth + 1 });
+    for (const one of told) {
+      const text = refs.includes(one) ? withoutSaid(one.text, said) : one.text;
+      this.lines.push({ ...one, text, depth: one.depth + 1 });
+    }
   }
 
   // The lines of what is in an element, on their own.
@@ -226,6 +231,7 @@ export class Writer {
     const inner = new Writer(this.#options, this.#root, this.#keeper, this.#deep);
     inner.#depth = this.#depth;
     inner.#level = this.#level;
+    inner.#inRow = this.#inRow;
     inner.#children(element, cursor);
     inner.flush();
     // They become a part of its line, or of one around it.
@@ -321,6 +327,7 @@ export class Writer {
     this.flush();
     const cells: string[] = [];
     let alone = false; // things of a row that is none stand for themselves
+    this.#inRow = true;
     this.#keeper?.enter(element);
     for (const cell of content(element)) {
       if (typeof cell === 'string') continue;
@@ -343,6 +350,7 @@ export class Writer {
       }
     }
     this.#keeper?.leave(element);
+    this.#inRow = false;
     while (cells.at(-1) === '') cells.pop();
     if (this.#options.interactive === true && !thing.acts && !cells.some((cell) => cell.includes('[')))
       return;
@@ -394,6 +402,25 @@ export class Writer {
     });
   }
 
+  // How much in an element is displayed only while the pointer is over it. A row counts its own.
+  #onHover(element: Element, nodes: readonly (Element | string)[]): void {
+    if (this.#muted > 0 || this.#inRow) return;
+    const away = nodes.filter((one) => typeof one !== 'string' && isOnHover(one));
+    const [first] = away;
+    if (first === undefined || typeof first === 'string') return;
+    const count = away.reduce(
+      (sum, one) => sum + (typeof one === 'string' ? 0 : Math.max(1, within(one, hoverItems).length)),
+      0,
+    );
+    const said = `(${count} more on hover)`;
+    const last = this.#run.at(-1);
+    const before = this.lines.at(-1);
+    if (last !== undefined) last.more = said;
+    else if (before !== undefined && element.contains(before.element))
+      this.lines[this.lines.length - 1] = { ...before, text: `${before.text} ${said}` };
+    else this.#push({ text: said, thing: element, inline: true });
+  }
+
   // What is not displayed itself, and is there by something else: a field for files that a button opens.
   #standIn(element: Element): void {
     if (!(element instanceof HTMLInputElement) || element.type === 'hidden') return;
@@ -420,6 +447,7 @@ export class Writer {
       }
     }
     if (after !== '') this.#text(after, element);
+    this.#onHover(element, nodes);
     if (told !== undefined && this.#options.interactive !== true) this.#count(element, told);
     this.#keeper?.leave(element);
   }
@@ -481,10 +509,15 @@ export class Writer {
       for (const piece of run) this.#piece(piece, owner);
       return;
     }
-    const said = run.map(({ text, thing }) => (thing === undefined ? this.#quoted(text) : text));
+    const said = run.map((piece) => this.#said(piece));
     const [only] = run;
     if (run.length === 1 && only !== undefined) this.#piece(only, owner);
     else this.#line(said.join(' '), owner);
+  }
+
+  #said({ text, thing, more }: Piece): string {
+    const said = thing === undefined ? this.#quoted(text) : text;
+    return more === undefined ? said : `${said} ${more}`;
   }
 
   #quoted(text: string): string {
@@ -492,9 +525,9 @@ export class Writer {
   }
 
   // One piece of a run on a line of its own.
-  #piece({ text, thing, ref, parts = [] }: Piece, owner: Element): void {
-    if (thing !== undefined) this.#line(text, thing, ref);
-    else this.#line(this.#quoted(text), parts[0]?.element ?? owner);
+  #piece(piece: Piece, owner: Element): void {
+    const { thing, ref, parts = [] } = piece;
+    this.#line(this.#said(piece), thing ?? parts[0]?.element ?? owner, ref);
     const said = this.lines.at(-1);
     if (said !== undefined && parts.length > 1) said.parts = parts;
   }
@@ -507,6 +540,14 @@ export class Writer {
   }
 }
 
+const text = /(?<=^|\] |" )("(?:[^"\\]|\\.)*")(?: |$)/g;
+
+// A line of things without the words among them that the line above has.
+function withoutSaid(line: string, above: string): string {
+  const left = line.replaceAll(text, (part, words: string) => (saysAlready(above, words) ? '' : part));
+  return left.trim() === '' ? line : left.trim();
+}
+
 // The words in something with a label: the label before them where one of both says more than the other.
 function withLabel(label: string, words: string, between: string, role = ''): string {
   if (label === '' || saysAlready(words, named(label))) return words;
@@ -516,6 +557,12 @@ function withLabel(label: string, words: string, between: string, role = ''): st
 
 const isAriaHidden = (element: Element): boolean =>
   attribute(element, 'aria-hidden') === 'true' && !drawsKeys(element);
+
+const hoverItems = 'a[href], button, [role=button], [role=menuitem], li';
+const isOnHover = (element: Element): boolean =>
+  !(rendered(element) && visible(element)) && shownOnHover(element) && !isTip(element);
+const isTip = (element: Element): boolean =>
+  attribute(element, 'role') === 'tooltip' || /tool-?tip|\btip/i.test(attribute(element, 'class') ?? '');
 
 // Links and buttons of a row that are outside of the page, or not displayed, until a pointer is over the row.
 const waiting = (row: Element): number =>

@@ -110,16 +110,15 @@ function selectorsOf(root: Root): string[] {
   const rules = Array.from([...root.styleSheets, ...root.adoptedStyleSheets], (one) => ofSheet(one) ?? '');
   sheet.replaceSync(rules.join('\n'));
   const mark = `[${hoverMark}]`;
+  const alone = new RegExp(String.raw`(?<=^|[\s>+~,(])\[${hoverMark}\]`, 'g');
   const found: string[] = [];
   const collect = (rule: CSSRule) => {
     if (rule instanceof CSSStyleRule && rule.selectorText.includes(mark) && shows(rule.style))
-      found.push(rule.selectorText.replaceAll(mark, ''));
+      found.push(rule.selectorText.replaceAll(alone, '*').replaceAll(mark, ''));
     else if (rule instanceof CSSGroupingRule) for (const one of rule.cssRules) collect(one);
   };
   for (const rule of sheet.cssRules) collect(rule);
-  return found
-    .flatMap((selector) => [selector, `:is(${selector}) *`])
-    .filter((one) => CSS.supports(`selector(${one})`));
+  return found.flatMap((selector) => [`:is(${selector})`, `:is(${selector}) *`]); // whatever is no selector fits nothing
 }
 
 const shows = (style: CSSStyleDeclaration): boolean =>
