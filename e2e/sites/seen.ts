@@ -41,7 +41,7 @@ export const seen: readonly (readonly [what: string, html: string, lines: string
     'a chip with a cross, and a button with a picture',
     `<style>.x { cursor: pointer; width: 12px; height: 12px; display: inline-block }</style>
 <div role=button tabindex=0>Tag <i class="x remove"></i></div><button><i class="i disk"></i> Save</button>`,
-    'button "Tag" [e2]\n "Tag" clickable "remove" [e1]\nbutton "Save" [e3]',
+    'button "Tag" [e2]\n clickable "remove" [e1]\nbutton "Save" [e3]',
   ],
   [
     'a card in which some words are more important',
@@ -71,6 +71,44 @@ ${made(500, (n) => `<div class=day${n % 250 === 5 ? ' style="background: green"'
     `<svg width=100 height=50 style="cursor: pointer"><circle id=a cx=20 cy=20 r=15 fill=red />
 <circle id=b cx=70 cy=20 r=15 fill=blue /></svg>`,
     'img [e3]\n clickable "red circle" [e1]\n clickable "blue circle" [e2]',
+  ],
+  [
+    'shapes of a drawing that nothing points out, by their size, and not those of an icon or a chart with letters',
+    `<svg width=200 height=99><circle cx=20 cy=20 r=9 fill=blue /><circle cx=80 cy=40 r=30 fill=blue />
+<rect x=130 y=20 width=40 height=40 fill=green /></svg><svg width=24 height=24><rect width=20 height=20 /></svg>
+<svg width=200 height=99>${made(50, (n) => `<rect x=${4 * n} width=9 height=50 />`)}</svg><script>1</script>`,
+    'clickable "small blue circle" [e1]\nclickable "large blue circle" [e2]\nclickable "green rect" [e3]',
+  ],
+  [
+    'a board of cells without heads, and a table with some that are empty',
+    `<table>${made(3, (n) => `<tr><td><td>${n === 1 ? 'X' : ''}<td>`)}</table><style>td { border: 1px solid;
+width: 30px; height: 30px }</style><table><tr><th>A<th>B<tr><td>Pear<td><tr><td>Plum<td>3</table><script>1</script>`,
+    'table\n row: cell [e1] | cell [e2] | cell [e3]\n row: cell [e4] | "X" | cell [e5]\n' +
+      ' row: cell [e6] | cell [e7] | cell [e8]\ntable\n row: "A" | "B"\n row: "Pear"\n row: "Plum" | "3"',
+  ],
+  [
+    'a switch with a knob, and stars that style sheets draw',
+    `<style>.toggle { width: 36px; height: 18px; background: green } .toggle i { position: absolute; width: 14px;
+height: 14px; background: #fff } .st { display: inline-block; width: 20px; height: 20px } .st::before { content: "☆" }
+</style><div class=toggle><i></i></div>${'<span class=st></span>'.repeat(3)}<script>1</script>`,
+    'clickable "toggle" [e1]\nclickable "☆" [e2]\nclickable "☆" [e3]\nclickable "☆" [e4]',
+  ],
+  [
+    'words of boxes beside each other, and of one word',
+    `<style>.tab { padding: 4px } .key { display: inline-block; width: 30px }</style><p><span class=tab>One</span><span
+class=tab>Two</span></p><p><b class=key>1</b><b class=key>2</b></p><p>un<b>break</b>able</p>`,
+    '"One Two"\n"1 2"\n"unbreakable"',
+  ],
+  [
+    'pictures in a row that is called what it says',
+    '<div class=row><span>Ann</span> <span>Hello</span><span class="i star"></span><span class="i trash"></span></div>',
+    'clickable "Ann Hello" [e3]\n clickable "star" [e1] clickable "trash" [e2]',
+  ],
+  [
+    'what is there only while the pointer is over its item',
+    `<style>li .b, li ul { display: none } li:hover > .b, li:hover > ul { display: block }</style><ul><li>Tax <button
+class=b>x</button><li>File<ul><li>New<li>Open</ul></ul>`,
+    '"Tax" (1 more on hover)\n"File" (2 more on hover)',
   ],
   [
     'handles by their edges',

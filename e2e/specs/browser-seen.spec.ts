@@ -144,3 +144,93 @@ test('keys that move the caret, select or copy are told, and what a script keeps
     expect(await agent.click(words), words).toMatchObject({ noEffect: true });
   expect((await agent.click('button "Like"')).note).toContain('Only how something looks changed');
 });
+
+test('words name what a look tells, also headings, texts of several elements, and what has no name', async ({
+  on,
+}) => {
+  const agent = await on(`<style>li > ul { display: none }</style><h3 id="returns">Returns</h3>
+    <div id="box"><span>Select…</span><span>▾</span></div><ul><li id="file">File<ul><li>New</ul></ul>
+    <div id="icon">📄<br>b.txt</div><p id="dash">E-77 (err)</p>
+    <div><input type="checkbox" id="ann"> Ann</div><div><input type="checkbox" id="bob"> Bob</div>
+    <script>${told}</script>`);
+  for (const words of [
+    'h3 "Returns"',
+    '"Select…▾"',
+    '"File"',
+    '"b.txt"',
+    '"E-77 (err)"',
+    'checkbox in "Bob"',
+  ])
+    await agent.do('click', { ref: words });
+  await agent.says('returns;box;file;icon;dash;bob;');
+  const nothing = await agent.failure('click', { ref: '"b.tx"' });
+  expect(nothing.code).toBe('REF_GONE');
+  expect(await agent.failure('click', { ref: 'nonsense in "Bob"' })).toMatchObject({
+    code: 'VALIDATION_ERROR',
+  });
+});
+
+test('an element that captures the pointer gets what it does, wherever that is', async ({ on }) => {
+  const agent =
+    await on(`<div id="knob" style="width: 20px; height: 20px; background: blue; cursor: grab"></div>
+    <b id="now">0</b><script>let from;
+    knob.onpointerdown = (e) => { knob.setPointerCapture(e.pointerId); from = e.clientX; };
+    knob.onpointermove = (e) => { if (knob.hasPointerCapture(e.pointerId)) now.textContent = e.clientX - from; };
+    knob.onpointerup = (e) => { knob.releasePointerCapture(e.pointerId); tell('up', knob.hasPointerCapture(1)); };
+    for (const type of ['gotpointercapture', 'lostpointercapture']) knob.addEventListener(type, () => tell(type));
+    </script>`);
+  const drag = { action: 'drag', ref: await agent.ref('draggable "knob"'), at: { x: 150, y: 40 } };
+  expect((await agent.do('pointer', drag)).changes).toBe('~ "150"');
+  await agent.says('gotpointercapture;up false;lostpointercapture;');
+  const thrown = await agent.stage.page.evaluate(() => {
+    try {
+      document.body.setPointerCapture(7);
+    } catch (why) {
+      return String(why);
+    }
+    return '';
+  });
+  expect(thrown).toContain('NotFoundError'); // as without us
+});
+
+test('who waited for something is told what came with it', async ({ on }) => {
+  const agent =
+    await on(`<button onclick="setTimeout(() => { code.innerHTML = 'Code: <b>73</b><input>' }, 700)">Start
+    </button><p id="code"></p>`);
+  await agent.click('button "Start"');
+  const { text } = await agent.agent.call('browser__wait', { text: 'Code:' });
+  expect(text).toMatch(/^"Code:" is there\n\+ "Code: 73"\n\+ textbox \[e\d+\]$/);
+  expect(await agent.look()).toBe('unchanged');
+});
+
+test('of what is drawn anew it is said what is new, and what says the same', async ({ on }) => {
+  const agent = await on(`<div id="list"></div><script>const all = ['Ann', 'Bob'];
+    const draw = (on) => { list.innerHTML = all.map((one) => '<button class="' + (one === on ? 'on' : '') + '">' + one +
+      '</button>').join('') + '<p class="' + on + '">Words</p>'; };
+    const say = (text) => list.querySelector('p').outerHTML = '<p class="x">' + text + '</p>';
+    draw(); list.onclick = (e) => { if (e.target.tagName === 'P') say('Words'); else { all.push('Cid'); draw('Ann'); } };
+    </script>`);
+  const pushed = await agent.click('button "Ann"');
+  expect(pushed.changes?.replaceAll(/e\d+/g, 'e').split('\n')).toEqual([
+    '+ button "Ann" [e] (first)',
+    '+ button "Bob" [e]',
+    '+ button "Cid" [e]',
+    '- 2 lines told anew (e-e)',
+  ]);
+  const same = await agent.do('click', { ref: '"Words"' });
+  expect(same).toMatchObject({ note: 'Only how something looks changed, in what the page drew anew' });
+  expect(same.noEffect).toBeUndefined();
+});
+
+test('a long list of boxes in a scroller is counted, and what the pointer goes through is pressed', async ({
+  on,
+}) => {
+  const rows = Array.from({ length: 90 }, (_, n) => `<div class="r" id="r${n}">Row ${n}</div>`).join('');
+  const agent = await on(`<div id="all" style="height: 90px; overflow: auto">${rows}</div>
+    <svg width="200" height="90"><g id="part"><path d="M0 0H150V80H0Z" fill="#9cf"/>
+    <text x="50" y="40" style="pointer-events: none">R</text></g></svg><script>${told}</script>`);
+  expect(await agent.look()).toMatch(/ "Row 11"\n … 78 more, not on the screen \[e\d+\]\n"R"$/);
+  await agent.do('click', { ref: '"Row 77"' });
+  await agent.do('click', { ref: '"R"' });
+  await agent.says('r77;part;');
+});
