@@ -35,7 +35,10 @@ func Lines(tool string, arguments, output json.RawMessage) (text string, ok bool
 	return strings.Join(w.lines, "\n"), true
 }
 
-type writer struct{ lines []string }
+type writer struct {
+	lines []string
+	later *later // what the steps behind the one that is written changed
+}
 
 func (w *writer) say(line string) { w.lines = append(w.lines, line) }
 
@@ -93,8 +96,10 @@ func Before(arguments, data json.RawMessage) (text string, other json.RawMessage
 func (w *writer) steps(arguments json.RawMessage, done []json.RawMessage) {
 	var asked struct{ Steps []json.RawMessage }
 	_ = json.Unmarshal(arguments, &asked) // checked against the tool's schema before the call
+	after := laterOf(done)
 	for i, one := range done {
 		members, _ := rawjson.Members(one)
+		w.later = &after[i]
 		var step json.RawMessage
 		var named struct{ Tool string }
 		if i < len(asked.Steps) {
@@ -123,7 +128,7 @@ func (w *writer) act(verb verb, members []rawjson.Member) {
 		w.say("noEffect: true")
 		said = append(said, "noEffect")
 	}
-	w.lines = append(w.lines, news.lines...)
+	w.lines = append(w.lines, w.later.left(news.lines)...)
 	page, _ := rawjson.Text(rawjson.Get(members, "page"))
 	said = append(said, headSays(page, members)...)
 	w.focus(members, &news, actedOn(on, filled), &said)

@@ -8,6 +8,7 @@ const captureAnswerEvent = 'tabrelay:captured';
 
 let captor: Element | undefined;
 let isTold = false; // to the element, that it has the pointer
+let dropped: Element | undefined; // which is still to be told that it let go of the pointer
 let roots: EventTarget[] = []; // in which the pointer went down
 
 /** The element that has captured the pointer. */
@@ -38,10 +39,11 @@ export function receiver(at: Element): Element {
 export function released(): void {
   for (const root of roots) root.removeEventListener(captureEvent, answer);
   roots = [];
-  const last = isTold ? captured() : undefined;
+  const last = isTold ? captured() : dropped;
   captor = undefined;
+  dropped = undefined;
   isTold = false;
-  if (last !== undefined) tell(last, 'lostpointercapture');
+  if (last !== undefined && isConnected(last)) tell(last, 'lostpointercapture');
 }
 
 function answer(event: Event): void {
@@ -52,7 +54,11 @@ function answer(event: Event): void {
     captor = target;
     isTold = false;
   } else if (captor !== target) return;
-  else if (event.data === 'releasePointerCapture') captor = undefined;
+  else if (event.data === 'releasePointerCapture') {
+    if (isTold) dropped = captor;
+    captor = undefined;
+    isTold = false;
+  }
   documentFor(target).dispatchEvent(new MessageEvent(captureAnswerEvent, { data: 'yes' }));
 }
 
