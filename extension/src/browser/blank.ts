@@ -17,7 +17,7 @@ const decorations = new RegExp(
 );
 // What classes call that is to be pressed.
 const pressed =
-  /\b(?:toggle|switch|check(?:box|mark)?|tick|radio|star|swatch|colou?r|cell|tile|square|slot|seat|knob|thumb|btn|button)\b/i;
+  /\b(?:toggle|switch|check(?:box|mark)?|tick|radio|star|swatch|colou?r|cell|tile|square|slot|knob|thumb|btn|button)\b/i;
 
 /** Whether an element is an empty box, or a shape, that a person would try to press. */
 export function isBlankBox(element: Element): boolean {

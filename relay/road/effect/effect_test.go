@@ -109,12 +109,14 @@ func TestLinesSayEverythingOfAnActOnce(t *testing.T) {
 			"notDone: 1\nnote: it stayed\n1. clicked button \"A\" [e1] → pressed\n2. typed\nnoEffect: true"},
 		{"steps that take away what others brought", "act", `{"steps":[{"tool":"click","ref":"e1"},` +
 			`{"tool":"click","ref":"e5"},{"tool":"click","ref":"e1"}]}`,
-			`{"steps":[{"on":"button \"M\" [e1]","changes":"+ menuitem \"A\" [e5] (after e1)\n+ menuitem \"B\" [e6]\n` +
-				`+ link \"Stays\" [e7]\n+ \"Open\"\n+ \"Sure?\" button \"x\" [e8]\n~ \"1\" link \"N\" [e2]"},` +
+			`{"steps":[{"on":"button \"M\" [e1]","changes":"+ menuitem \"A\" [e5] (after e1)\n` +
+				`+ menuitem \"B\" [e6]\n+ link \"Stays\" [e7]\n+ \"Open\"\n` +
+				`+ \"Sure?\" button \"x\" [e8]\n~ \"1\" link \"N\" [e2]"},` +
 				`{"on":"menuitem \"A\" [e5]","changes":"~ \"2\" link \"N\" [e2]\n- menuitem \"A\" [e5]\n` +
 				`- menuitem \"B\" [e6]\n- \"Open\"\n- \"Sure?\" button \"x\" [e8]"},` +
 				`{"on":"button \"M\" [e1]","changes":"+ button \"X\" [e9]\n- 4 lines from \"Old\" (e3-e4)"}]}`,
-			"1. clicked button \"M\" [e1]\n+ link \"Stays\" [e7] (after e1)\n+ \"Open\"\n+ \"Sure?\" button \"x\" [e8]\n" +
+			"1. clicked button \"M\" [e1]\n+ link \"Stays\" [e7] (after e1)\n+ \"Open\"\n" +
+				"+ \"Sure?\" button \"x\" [e8]\n" +
 				"2. clicked menuitem \"A\" [e5]\n~ \"2\" link \"N\" [e2]\n- \"Open\"\n- \"Sure?\" button \"x\" [e8]\n" +
 				"3. clicked button \"M\" [e1]\n+ button \"X\" [e9]\n- 4 lines from \"Old\" (e3-e4)"},
 		{"a page was loaded", "navigate", `{"to":"https://a.example"}`,

@@ -56,7 +56,8 @@ func (l later) with(lines []string) later {
 			for _, ref := range refs {
 				gone[ref] = true
 			}
-		case strings.HasPrefix(line, "~ ") && !strings.HasPrefix(line, "~ row") && len(refs) > 0: // of rows only cells
+		case strings.HasPrefix(line, "~ row"): // tells only the cells that changed
+		case strings.HasPrefix(line, "~ ") && len(refs) > 0:
 			again[strings.Join(refs, " ")] = true
 		}
 	}
@@ -66,7 +67,8 @@ func (l later) with(lines []string) later {
 // useless are the references of a line that is new, where a later step took all of them away.
 func (l *later) useless(line string) []string {
 	refs := refsOf(line)
-	if !strings.HasPrefix(line, "+ ") || message.MatchString(line) || slices.ContainsFunc(refs, func(ref string) bool { return !l.gone[ref] }) {
+	stays := func(ref string) bool { return !l.gone[ref] }
+	if !strings.HasPrefix(line, "+ ") || message.MatchString(line) || slices.ContainsFunc(refs, stays) {
 		return nil
 	}
 	return refs
