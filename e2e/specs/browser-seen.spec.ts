@@ -152,7 +152,7 @@ test('words name what a look tells, also headings, texts of several elements, an
     <div id="box"><span>Select…</span><span>▾</span></div><ul><li id="file">File<ul><li>New</ul></ul>
     <div id="icon">📄<br>b.txt</div><p id="dash">E-77 (err)</p>
     <div><input type="checkbox" id="ann"> Ann</div><div><input type="checkbox" id="bob"> Bob</div>
-    <script>${told}</script>`);
+    <div><b id="left">Left</b> <b id="right">Right</b><p id="under">Under</p></div><script>${told}</script>`);
   for (const words of [
     'h3 "Returns"',
     '"Select…▾"',
@@ -163,6 +163,8 @@ test('words name what a look tells, also headings, texts of several elements, an
   ])
     await agent.do('click', { ref: words });
   await agent.says('returns;box;file;icon;dash;bob;');
+  const parts = await agent.failure('click', { ref: '"Left Right"' });
+  expect(parts).toMatchObject({ code: 'VALIDATION_ERROR', outcome: 'not_executed' });
   const nothing = await agent.failure('click', { ref: '"b.tx"' });
   expect(nothing.code).toBe('REF_GONE');
   expect(await agent.failure('click', { ref: 'nonsense in "Bob"' })).toMatchObject({

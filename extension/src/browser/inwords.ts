@@ -106,13 +106,21 @@ function fitting(all: readonly Named[], { role, name }: Words, told: readonly Li
 function saying({ text, element, parts = [] }: Line, name: string): Element[] {
   if (!text.startsWith('"') || referencesIn(text).length > 0) return [];
   const places = parts.length === 0 ? [element] : parts.map((part) => part.element);
-  if (withoutMore(text) === name) return [around(places)];
+  if (withoutMore(text) === name) {
+    const whole = around(places);
+    return saysOnly(whole, unquote(name)) ? [whole] : places; // what holds more may be pressed elsewhere
+  }
   const wanted = line(unquote(name));
   return places.filter((place) => {
     const own = content(place).filter((one) => typeof one === 'string');
     return line(own.join(' ')) === wanted || own.some((one) => line(one) === wanted);
   });
 }
+
+// Whether nothing but these words is displayed in an element.
+const saysOnly = (element: Element, words: string): boolean =>
+  element instanceof HTMLElement && signs(element.innerText) === signs(words);
+const signs = (text: string): string => text.replaceAll(/\s+/g, '');
 
 // The smallest element that holds them all.
 function around(places: readonly Element[]): Element {

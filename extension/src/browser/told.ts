@@ -16,6 +16,7 @@ interface Told {
   trusted?: boolean; // the worker does what has to be a person's doing
   settle?: boolean; // an act was answered for before the page had settled
   wanted?: Wanted; // of a picture
+  news?: boolean; // what is different is told with what was waited for: no other document is asked
   waitedMs?: number; // when this part of a wait ends, since all of it began
   before?: readonly string[]; // lines that the viewer was told of the page before this one, at the same site
   part?: string; // as which part of a page the document is looked at, where that is not all of it

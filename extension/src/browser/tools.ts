@@ -56,7 +56,7 @@ const wait = defineTool({
   }),
   timeoutMs: 70_000,
   handle(args, { signal }) {
-    const { waitedMs, viewer } = told(args);
+    const { waitedMs, viewer, news: tellsNews = false } = told(args);
     const { timeoutMs = 10_000, ...condition } = args;
     const { text, gone: lost, ref, url, idle, value } = condition;
     const named = [text, lost, ref, url, idle].filter((one) => one !== undefined && one !== false);
@@ -72,7 +72,7 @@ const wait = defineTool({
     return until({ text, gone: lost, ref: at, url, idle, value }, timeoutMs, signal, waitedMs).then(
       (seen) => {
         // What came is mostly what was waited for: who is told it need not look.
-        const news = newsFor(viewer);
+        const news = tellsNews ? newsFor(viewer) : [];
         const [so = ''] = seen.split('\n');
         const said = news.length > 0 ? [so, ...news] : [seen];
         tellTargets(viewer, said);

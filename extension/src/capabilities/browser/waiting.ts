@@ -33,7 +33,7 @@ export function waitingIn(
         leftOut = sayClosed(closed);
         const left = Math.max(leastMs, until - elapsedMs());
         const ms = all.length > 1 ? Math.min(left, roundMs) : left;
-        const _ = { waitedMs: elapsedMs() + ms - began };
+        const _ = { waitedMs: elapsedMs() + ms - began, news: all.length === 1 };
         const asked = all.map((one) => run.part(one, 'wait', { ...condition, timeoutMs: ms, _ }));
         // A text is there in one of the documents, or gone from all.
         const seen = await (isText(condition.gone) ? everyOne(asked) : firstOf(asked));
