@@ -9,7 +9,7 @@ import { sayClosed, sayUnseen } from './looking.ts';
 const standardMs = 10_000;
 const againMs = 200;
 const leastMs = 100;
-const roundMs = 400; // then frames that came meanwhile are asked, too
+const roundMs = 400; // then frames that came meanwhile are asked, too: there may be none at first
 
 export function waitingIn(
   documents: Documents,
@@ -32,7 +32,7 @@ export function waitingIn(
           : { bridges: [await documents.of(run, ref)], closed: [], unseen: 0 };
         leftOut = sayClosed(closed);
         const left = Math.max(leastMs, until - elapsedMs());
-        const ms = all.length > 1 ? Math.min(left, roundMs) : left;
+        const ms = words ? Math.min(left, roundMs) : left;
         const _ = { waitedMs: elapsedMs() + ms - began, news: all.length === 1 };
         const asked = all.map((one) => run.part(one, 'wait', { ...condition, timeoutMs: ms, _ }));
         // A text is there in one of the documents, or gone from all.
