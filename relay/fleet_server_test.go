@@ -143,6 +143,10 @@ func TestTheDocumentedServer(t *testing.T) {
 	t.Cleanup(func() { e.stop() })
 	g := e.joins(nodeFile, gatewayFile)
 	e.works(g)
+	if err := e.server.DisableJetStream(); err != nil { // as without a majority: calls need none
+		t.Fatal(err)
+	}
+	e.works(g)
 
 	_, strangerFile := newSeed(t)
 	for what, change := range map[string]func(*wire.Peer){

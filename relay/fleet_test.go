@@ -116,8 +116,15 @@ func (f *fleetWorld) patientGateway(patience time.Duration, name string, nodes .
 // gatewayAs is a gateway at a server that has met nodes of these names.
 func gatewayAs(t *testing.T, name string, patience time.Duration, at wire.Peer, nodes ...string) *gateway.Gateway {
 	t.Helper()
-	g, err := gateway.Open(gateway.Options{Name: name, Peer: at, Machine: "box", Recover: patience,
-		Caller: func(client string) (person, agent string) { return "carol", client }, Log: zerolog.Nop()})
+	return gatewayOf(t, gateway.Options{Name: name, Peer: at, Recover: patience}, nodes...)
+}
+
+// gatewayOf is a gateway with these options that has met nodes of these names.
+func gatewayOf(t *testing.T, o gateway.Options, nodes ...string) *gateway.Gateway {
+	t.Helper()
+	o.Machine, o.Log = "box", zerolog.Nop()
+	o.Caller = func(client string) (person, agent string) { return "carol", client }
+	g, err := gateway.Open(o)
 	if err != nil {
 		t.Fatal(err)
 	}

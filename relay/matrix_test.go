@@ -222,6 +222,7 @@ var (
 		"DELETE /api/v1/tabs/{profile}/{tab}/owner": {testedApart: true}, // TestReleaseIsConfirmed
 	}
 	free = []string{"DELETE /api/v1/clients/{name}", "DELETE /api/v1/profiles/{id}", "DELETE /api/v1/grants/{id}",
+		"DELETE /api/v1/fleet/leases/{profile}",
 		"DELETE /api/v1/running/{id}", "DELETE /api/v1/plugins/{plugin}", "DELETE /api/v1/recordings/{profile}/{tab}",
 		"DELETE /api/v1/scripts/{name}",
 		"DELETE /api/v1/sessions/{name}", // of commands, each of which may call itself of that session

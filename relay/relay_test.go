@@ -102,6 +102,11 @@ func (w *world) relayAs(change func(*config.Config)) (r *Relay, end func()) {
 // browser is a browser that reads pairing.json, as the extension does whenever it dials.
 func (w *world) browser(answer func(*hubtest.Call)) *hubtest.Browser {
 	w.t.Helper()
+	return w.browserCalled("Chrome 1", answer)
+}
+
+func (w *world) browserCalled(label string, answer func(*hubtest.Call)) *hubtest.Browser {
+	w.t.Helper()
 	var pairing struct{ Address, Secret string }
 	text, err := os.ReadFile(filepath.Join(w.home.Extension(), "pairing.json"))
 	if err == nil {
@@ -111,7 +116,7 @@ func (w *world) browser(answer func(*hubtest.Call)) *hubtest.Browser {
 		w.t.Fatal(err)
 	}
 	b, err := hubtest.Connect(w.t.Context(), hubtest.Options{
-		Address: pairing.Address, Secret: pairing.Secret, ExtensionID: extension.ID, Label: "Chrome 1", Answer: answer,
+		Address: pairing.Address, Secret: pairing.Secret, ExtensionID: extension.ID, Label: label, Answer: answer,
 		Tabs: []wire.Tab{{ID: 7, WindowID: 1, URL: shopPage, Title: "Cart", Active: true, Focused: true,
 			Status: "complete"}},
 	})

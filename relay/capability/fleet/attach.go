@@ -19,6 +19,7 @@ import (
 
 	"tabrelay/relay/browser/hub"
 	"tabrelay/relay/capability"
+	"tabrelay/relay/capability/fleet/lease"
 	"tabrelay/relay/capability/fleet/node"
 	"tabrelay/relay/capability/fleet/signin"
 	"tabrelay/relay/capability/fleet/wire"
@@ -40,7 +41,7 @@ const findingApart = "fleet-unreachable"
 
 // Capability is the fleet, as a program attaches it.
 var Capability = capability.Capability{
-	Name: name, Settings: section, New: attach, Commands: []capability.Command{command},
+	Name: name, Settings: section, New: attach, Commands: []capability.Command{command}, Tables: tables,
 	Findings: []doctor.Row{{ID: findingApart, Severity: doctor.Warning,
 		What: "The fleet that this relay is a node of cannot be reached.",
 		Why: "Its server is away, does not take the credentials, or its certificate is not trusted. The browser " +
@@ -55,8 +56,17 @@ type settings struct {
 	CA          string
 	Node        string
 	MaxCalls    int
+	Exclusive   bool
+	Lease       leaseSettings
 
 	Gateway gatewaySettings
+}
+
+// leaseSettings are those of the leases of the node's browser profiles.
+type leaseSettings struct {
+	Idle    time.Duration
+	Longest time.Duration
+	Queue   int
 }
 
 type gatewaySettings struct {
@@ -67,6 +77,7 @@ type gatewaySettings struct {
 	Key         string
 	People      map[string]string
 	Recover     time.Duration
+	Queue       time.Duration
 	SignIn      signInSettings
 }
 
@@ -157,6 +168,18 @@ var section = &config.Section[settings]{
 			"Name of this relay in the fleet. Empty: that of the machine."),
 		config.Row("fleet.maxCalls", config.Count(1, 10_000), 64, func(s *settings) any { return &s.MaxCalls },
 			"How many calls of the fleet may be open at this relay at once, those included that wait for you."),
+		config.Row("fleet.exclusive", config.Boolean, false, func(s *settings) any { return &s.Exclusive },
+			"Whether each browser profile of this node is leased to one session of the fleet at a time, while the "+
+				"others wait for their turn."),
+		config.Row("fleet.lease.idleMs", config.Millis(100, 2*time.Hour), 300_000,
+			func(s *settings) any { return &s.Lease.Idle },
+			"After how long without calls such a lease ends."),
+		config.Row("fleet.lease.longestMs", config.Millis(0, 24*time.Hour), 3_600_000,
+			func(s *settings) any { return &s.Lease.Longest },
+			"After how long a lease ends when another session waits. 0: it does not."),
+		config.Row("fleet.lease.queue", config.Count(0, wire.MaxQueue), 32,
+			func(s *settings) any { return &s.Lease.Queue },
+			"How many sessions may wait for one browser profile."),
 		config.Row("fleet.gateway.name", config.Optional(nameInFleet), "",
 			func(s *settings) any { return &s.Gateway.Name },
 			"Name of the gateway that `tabrelay fleet gateway` runs, as its credentials have it. Empty: gateway."),
@@ -202,6 +225,10 @@ var section = &config.Section[settings]{
 		config.Row("fleet.gateway.recoverMs", config.Millis(0, time.Minute), 4_000,
 			func(s *settings) any { return &s.Gateway.Recover },
 			"How long a call waits for a node that has fallen silent, counted from when the node was heard last."),
+		config.Row("fleet.gateway.queueMs", config.Millis(0, time.Hour), 50_000,
+			func(s *settings) any { return &s.Gateway.Queue },
+			"How long a call waits for its turn in a browser profile that another session uses. Many clients give up "+
+				"after a minute."),
 	},
 	Check: func(s *settings, c config.Checker) {
 		if (s.Gateway.Certificate == "") != (s.Gateway.Key == "") {
@@ -223,6 +250,8 @@ var section = &config.Section[settings]{
 					s.URL = before
 				}
 			}),
+		config.Switch("fleetShared", "fleet.exclusive", false, false,
+			func(s *settings) *bool { return &s.Exclusive }),
 	},
 }
 
@@ -242,8 +271,11 @@ func attach(core capability.Core) capability.Attachment {
 	m := &member{core: core, changes: sync.OnceValue(async.NewQueue)}
 	return capability.Attachment{
 		Configured: m.configure, Lacks: m.lacks, Close: m.close,
+		Meters: m.meters(), Paused: m.stopped,
 		Routes: []httpapi.Route{
 			{Pattern: "GET /api/v1/fleet", Access: httpapi.Person, Handler: httpapi.Answers(m.show)},
+			{Pattern: "DELETE /api/v1/fleet/leases/{profile}", Access: httpapi.Person,
+				Handler: httpapi.Answers(m.release)},
 		},
 	}
 }
@@ -277,7 +309,7 @@ func (m *member) become() {
 	m.mu.Unlock()
 	if before != nil {
 		if was.URL == s.URL && was.Credentials == s.Credentials && was.CA == s.CA && was.Node == s.Node &&
-			was.MaxCalls == s.MaxCalls {
+			was.MaxCalls == s.MaxCalls && was.Exclusive == s.Exclusive && was.Lease == s.Lease {
 			before.Changed() // its tools may be others
 			return
 		}
@@ -303,6 +335,8 @@ func (m *member) open(s settings) (*node.Node, error) {
 		Name:  nodeName(s),
 		Peer:  wire.Peer{URL: s.URL, Credentials: s.Credentials, CA: s.CA},
 		Relay: lent{m.core.Tools, m.core}, Version: m.core.Version, MaxCalls: s.MaxCalls, Log: m.core.Log(name),
+		Exclusive: s.Exclusive, Lease: lease.Options{Idle: s.Lease.Idle, Longest: s.Lease.Longest,
+			Queue: s.Lease.Queue}, Kept: m.kept(s), Keep: m.keep,
 	})
 }
 

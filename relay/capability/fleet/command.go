@@ -39,7 +39,7 @@ var command = capability.Command{Heading: "Connect agents", Make: func(t capabil
 			"before they may do anything.\nA gateway serves MCP to those agents and finds the node. Both connect " +
 			"to a NATS server. docs/fleet.md has it all.",
 	}
-	cmd.AddCommand(c.join(), c.leave(), c.status(), c.gateway(), c.up())
+	cmd.AddCommand(c.join(), c.leave(), c.status(), c.release(), c.gateway(), c.up())
 	return cmd
 }}
 
@@ -249,16 +249,19 @@ func (c commands) print(r Report) error {
 		c.Printf("This relay is the node %s of the fleet at %s, and does not reach it: %s\n", r.Node.Node, r.Node.URL,
 			r.Node.Trouble)
 	}
+	if err := c.printLeases(r.Status); err != nil {
+		return err
+	}
 	if r.Trouble != "" {
 		c.Printf("The directory of the fleet cannot be read: %s\n", r.Trouble)
 	}
 	if len(r.Nodes) == 0 {
 		return nil
 	}
-	rows := [][]string{{"NODE", "PROFILES", "PLUGINS", "RUNNING", "VERSION"}}
+	rows := [][]string{{"NODE", "PROFILES", "PLUGINS", "RUNNING", "VERSION", "LEASES"}}
 	for _, n := range r.Nodes {
 		rows = append(rows, []string{n.Node, strings.Join(n.Profiles, ", "), fmt.Sprint(len(n.Plugins)),
-			fmt.Sprint(n.Running), fault.Excerpt(n.Version)})
+			fmt.Sprint(n.Running), fault.Excerpt(n.Version), leasesInWords(n.Leases)})
 	}
 	return c.Table(rows...)
 }

@@ -72,7 +72,7 @@ func serve(ctx context.Context, home config.Home, cfg config.Config, s settings,
 	v.gateway, err = gateway.Open(gateway.Options{
 		Name:    gatewayName(s),
 		Peer:    wire.Peer{URL: s.URL, Credentials: s.Gateway.Credentials, CA: s.CA},
-		Machine: host, Recover: s.Gateway.Recover, Log: log,
+		Machine: host, Recover: s.Gateway.Recover, Queue: s.Gateway.Queue, Log: log,
 		Caller: func(client string) (person, agent string) {
 			if person, agent, ok := strings.Cut(client, "/"); ok { // who has signed in
 				return person, agent

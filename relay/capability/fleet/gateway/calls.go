@@ -88,6 +88,8 @@ type flight struct {
 
 	part   int       // of the arguments, that was sent last
 	partAt time.Time // when
+
+	turn turn
 }
 
 // inParts reports whether the arguments are too large for the message of the call.
@@ -110,13 +112,13 @@ func (f *flight) do(ctx context.Context) (*call.Result, *fault.Error) {
 	}
 	heard, until := f.began, time.Time{} // when the node was heard last, and until when it may stay silent
 	for {
-		wait, cancel := context.WithTimeout(ctx, nextLook(until))
+		wait, cancel := context.WithTimeout(ctx, f.nextLook(until))
 		r, payload, err := in.next(wait)
 		cancel()
 		switch {
 		case err == nil:
-			if r.Life != "" {
-				f.life = r.Life
+			if r.Life != "" && (r.Kind != wire.Waits || !f.mayRun()) {
+				f.life = r.Life // of one that had the call before, what it says of itself now proves nothing
 			}
 			if result, failure, over := f.hear(r, payload); over {
 				return result, failure
@@ -127,14 +129,27 @@ func (f *flight) do(ctx context.Context) (*call.Result, *fault.Error) {
 			if r.Kind != wire.Part {
 				heard, until = time.Now(), time.Time{}
 			}
-			continue
+			if !f.turn.due() {
+				continue
+			}
 		case ctx.Err() != nil:
 			return nil, f.abandon(ctx)
 		case errors.Is(err, errBroken):
 			f.Log.Warn().Str("node", f.node).Err(err).Msg("an answer of a node is refused")
 		case errors.Is(err, errNobody) && !f.taken && !f.call.Resume && !f.again:
 			f.sent = false // it reached nobody
-			return nil, f.unreached(err)
+			if !f.turn.goesOn(f.Queue) {
+				return nil, f.unreached(err)
+			}
+			continue // the node keeps its place until it is back
+		}
+		if f.turn.waits && (err == nil || errors.Is(err, context.DeadlineExceeded)) { // it is to be sent again
+			if f.turn.over(f.Queue) {
+				return nil, f.tooLate(ctx)
+			}
+			f.turn.waits, f.turn.asked = false, time.Now()
+			_ = f.ask(ctx, in, f.again || f.taken || f.call.Resume) // what does not leave is a silence
+			continue
 		}
 		if until.IsZero() {
 			until = f.patience(heard)
@@ -164,7 +179,10 @@ func (f *flight) patience(heard time.Time) time.Time {
 
 // nextLook is how long to wait for the next word of a node. One that is silent is given up when its time is over, and
 // not when it would be asked once more.
-func nextLook(until time.Time) time.Duration {
+func (f *flight) nextLook(until time.Time) time.Duration {
+	if f.turn.waits {
+		return max(0, time.Until(f.turn.next))
+	}
 	if until.IsZero() {
 		return wire.LostAfter
 	}
@@ -189,7 +207,11 @@ func (f *flight) ask(ctx context.Context, in *inbox, again bool) error {
 	}
 	if f.inParts() {
 		r.Bytes = len(f.arguments)
-		return f.send(f.node, wire.OpCall, r, nil, in.subject)
+		err := f.send(f.node, wire.OpCall, r, nil, in.subject)
+		if err == nil && f.part*wire.PartBytes >= len(f.arguments) { // the node may have them all
+			f.sent = true
+		}
+		return err
 	}
 	err := f.send(f.node, wire.OpCall, r, f.arguments, in.subject)
 	if err == nil {
@@ -224,6 +246,10 @@ func (f *flight) hear(r wire.Reply, payload []byte) (result *call.Result, failur
 		if f.taken = true; f.call.Progress != nil {
 			f.call.Progress(call.Progress{Progress: r.Progress, Total: r.Total, Message: fault.Sanitize(r.Message)})
 		}
+	case wire.Waits:
+		f.waits(r)
+	case wire.Turn:
+		f.turn.called()
 	case wire.Never:
 		return nil, failed(fault.Cancelled, "", "The call was withdrawn before the node %s began it", f.node), true
 	case wire.Refused:
@@ -274,6 +300,12 @@ func (f *flight) abandon(ctx context.Context) *fault.Error {
 		}
 		return ended
 	}
+	return f.withdraw(ctx, ended)
+}
+
+// withdraw has the node end the call or never begin it, and returns how it ended: with this failure unless the node
+// says otherwise.
+func (f *flight) withdraw(ctx context.Context, ended *fault.Error) *fault.Error {
 	late, cancel := context.WithTimeout(context.WithoutCancel(ctx), cancelTime)
 	defer cancel()
 	in := f.listen()
@@ -301,7 +333,11 @@ func (f *flight) abandon(ctx context.Context) *fault.Error {
 }
 
 func (f *flight) withdrawal() wire.Request {
-	return wire.Request{V: wire.Version, ID: string(f.call.ID), Caller: f.caller, Life: f.life}
+	r := wire.Request{V: wire.Version, ID: string(f.call.ID), Caller: f.caller, Life: f.life}
+	if f.call.Resume { // another gateway sent it, perhaps to an earlier life of the node
+		r.Life = ""
+	}
+	return r
 }
 
 // pause waits, and reports whether there is still time.

@@ -26,11 +26,11 @@ func TestHowLongANodeMayBeSilent(t *testing.T) {
 			}
 			for left, look := range map[time.Duration]time.Duration{time.Hour: wire.LostAfter,
 				700 * time.Millisecond: 700 * time.Millisecond, 0: askEvery, -time.Second: askEvery} {
-				if now := nextLook(time.Now().Add(left)); now != look {
+				if now := f.nextLook(time.Now().Add(left)); now != look {
 					t.Errorf("with %s left it is waited for for %s", left, now)
 				}
 			}
-			if nextLook(time.Time{}) != wire.LostAfter {
+			if f.nextLook(time.Time{}) != wire.LostAfter {
 				t.Error("one that speaks is not taken for lost after a second")
 			}
 		})

@@ -35,7 +35,9 @@ type Options struct {
 	Caller func(client string) (person, agent string)
 	// Recover is how long a call whose node is lost may wait for the node to say what became of it.
 	Recover time.Duration
-	Log     zerolog.Logger
+	// Queue is how long a call may wait for its turn in a browser profile that another session uses.
+	Queue time.Duration
+	Log   zerolog.Logger
 }
 
 // Gateway knows the nodes of a fleet until Close.
@@ -167,6 +169,9 @@ func (g *Gateway) watch(ctx context.Context) error {
 	look := time.NewTicker(lookEvery)
 	defer look.Stop()
 	heard := map[string]time.Time{}
+	for _, name := range g.names() { // those of before, which may have left meanwhile
+		heard[name] = time.Now()
+	}
 	for {
 		select {
 		case <-ctx.Done():
@@ -183,14 +188,64 @@ func (g *Gateway) watch(ctx context.Context) error {
 				g.forget(e.Key())
 			}
 		case <-look.C: // the server says nothing of entries that have ended
-			for name, at := range heard {
-				if time.Since(at) > node.DirectoryTTL {
-					delete(heard, name)
-					g.forget(name)
-				}
-			}
+			g.lookAfter(ctx, heard)
 		}
 	}
+}
+
+// names are the nodes that are there.
+func (g *Gateway) names() []string {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return slices.Collect(maps.Keys(g.nodes))
+}
+
+// lookAfter asks the nodes that the directory has not told of for a while. One that answers is there, whatever became
+// of the directory. One that nobody hears has left, and so has one whose entry has ended and that does not answer.
+func (g *Gateway) lookAfter(ctx context.Context, heard map[string]time.Time) {
+	var silent []string
+	for name, at := range heard {
+		if time.Since(at) > silentAfter {
+			silent = append(silent, name)
+		}
+	}
+	errs := make([]error, len(silent))
+	var asked sync.WaitGroup
+	for i, name := range silent {
+		asked.Go(func() { errs[i] = g.greet(ctx, name) })
+	}
+	asked.Wait()
+	for i, name := range silent {
+		switch {
+		case errs[i] == nil:
+			heard[name] = time.Now()
+		case errors.Is(errs[i], errNobody), time.Since(heard[name]) > node.DirectoryTTL:
+			delete(heard, name)
+			g.forget(name)
+		}
+	}
+}
+
+// silentAfter is after how long a node is asked that the directory has not told of: every node tells it more often.
+const silentAfter = node.DirectoryTTL / 2
+
+// greet asks a node whether it is there.
+func (g *Gateway) greet(ctx context.Context, name string) error {
+	ctx, cancel := context.WithTimeout(ctx, wire.LostAfter)
+	defer cancel()
+	in := g.listen()
+	defer in.close()
+	g.mu.Lock()
+	known := ""
+	if n := g.nodes[name]; n != nil {
+		known = n.Tools
+	}
+	g.mu.Unlock()
+	if err := g.send(name, wire.OpTools, wire.Request{V: wire.Version, Known: known}, nil, in.subject); err != nil {
+		return err
+	}
+	_, _, err := in.next(ctx)
+	return err
 }
 
 // meet takes the entry of a node, and has it say its tools where they are others than before.

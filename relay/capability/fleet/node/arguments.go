@@ -24,11 +24,19 @@ type coming struct {
 	arguments []byte
 }
 
-// next is the part that is missing, from 1 on. All but the last one are of the same size.
-func (c *coming) next() int { return len(c.arguments)/wire.PartBytes + 1 }
+// next is the part that is missing, from 1 on. All but the last one are of the same size. 0: none is.
+func (c *coming) next() int {
+	if c.whole() {
+		return 0
+	}
+	return len(c.arguments)/wire.PartBytes + 1
+}
 
-// expect waits for the arguments of a call, and returns the part to ask for, or why there is no room for them. It is
-// called while mu is held.
+// whole reports whether all parts are here. They are kept while the call waits for its turn.
+func (c *coming) whole() bool { return len(c.arguments) == c.request.Bytes }
+
+// expect waits for the arguments of a call, and returns the part to ask for, 0 when all are here, or why there is no
+// room for them. It is called while mu is held.
 func (c *calls) expect(id call.ID, reply string, r *wire.Request) (part int, full string) {
 	one := c.coming[id]
 	if one == nil || one.request.Bytes != r.Bytes {
@@ -52,7 +60,7 @@ func (c *calls) gather(gateway string, r *wire.Request, piece []byte) {
 	id := localID(c.node.sessionOf(gateway, r.Caller).Client, r.ID)
 	c.mu.Lock()
 	one := c.coming[id]
-	if one == nil || r.Part != one.next() ||
+	if one == nil || one.whole() || r.Part != one.next() ||
 		len(piece) != min(wire.PartBytes, one.request.Bytes-len(one.arguments)) {
 		c.mu.Unlock()
 		return
@@ -61,24 +69,31 @@ func (c *calls) gather(gateway string, r *wire.Request, piece []byte) {
 		one.arguments = make([]byte, 0, one.request.Bytes)
 	}
 	one.arguments, one.at = append(one.arguments, piece...), time.Now()
-	whole := len(one.arguments) == one.request.Bytes
-	if whole {
-		delete(c.coming, id)
-	}
+	whole := one.whole()
+	part := one.next()
 	c.mu.Unlock()
 	if !whole {
-		c.node.reply(one.reply, wire.Reply{Kind: wire.Wants, Part: one.next()}, nil)
+		c.node.reply(one.reply, wire.Reply{Kind: wire.Wants, Part: part}, nil)
 		return
 	}
 	complete := *one.request
-	complete.Bytes = 0
 	complete.WaitMs -= time.Since(one.asked).Milliseconds()
 	switch err := wire.CheckArguments(one.arguments); {
 	case err != nil:
+		c.forget(id)
 		c.node.refuse(gateway, one.reply, err)
-	case complete.WaitMs > 0: // else its gateway does not wait any more
-		c.take(gateway, one.reply, &complete, one.arguments)
+	case complete.WaitMs <= 0: // its gateway does not wait any more
+		c.forget(id)
+	default:
+		c.take(gateway, one.reply, &complete, nil)
 	}
+}
+
+// forget drops the arguments of a call.
+func (c *calls) forget(id call.ID) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	delete(c.coming, id)
 }
 
 // dropComing forgets calls whose arguments do not come any more.

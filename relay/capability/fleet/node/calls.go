@@ -11,6 +11,7 @@ import (
 	"tabrelay/relay/lib/lock"
 	"tabrelay/relay/road/call"
 	"tabrelay/relay/road/fault"
+	"tabrelay/relay/road/registry"
 )
 
 // Caller carries out calls.
@@ -44,6 +45,7 @@ type calls struct {
 type running struct {
 	id      call.ID
 	session call.Session
+	profile string                  // that is leased for it; empty: none
 	end     context.CancelCauseFunc // nil: it was withdrawn before it came
 	replies []string                // subjects on which its end is awaited
 
@@ -88,26 +90,32 @@ func (c *calls) take(gateway, reply string, r *wire.Request, arguments json.RawM
 		}
 		return
 	}
-	full := ""
-	part := 0
+	full, part := "", 0
 	switch {
 	case c.open >= c.node.MaxCalls:
 		full = fmt.Sprintf("%d calls of the fleet are open at the node already (fleet.maxCalls)", c.node.MaxCalls)
 	case r.Bytes > 0:
-		part, full = c.expect(id, reply, r)
-	}
-	if full != "" || part > 0 {
-		c.mu.Unlock()
-		if part > 0 {
-			c.node.reply(reply, wire.Reply{Kind: wire.Wants, Part: part}, nil)
-			return
+		if part, full = c.expect(id, reply, r); part == 0 && full == "" {
+			arguments = c.coming[id].arguments
 		}
-		c.node.replyWhole(reply, wire.Reply{Kind: wire.End}, wire.EncodeOutcome(nil, unlessAgain(r.Again,
-			fault.New(fault.Overloaded, full, fault.WithRetryAfter(time.Second)))))
+	}
+	c.mu.Unlock() // requests come one after the other: no other call begins meanwhile
+	switch {
+	case full != "":
+		c.refuse(reply, r, fault.New(fault.Overloaded, full, fault.WithRetryAfter(time.Second)))
+		return
+	case part > 0:
+		c.node.reply(reply, wire.Reply{Kind: wire.Wants, Part: part}, nil)
+		return
+	}
+	admitted, ok := c.node.admit(session, reply, r, arguments)
+	if !ok {
 		return
 	}
 	ctx, cancel := context.WithCancelCause(c.node.base)
-	one := &running{id: id, session: session, end: cancel, replies: []string{reply}}
+	one := &running{id: id, session: session, profile: admitted.profile, end: cancel, replies: []string{reply}}
+	c.mu.Lock()
+	delete(c.coming, id)
 	c.byID[id] = one
 	c.open++
 	c.mu.Unlock()
@@ -116,26 +124,32 @@ func (c *calls) take(gateway, reply string, r *wire.Request, arguments json.RawM
 	position := c.node.Relay.Reserve(session.ID) // here, where requests come in their order
 	c.node.ended.Go(func() {
 		defer cancel(nil)
-		c.run(ctx, one, position, r, arguments)
+		c.run(ctx, one, position, r, admitted)
 	})
+}
+
+// refuse ends a call that did not begin.
+func (c *calls) refuse(reply string, r *wire.Request, why *fault.Error) {
+	c.node.replyWhole(reply, wire.Reply{Kind: wire.End}, wire.EncodeOutcome(nil, unlessAgain(r.Again, why)))
 }
 
 // run carries a call out, and tells its end.
 func (c *calls) run(ctx context.Context, one *running, position call.Position, r *wire.Request,
-	arguments json.RawMessage) {
+	admitted admitted) {
 	ctx, done := context.WithTimeout(ctx, time.Duration(r.WaitMs)*time.Millisecond)
 	defer done()
 	quiet := c.keepTelling(one)
 	result, failure := c.node.carryOut(ctx, call.Call{
-		ID: one.id, Session: one.session, Tool: r.Tool, Arguments: arguments, Position: position, Resume: r.Again,
-		Timeout: time.Duration(r.TimeoutMs) * time.Millisecond, MaxBytes: r.MaxBytes, ArrayPath: r.ArrayPath,
-		Structured: r.Structured, Reason: r.Reason,
+		ID: one.id, Session: one.session, Tool: r.Tool, Arguments: admitted.arguments, Position: position,
+		Resume: r.Again, Timeout: time.Duration(r.TimeoutMs) * time.Millisecond, MaxBytes: r.MaxBytes,
+		ArrayPath: r.ArrayPath, Structured: r.Structured, Reason: r.Reason,
 		Progress: func(p call.Progress) {
 			c.each(one, wire.Reply{Kind: wire.Progress, Progress: p.Progress, Total: p.Total,
 				Message: fault.Excerpt(p.Message)})
 		},
 	})
 	quiet()
+	admitted.left(failure)
 	outcome := wire.EncodeOutcome(result, failure)
 	if len(outcome) > wire.MaxAnswer {
 		outcome = wire.EncodeOutcome(nil, fault.New(fault.OutputTooLarge, fmt.Sprintf("The answer has %d bytes, and "+
@@ -148,14 +162,22 @@ func (c *calls) run(ctx context.Context, one *running, position call.Position, r
 
 // carryOut is the relay's own way, for what is lent.
 func (n *Node) carryOut(ctx context.Context, c call.Call) (*call.Result, *fault.Error) {
-	for _, t := range n.Relay.List(c.Session) {
-		if t.Name == c.Tool && lends(t) {
-			return n.Relay.Do(ctx, c)
-		}
+	if n.lent(c.Session, c.Tool) != nil {
+		return n.Relay.Do(ctx, c)
 	}
 	c.Tool = fault.Excerpt(c.Tool)
 	return nil, unlessAgain(c.Resume, fault.New(fault.UnknownTool, "The node "+n.Name+" lends no tool named "+c.Tool+
 		" to "+c.Session.Client, fault.WithOutcome(fault.NotExecuted)))
+}
+
+// lent is a tool that is lent to a session; nil: there is none of the name.
+func (n *Node) lent(s call.Session, name string) *registry.Tool {
+	for _, t := range n.Relay.List(s) {
+		if t.Name == name && lends(t) {
+			return t
+		}
+	}
+	return nil
 }
 
 // unlessAgain is why a call is not carried out now. One that was sent before may have been, by the relay before this.
@@ -274,17 +296,17 @@ func (c *calls) each(one *running, r wire.Reply) {
 	}
 }
 
-// end ends the calls that run.
-func (c *calls) end() {
+// end ends calls that run.
+func (c *calls) end(which func(*running) bool, why error) {
 	c.mu.Lock()
 	var open []*running
 	for _, one := range c.byID {
-		if !one.over {
+		if !one.over && which(one) {
 			open = append(open, one)
 		}
 	}
 	c.mu.Unlock()
 	for _, one := range open {
-		one.end(errLeft)
+		one.end(why)
 	}
 }

@@ -110,6 +110,7 @@ func (n *Node) entry() wire.Entry {
 		}
 	}
 	slices.Sort(e.Profiles)
+	e.Leases = n.leaseEntries()
 	return e
 }
 
@@ -149,6 +150,9 @@ func (n *Node) leave(gateway, reply string, r *wire.Request) {
 	n.mu.Lock()
 	delete(n.callers, s.ID)
 	n.mu.Unlock()
+	if n.leases != nil {
+		n.leases.EndSession(s.ID)
+	}
 	n.Relay.Left(s.ID) // also of one that called at the relay before this one
 	n.reply(reply, wire.Reply{Kind: wire.Left}, nil)
 }

@@ -8,6 +8,7 @@
 package node
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -20,6 +21,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"tabrelay/relay/browser/hub"
+	"tabrelay/relay/capability/fleet/lease"
 	"tabrelay/relay/capability/fleet/wire"
 	"tabrelay/relay/lib/lock"
 	"tabrelay/relay/lib/random"
@@ -32,6 +34,8 @@ import (
 type Relay interface {
 	// List returns the tools that a session may see.
 	List(s call.Session) []*registry.Tool
+	// Find returns a tool by name, without regard to who may see it.
+	Find(name string) (*registry.Tool, bool)
 	// Do carries out a call, and Reserve takes its place in the order of its session's calls.
 	Caller
 	// Tabs returns the tabs of all profiles.
@@ -52,7 +56,13 @@ type Options struct {
 	Version string
 	// MaxCalls is how many calls of the fleet may be open here at once, those that wait for the person included.
 	MaxCalls int
-	Log      zerolog.Logger
+	// Exclusive: each browser profile is leased to one session at a time, within the bounds of Lease. Kept are the
+	// leases of the node's earlier life, and Keep keeps those of this one.
+	Exclusive bool
+	Lease     lease.Options
+	Kept      []lease.Kept
+	Keep      func([]lease.Kept)
+	Log       zerolog.Logger
 }
 
 // Node is a node that is part of a fleet until Close.
@@ -62,6 +72,9 @@ type Node struct {
 	conn  *nats.Conn
 	calls calls
 	ended sync.WaitGroup
+
+	leases *lease.Table  // nil: profiles are shared
+	leased chan struct{} // the leases are others
 
 	base context.Context // of every call; ends with Close
 	stop context.CancelFunc
@@ -80,6 +93,7 @@ func Open(o Options) (n *Node, err error) {
 	n.base, n.stop = context.WithCancel(context.Background())
 	n.calls.node = n
 	n.calls.byID, n.calls.coming = map[call.ID]*running{}, map[call.ID]*coming{}
+	n.openLeases()
 	n.Peer.Name, n.Peer.Inbox, n.Peer.Changed = "tabrelay node "+o.Name, wire.NodeInbox(o.Name), n.connection
 	if n.conn, err = n.Peer.Dial(); err != nil {
 		return nil, err
@@ -97,14 +111,18 @@ func Open(o Options) (n *Node, err error) {
 		defer stopTabs()
 		n.tellDirectory(n.base)
 	})
+	if n.leases != nil {
+		n.ended.Go(n.keepLeases)
+	}
 	return n, nil
 }
 
 // Close ends its calls, and leaves the fleet. What callers hold here is released.
 func (n *Node) Close() {
 	n.stop()
-	n.calls.end()
+	n.calls.end(func(*running) bool { return true }, errLeft)
 	n.ended.Wait()
+	n.closeLeases()
 	n.forget()
 	n.conn.Close()
 }
@@ -141,16 +159,19 @@ type State struct {
 	Connected bool   `json:"connected"`
 	Trouble   string `json:"trouble,omitempty"` // why it is not connected, or not in the directory
 	Running   int    `json:"running"`           // calls of the fleet
+
+	Exclusive bool          `json:"exclusive"` // its profiles are leased
+	Leases    []lease.State `json:"leases,omitempty"`
 }
 
 // State is how the node is now.
 func (n *Node) State() State {
+	s := State{Node: n.Name, URL: n.Peer.URL, Running: n.calls.running()}
 	n.mu.Lock()
-	defer n.mu.Unlock()
-	s := State{Node: n.Name, URL: n.Peer.URL, Connected: n.trouble == "", Trouble: n.trouble,
-		Running: n.calls.running()}
-	if s.Trouble == "" {
-		s.Trouble = n.failing
+	s.Connected, s.Trouble = n.trouble == "", cmp.Or(n.trouble, n.failing)
+	n.mu.Unlock()
+	if n.leases != nil {
+		s.Exclusive, s.Leases = true, n.leases.List()
 	}
 	return s
 }

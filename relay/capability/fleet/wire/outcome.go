@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -156,6 +157,7 @@ type Entry struct {
 	Plugins  []Plugin `json:"plugins"`
 	Profiles []string `json:"profiles"` // labels of the browser profiles that are connected
 	Running  int      `json:"running"`  // calls of the fleet that run there
+	Leases   []Lease  `json:"leases,omitempty"`
 }
 
 // Plugin is a plugin of a node.
@@ -188,6 +190,12 @@ func DecodeEntry(node string, data []byte) (e Entry, err error) {
 	}
 	for i := range e.Profiles {
 		e.Profiles[i] = fault.Excerpt(e.Profiles[i])
+	}
+	if len(e.Leases) > maxProfiles {
+		err = errors.New("it has too many leases")
+	}
+	for i := range e.Leases {
+		err = cmp.Or(err, e.Leases[i].check())
 	}
 	return e, err
 }

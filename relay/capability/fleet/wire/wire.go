@@ -17,6 +17,7 @@ import (
 	jsonv2 "github.com/go-json-experiment/json"
 
 	"tabrelay/relay/lib/rawjson"
+	"tabrelay/relay/road/fault"
 )
 
 // Version is that of the messages. A peer that speaks another one is refused.
@@ -250,6 +251,8 @@ const (
 	Tools    Kind = "tools"   // the payload, or all parts together, is a list of [Tool]
 	Same     Kind = "same"    // the tools are those that the gateway has already
 	Left     Kind = "left"    // the session holds nothing here any more
+	Waits    Kind = "waits"   // the call has not begun, and is not here: others are before it; it is to be sent again
+	Turn     Kind = "turn"    // it is to be sent again now
 )
 
 // Reply is the header of a node's reply.
@@ -262,6 +265,9 @@ type Reply struct {
 	Parts int    `json:"parts,omitempty"` // End, Tools: how many parts came before
 	Bytes int    `json:"bytes,omitempty"` // End, Tools: of all parts together
 	Why   string `json:"why,omitempty"`   // Refused
+	// Waits: how many sessions are before it, and which profile they are at.
+	Before int    `json:"before,omitempty"`
+	Lease  *Lease `json:"lease,omitempty"`
 
 	Progress float64  `json:"progress,omitempty"`
 	Total    *float64 `json:"total,omitempty"`
@@ -281,10 +287,36 @@ func DecodeReply(data []byte) (r Reply, payload json.RawMessage, err error) {
 		err = errors.New("its life is not one")
 	case len(r.Why) > maxWords, len(r.Message) > maxWords, len(r.Hash) > 64:
 		err = errors.New("one of its members is too long")
+	case r.Before < 0, r.Before > MaxQueue+1, r.Lease.check() != nil:
+		err = errors.New("what it says of the lease is not one")
 	case r.Parts < 0, r.Bytes < 0, r.Bytes > MaxAnswer, r.Parts > MaxAnswer/PartBytes+1, r.Part < 0:
 		err = errors.New("it says that it is too large")
 	}
 	return r, payload, err
+}
+
+// MaxQueue bounds how many sessions wait for one profile.
+const MaxQueue = 1000
+
+const maxMember = 512 // bytes, of the names in a lease
+
+// Lease is which session has a browser profile for itself, and how many wait for it.
+type Lease struct {
+	Profile string `json:"profile"`
+	Holder  string `json:"holder"` // in words
+	Waiting int    `json:"waiting"`
+}
+
+// check bounds a lease, and takes out of it what nobody sees.
+func (l *Lease) check() error {
+	if l == nil {
+		return nil
+	}
+	if len(l.Profile) > maxMember || len(l.Holder) > maxMember || l.Waiting < 0 || l.Waiting > MaxQueue {
+		return errors.New("it is not what a lease is")
+	}
+	l.Profile, l.Holder = fault.Sanitize(l.Profile), fault.Sanitize(l.Holder)
+	return nil
 }
 
 // decode splits a message, and reads its header.

@@ -72,6 +72,49 @@ func FuzzDecodeOutcome(f *testing.F) {
 	})
 }
 
+// A reply is within its bounds, and what it says of leases has nothing in it that nobody sees.
+func FuzzDecodeReply(f *testing.F) {
+	f.Add([]byte(`{"v":1,"kind":"waits","before":2,"lease":{"profile":"Work","holder":"bob/claude@team","waiting":1}}`))
+	f.Add([]byte(`{"v":1,"kind":"turn"}`))
+	f.Add([]byte(`{"v":1,"kind":"waits","before":-1,"lease":{"holder":"\u202e"}}`))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		r, _, err := DecodeReply(data)
+		if err != nil {
+			return
+		}
+		if r.V != Version || r.Before < 0 || r.Before > MaxQueue+1 || r.Bytes < 0 || r.Bytes > MaxAnswer {
+			t.Fatalf("%q is taken as %+v", data, r)
+		}
+		soundLeases(t, data, r.Lease)
+	})
+}
+
+// So is the entry of a node.
+func FuzzDecodeEntry(f *testing.F) {
+	f.Add([]byte(`{"v":1,"node":"ann","life":"` + anID + `","version":"1","tools":"","plugins":[],` +
+		`"profiles":["Work"],"running":1,"leases":[{"profile":"Work","holder":"bob/claude@team","waiting":1}]}`))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		e, err := DecodeEntry("ann", data)
+		if err != nil {
+			return
+		}
+		if e.V != Version || e.Node != "ann" || len(e.Profiles) > maxProfiles || len(e.Leases) > maxProfiles {
+			t.Fatalf("%q is taken as %+v", data, e)
+		}
+		for i := range e.Leases {
+			soundLeases(t, data, &e.Leases[i])
+		}
+	})
+}
+
+func soundLeases(t *testing.T, data []byte, l *Lease) {
+	t.Helper()
+	if l != nil && (l.Waiting < 0 || l.Waiting > MaxQueue || l.Profile != fault.Sanitize(l.Profile) ||
+		l.Holder != fault.Sanitize(l.Holder)) {
+		t.Fatalf("%q has the lease %+v", data, l)
+	}
+}
+
 // A node's entry is its own, and an address leads to this machine or is encrypted.
 func TestWhatIsRefused(t *testing.T) {
 	for _, text := range []string{`{}`, `{"v":2,"node":"ann","life":"` + anID + `"}`,
