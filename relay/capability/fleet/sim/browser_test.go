@@ -45,6 +45,37 @@ type browser struct {
 
 	mu   sync.RWMutex // held while a write ends, so that none ends in a browser that has died
 	life int
+
+	inside inside
+}
+
+// inside are the sessions whose writes are being executed.
+type inside struct {
+	mu      sync.Mutex
+	writes  map[string]int
+	clashes []string
+}
+
+// enters notes that a write of a session begins; nobody else's may be under way.
+func (i *inside) enters(who string) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	for other, n := range i.writes {
+		if other != who && n > 0 {
+			i.clashes = append(i.clashes, fmt.Sprintf("%s while %s was there, at %s", who, other,
+				time.Now().Format("15:04:05.000")))
+		}
+	}
+	if i.writes == nil {
+		i.writes = map[string]int{}
+	}
+	i.writes[who]++
+}
+
+func (i *inside) leaves(who string) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	i.writes[who]--
 }
 
 func newBrowser(t testing.TB, n *node, number int) *browser {
@@ -91,14 +122,16 @@ func (b *browser) stay(ctx context.Context) {
 
 // answer executes a write: it counts, takes its time, and says so unless the browser has died meanwhile.
 func (b *browser) answer(c *hubtest.Call) {
-	var arguments struct{ ID string }
+	var arguments struct{ ID, Who string }
 	_ = json.Unmarshal(c.Arguments, &arguments) // the relay has checked that they are an object
 	b.mu.RLock()
 	life := b.life
 	b.mu.RUnlock()
 	c.Started()
 	truth.note(arguments.ID)
+	b.inside.enters(arguments.Who)
 	end := func() {
+		b.inside.leaves(arguments.Who) // before it is told, or the next one could be there already
 		b.mu.RLock()
 		defer b.mu.RUnlock()
 		if b.life == life {

@@ -75,7 +75,7 @@ func (c *client) ask(ctx context.Context, g *door, a *answer, again bool, fillin
 	if a.node != "" { // else it is a relay's own
 		own = fmt.Sprintf(`"tabrelay/callId":%q,"tabrelay/again":%t,`, a.id, again)
 	}
-	arguments := fmt.Sprintf(`"id":%q,"filling":%q`, a.id, filling)
+	arguments := fmt.Sprintf(`"id":%q,"who":%q,"filling":%q`, a.id, c.name, filling)
 	if a.node != "" {
 		arguments += fmt.Sprintf(`,"profile":%q`, a.node)
 	}

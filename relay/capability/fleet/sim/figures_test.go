@@ -86,7 +86,7 @@ func (w *world) measureCall() {
 	}
 	local := w.localDoor(w.nodes[0])
 	c := newClient("figures")
-	var through, here, bare []time.Duration
+	var through, leased, here, bare []time.Duration
 	for i := range *figures + 200 {
 		for _, one := range []struct {
 			times *[]time.Duration
@@ -95,6 +95,7 @@ func (w *world) measureCall() {
 			{&bare, func() error { _, err := nc.Request("echo", make([]byte, 600), time.Second); return err }},
 			{&here, func() error { return c.once(w.t.Context(), local, "", i) }},
 			{&through, func() error { return c.once(w.t.Context(), w.gateways[0], nodeName(0), i) }},
+			{&leased, func() error { return c.once(w.t.Context(), w.gateways[0], nodeName(1), i) }},
 		} {
 			began := time.Now()
 			if err := one.do(); err != nil {
@@ -109,6 +110,8 @@ func (w *world) measureCall() {
 	h50, h99 := percentiles(here)
 	b50, b99 := percentiles(bare)
 	w.t.Logf("call through gateway and node: p50 %s, p99 %s", t50, t99)
+	l50, l99 := percentiles(leased)
+	w.t.Logf("call under a lease:            p50 %s, p99 %s", l50, l99)
 	w.t.Logf("local call:                    p50 %s, p99 %s", h50, h99)
 	w.t.Logf("bare request:                  p50 %s, p99 %s", b50, b99)
 	w.t.Logf("ratio: p50 %.2f, p99 %.2f", float64(t50)/float64(h50+b50), float64(t99)/float64(h99+b99))

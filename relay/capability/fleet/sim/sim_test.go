@@ -146,6 +146,13 @@ func (w *world) judge(x *trouble, told []answer, took time.Duration) {
 	}
 	t.Logf("answers: p50 %s, p99 %s, slowest %s; doubled or misreported: %d", at(.5), at(.99), at(1), bad)
 	w.askAgain(told)
+	for _, n := range w.nodes {
+		for _, b := range n.browsers {
+			if n.leased && len(b.inside.clashes) > 0 {
+				t.Errorf("seed %d: in the leased browser of %s %s", *seed, n.name, strings.Join(b.inside.clashes, "; "))
+			}
+		}
+	}
 	if *slowest > 0 && at(1) > *slowest {
 		t.Errorf("seed %d: the slowest answer took %s", *seed, at(1))
 	}

@@ -60,6 +60,7 @@ type member struct {
 type node struct {
 	member
 	address  string
+	leased   bool // its profiles are leased to one session at a time
 	browsers []*browser
 }
 
@@ -229,13 +230,15 @@ func (w *world) configure(home config.Home, settings map[string]any) {
 func (w *world) addNode(i int) {
 	w.t.Helper()
 	name := nodeName(i)
-	n := &node{member: w.member(name, "serve"), address: freePorts(w.t, 1)[0]}
+	// One node has leases, short ones.
+	n := &node{member: w.member(name, "serve"), address: freePorts(w.t, 1)[0], leased: i == 1}
+	lease := map[string]any{"idleMs": 100, "longestMs": 1000}
 	n.ready = healthy("http://" + n.address + "/healthz")
 	w.configure(n.home, map[string]any{
 		"listen": n.address, "demo": map[string]any{"listen": ""}, "review": map[string]any{"required": false},
 		"tabs":        map[string]any{"ownership": "off"},
 		"permissions": map[string]any{"default": "auto", "sim": map[string]any{guest: "auto"}},
-		"fleet": map[string]any{"url": w.serversOf(&n.member), "node": name,
+		"fleet": map[string]any{"url": w.serversOf(&n.member), "node": name, "exclusive": n.leased, "lease": lease,
 			"credentials": map[string]any{"file": w.keyFile(name)}},
 	})
 	if _, _, err := build.Add(w.t.Context(), n.home.Plugins(), w.plugin); err != nil {
@@ -269,8 +272,8 @@ func (w *world) addGateway(i int, address string) {
 	g := &door{member: w.member(fmt.Sprintf("g%d", i), "fleet", "gateway"), url: "http://" + address + "/mcp"}
 	g.ready = healthy("http://" + address + "/healthz")
 	w.configure(g.home, map[string]any{"fleet": map[string]any{"url": w.serversOf(&g.member), "gateway": map[string]any{
-		"name": gatewayName, "listen": address, "credentials": map[string]any{"file": w.keyFile(gatewayName)},
-		"people": map[string]any{clientName: "carol"}}}})
+		"name": gatewayName, "listen": address, "queueMs": 2000,
+		"credentials": map[string]any{"file": w.keyFile(gatewayName)}, "people": map[string]any{clientName: "carol"}}}})
 	secrets, err := config.OpenSecrets(g.home)
 	if err == nil {
 		g.token, err = secrets.Add(clientName)
