@@ -84,10 +84,9 @@ func (l *leasing) works(g *gateway.Gateway, agent string) {
 }
 
 // One session has the profile for itself, also to read. The others wait in their order, and are told for whom; the
-// first of them gets it when that session ends. A session that was idle and finds the profile with another one is told
-// once, before it acts on what it saw.
+// first of them gets it when that session ends.
 func TestAProfileIsLeasedToOneSession(t *testing.T) {
-	l := leases(t, 1500*time.Millisecond)
+	l := leases(t, time.Minute)
 	g := l.gate(time.Minute)
 	l.works(g, "claude")
 	second, told := waitingCall("codex", "shop__read")
@@ -116,13 +115,25 @@ func TestAProfileIsLeasedToOneSession(t *testing.T) {
 		t.Errorf("the first that waited ends with %v", e)
 	}
 	<-l.ran
-	if e := <-thirdEnd; e.failure != nil { // after the idle time of the one before
+	g.SessionEnded("http:codex")
+	if e := <-thirdEnd; e.failure != nil {
 		t.Errorf("the second that waited ends with %v", e)
 	}
-	<-l.ran
+	if <-l.ran; len(l.ran) > 0 {
+		t.Error("more ran than calls were made")
+	}
+}
+
+// A session that was idle, and finds the profile with another one, is told once, before it acts on what it saw.
+func TestAnIdleLeaseGoesOn(t *testing.T) {
+	l := leases(t, 200*time.Millisecond)
+	g := l.gate(time.Minute)
+	l.works(g, "codex")
+	l.works(g, "codex") // nobody else wanted it
+	l.works(g, "claude")
 	e := l.reads(g, "codex")
 	if !e.failure.Ours(fault.TabOwned) || e.failure.Outcome != fault.NotExecuted || e.failure.Retryable ||
-		!strings.Contains(e.failure.Message, "it had made no call for 1.5s") {
+		!strings.Contains(e.failure.Message, "it had made no call for 200ms") {
 		t.Errorf("who has lost the lease is told %v", e)
 	}
 	if len(l.ran) > 0 {
@@ -253,7 +264,7 @@ const whyReleased = "the owner of the browser has ended the lease"
 // nobody else's call runs meanwhile. Who waits at a gateway that is killed does so at the next one, in the same place,
 // with the same id; one that does not come back is passed over, and its call never runs.
 func TestGatewaysOfHoldersAndWaitersAreKilled(t *testing.T) {
-	l := leases(t, 1500*time.Millisecond)
+	l := leases(t, time.Minute)
 	g := l.gate(time.Minute)
 	pay := fleetCall("claude", "shop__pay", `{"sum":7}`)
 	does(t, g, pay)
@@ -277,6 +288,7 @@ func TestGatewaysOfHoldersAndWaitersAreKilled(t *testing.T) {
 	if len(l.ran) > 0 {
 		t.Fatal("a call ran in the profile of another session")
 	}
+	next.SessionEnded("http:claude")
 	if e := <-end; e.failure != nil {
 		t.Errorf("who came back ends with %v", e)
 	}

@@ -38,11 +38,12 @@ async function lend(
     .poll(() => office.tabrelay('fleet', 'status'), { message: 'the node is in the directory' })
     .toMatch(/^ann +Chrome/m);
   const token = (await office.person('clients', 'add', 'claude')).trim();
-  const agent = await agentAt(`http://127.0.0.1:${mcp}/mcp`, token, closing);
+  const url = `http://127.0.0.1:${mcp}/mcp`;
+  const agent = await agentAt(url, token, closing);
   await expect
     .poll(() => agent.tools(), { message: 'its tools are listed' })
     .toContain('demo__counter_increment');
-  return { office, up, agent };
+  return { office, up, agent, url };
 }
 
 test('a browser is lent: its owner is asked by name, allows, revokes, stops and leaves', async ({
@@ -96,6 +97,54 @@ test('a browser is lent: its owner is asked by name, allows, revokes, stops and 
   await expect
     .poll(() => office.tabrelay('fleet', 'status'), { message: 'the node has left the directory' })
     .not.toMatch(/^ann /m);
+  await up.stop('SIGINT');
+});
+
+test('a leased browser belongs to one session at a time: the other one is told, waits, and has its turn', async ({
+  closing,
+}) => {
+  const stage = await openStage(closing, {});
+  const { relay, demo } = stage;
+  await relay.tabrelay('config', 'set', 'fleet.exclusive', 'true');
+  const { office, up, agent, url } = await lend(stage, {});
+  for (const client of ['claude', 'codex'])
+    await relay.person(
+      'permit',
+      'set',
+      'demo',
+      'auto',
+      '--client',
+      `${userInfo().username}/${client}@gateway`,
+    );
+  const codex = await agentAt(url, (await office.person('clients', 'add', 'codex')).trim(), closing);
+  const raise = (by: Agent, name: string, told: string[] = []) =>
+    by.call(
+      'demo__counter_increment',
+      { name, by: 1, profile: 'ann' },
+      { onprogress: (step) => told.push(step.message ?? '') },
+    );
+  const status = () => relay.tabrelay('fleet', 'status');
+
+  expect((await raise(agent, 'first')).failed).toBe(false);
+  const told: string[] = [];
+  const waiting = raise(codex, 'second', told);
+  await expect
+    .poll(() => told.join('\n'), { message: 'its client is told for whom it waits' })
+    .toMatch(/^waiting for ann\/.+, which .+\/claude@gateway uses: 1 before you$/m);
+  await expect.poll(status).toMatch(/\/claude@gateway .+\/codex@gateway$/m);
+  expect((await demo.counter('second')).value).toBe(0);
+  await agent.endSession();
+  expect((await waiting).failed).toBe(false);
+  expect((await demo.counter('second')).value).toBe(1);
+
+  const [, profile] = /^(\S.*?) {2,}\S+\/codex@gateway/m.exec(await status()) ?? [];
+  if (profile === undefined) throw new Error('the owner does not see the lease');
+  await relay.tabrelay('fleet', 'release', profile);
+  const lost = await raise(codex, 'second');
+  expect(lost.code).toBe('TAB_OWNED');
+  expect(lost.texts.join('\n')).toContain('not_executed');
+  expect((await raise(codex, 'second')).failed).toBe(false);
+  expect((await demo.counter('second')).value).toBe(2);
   await up.stop('SIGINT');
 });
 
