@@ -130,7 +130,7 @@ func (n *Node) profileOf(s call.Session, t *registry.Tool, arguments json.RawMes
 		}
 	}
 	held, label, holds := n.leases.Held(s.ID)
-	if holds && !slices.Contains(here, profile{held, label}) { // its browser may be on its way back
+	if holds && !slices.ContainsFunc(here, func(p profile) bool { return p.id == held }) { // it may be on its way back
 		here = append(here, profile{held, label})
 	}
 	wanted, named := profileArgument(arguments)
@@ -194,7 +194,8 @@ func (n *Node) EndLeases(profile, why string) (holders []string) {
 		return nil
 	}
 	for id, h := range n.leases.End(profile, why) {
-		n.calls.end(func(one *running) bool { return one.profile == id }, errTaken)
+		// Not those of who has the profile by now.
+		n.calls.end(func(one *running) bool { return one.profile == id && one.session.ID == h.Session }, errTaken)
 		holders = append(holders, h.Client)
 	}
 	slices.Sort(holders)
