@@ -29,6 +29,7 @@ type leasing struct {
 	w     *world
 	relay *Relay
 	end   func() // of the relay
+	way   *cut   // from the node to the server
 	ran   chan string
 	letGo chan bool
 	b     *hubtest.Browser
@@ -45,7 +46,8 @@ func leases(t *testing.T, idle time.Duration) *leasing {
 	if err != nil {
 		t.Fatal(err)
 	}
-	l.relay, l.end = l.lendingNodeIn(l.w, "ann", l.server.URL, "")
+	l.way = newCut(t, l.server.URL)
+	l.relay, l.end = l.lendingNodeIn(l.w, "ann", l.way.addressOfCut(), "")
 	var answer func(*hubtest.Call)
 	answer, l.ran, l.letGo = held()
 	l.b = l.w.browser(answer)
@@ -338,8 +340,42 @@ func TestLeasesOutliveTheirNode(t *testing.T) {
 	}
 }
 
-// Without the directory, which is all that JetStream has, and through a node's lost connection, leases are what they
-// were: they are not kept where these could lose them.
+// Through a node's lost connection leases and places are what they were, and who waits is told nothing of it.
+func TestLeasesOutliveAConnection(t *testing.T) {
+	l := leases(t, time.Minute)
+	g := l.gate(time.Minute)
+	close(l.letGo)
+	l.works(g, "claude")
+	waits, told := waitingCall("codex", "shop__pay")
+	end := does(t, g, waits)
+	<-told
+	l.way.breakOff(true)
+	e := l.reads(g, "claude")
+	for !e.failure.Ours(fault.ProfileNotConnected) { // the server may not have noticed yet
+		if e.failure != nil && e.failure.Outcome == fault.NotExecuted {
+			t.Fatalf("without a connection a call ends with %v", e)
+		}
+		e = l.reads(g, "claude")
+	}
+	l.way.breakOff(false)
+	for e.failure.Ours(fault.ProfileNotConnected) { // on its way
+		e = l.reads(g, "claude")
+	}
+	if e.failure != nil {
+		t.Errorf("the holder's next call ends with %v", e)
+	}
+	for len(l.ran) > 0 {
+		if tool := <-l.ran; tool != "read" {
+			t.Error("the call of another session ran")
+		}
+	}
+	g.SessionEnded("http:claude")
+	if e := <-end; e.failure != nil {
+		t.Errorf("who waited ends with %v", e)
+	}
+}
+
+// Without the directory, which is all that JetStream has, leases are what they were: they are not kept there.
 func TestLeasesNeedNoJetStream(t *testing.T) {
 	l := leases(t, time.Minute)
 	g := l.gate(time.Minute)
@@ -433,5 +469,27 @@ func TestEachProfileIsLeasedForItself(t *testing.T) {
 	}
 	if e := in("codex", `{"profile":"Chrome 1"}`); e.failure != nil || e.result.Meta.Profile != "ann/Chrome 1" {
 		t.Errorf("in the other profile it ends with %v", e)
+	}
+}
+
+// Arguments in parts travel before the turn has come, are kept meanwhile, and are looked at whole: what they say of a
+// profile leads to no other one.
+func TestLargeArgumentsWaitForTheirTurn(t *testing.T) {
+	l := leases(t, time.Minute)
+	g := l.gate(time.Minute)
+	l.works(g, "claude")
+	large, told := waitingCall("codex", "shop__pay")
+	large.Arguments = json.RawMessage(`{"what":"` + strings.Repeat("x", 2*wire.PartBytes) + `"}`)
+	end := does(t, g, large)
+	if said := <-told; !strings.HasSuffix(said, "1 before you") || len(l.ran) > 0 {
+		t.Errorf("it is told %q, and %d calls ran", said, len(l.ran))
+	}
+	g.SessionEnded("http:claude")
+	if tool := <-l.ran; tool != "pay" {
+		t.Errorf("%s ran", tool)
+	}
+	close(l.letGo)
+	if e := <-end; e.failure != nil {
+		t.Errorf("it ends with %v", e)
 	}
 }
