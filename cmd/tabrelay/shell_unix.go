@@ -5,15 +5,15 @@ package main
 import (
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 
 	"tabrelay/relay/lib/called"
+	"tabrelay/relay/lib/lazyregexp"
 )
 
 // plainWord is a word that a shell needs no quotes for.
-var plainWord = regexp.MustCompile(`^[\w@%+=:,./-]+$`)
+var plainWord = lazyregexp.New(`^[\w@%+=:,./-]+$`)
 
 // shellWord quotes text as one word of a shell command.
 func shellWord(text string) string {

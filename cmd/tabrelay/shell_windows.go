@@ -2,12 +2,13 @@ package main
 
 import (
 	"path/filepath"
-	"regexp"
 	"strings"
+
+	"tabrelay/relay/lib/lazyregexp"
 )
 
 // plainWord is a word that neither cmd nor PowerShell needs quotes for.
-var plainWord = regexp.MustCompile(`^[\pL\pN_+=:./\\-]+$`)
+var plainWord = lazyregexp.New(`^[\pL\pN_+=:./\\-]+$`)
 
 // shellWord quotes text as one word of a command, for cmd and PowerShell. A path has no quotes in it; in other texts
 // they are doubled.

@@ -2,12 +2,12 @@ package client
 
 import (
 	"cmp"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
+	"tabrelay/relay/lib/lazyregexp"
 	"tabrelay/relay/lib/lock"
 	"tabrelay/relay/road/call"
 	"tabrelay/relay/road/fault"
@@ -25,7 +25,7 @@ const (
 // system tells, when that began: process ids are used again.
 const TerminalSession = "terminal:"
 
-var terminal = regexp.MustCompile(`^` + TerminalSession + `([0-9]{1,10})(\.[0-9]{1,20})?$`)
+var terminal = lazyregexp.New(`^` + TerminalSession + `([0-9]{1,10})(\.[0-9]{1,20})?$`)
 
 // Shells are the sessions that commands of one client share: those of one terminal, or those that were given the same
 // name. A session begins with its first command. Its methods may be called concurrently.

@@ -7,11 +7,11 @@ import (
 	"errors"
 	"maps"
 	"math"
-	"regexp"
 	"slices"
 	"strconv"
 	"time"
 
+	"tabrelay/relay/lib/lazyregexp"
 	"tabrelay/relay/lib/rawjson"
 	"tabrelay/relay/road/call"
 	"tabrelay/relay/road/fault"
@@ -165,7 +165,7 @@ func (f *Front) readCallID(c *call.Call, meta *requestMeta) *fault.Error {
 	return nil
 }
 
-var callIDForm = regexp.MustCompile(`^[0-9a-f]{32}$`)
+var callIDForm = lazyregexp.New(`^[0-9a-f]{32}$`)
 
 // readOptions reads the options of this one call from _meta.
 func (meta *requestMeta) readOptions(c *call.Call) *fault.Error {

@@ -5,12 +5,12 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
-	"regexp"
 	"slices"
 	"time"
 
 	"github.com/mark3labs/mcp-go/mcp"
 
+	"tabrelay/relay/lib/lazyregexp"
 	"tabrelay/relay/lib/rawjson"
 	"tabrelay/relay/road/call"
 	"tabrelay/relay/road/fault"
@@ -52,7 +52,7 @@ func (f *Front) listTemplates(x *exchange, m *message) response {
 }
 
 // absolute is what a URI looks like at the least (RFC 3986 section 4.3): a scheme, and something without white space.
-var absolute = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9+.-]*:[^\s\x00-\x1f\x7f]+$`)
+var absolute = lazyregexp.New(`^[A-Za-z][A-Za-z0-9+.-]*:[^\s\x00-\x1f\x7f]+$`)
 
 // maxURI is how long a URI may be.
 const maxURI = 8 << 10

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"net/url"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -12,6 +11,7 @@ import (
 
 	"tabrelay/relay/agent/front"
 	"tabrelay/relay/browser/hub"
+	"tabrelay/relay/lib/lazyregexp"
 	"tabrelay/relay/lib/match"
 	"tabrelay/relay/road/call"
 	"tabrelay/relay/road/fault"
@@ -76,7 +76,7 @@ func (c *Completer) Complete(ctx context.Context, s call.Session, ref front.Ref,
 }
 
 // expression is one of a URI template (RFC 6570, section 2.2).
-var expression = regexp.MustCompile(`\{[+#./;?&]?([^{}]*)\}`)
+var expression = lazyregexp.New(`\{[+#./;?&]?([^{}]*)\}`)
 
 // variables are the names in a URI template.
 func variables(template string) (names []string) {

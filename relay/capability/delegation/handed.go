@@ -2,12 +2,12 @@ package delegation
 
 import (
 	"fmt"
-	"regexp"
 	"strconv"
 	"strings"
 
 	"tabrelay/relay/capability/delegation/picture"
 	"tabrelay/relay/capability/delegation/provider"
+	"tabrelay/relay/lib/lazyregexp"
 	"tabrelay/relay/lib/lock"
 )
 
@@ -38,7 +38,7 @@ func (h *handed) marks(images []provider.Image) string {
 	return b.String()
 }
 
-var toolPicture = regexp.MustCompile(`\[tool picture (\d{1,4})\]`)
+var toolPicture = lazyregexp.New(`\[tool picture (\d{1,4})\]`)
 
 // handOver gives an answer the pictures that its text names, and the text their marks.
 func (h *handed) handOver(a *Answer) {

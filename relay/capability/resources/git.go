@@ -13,12 +13,12 @@ import (
 	"os/exec"
 	"path"
 	"path/filepath"
-	"regexp"
 	"strconv"
 	"strings"
 
 	"github.com/rs/zerolog"
 
+	"tabrelay/relay/lib/lazyregexp"
 	"tabrelay/relay/lib/procgroup"
 	"tabrelay/relay/road/call"
 	"tabrelay/relay/road/fault"
@@ -68,7 +68,7 @@ type wanted struct {
 	ref, path  string
 }
 
-var isRef = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._/+-]{0,199}$`).MatchString
+var isRef = lazyregexp.New(`^[A-Za-z0-9][A-Za-z0-9._/+-]{0,199}$`).MatchString
 
 func (g *git) parse(u *url.URL) (w wanted, failure *fault.Error) {
 	host, port, failure := g.admit(u, gitHosts)

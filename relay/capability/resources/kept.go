@@ -5,11 +5,11 @@ import (
 	"fmt"
 	"math"
 	"net/url"
-	"regexp"
 	"slices"
 	"sync"
 	"time"
 
+	"tabrelay/relay/lib/lazyregexp"
 	"tabrelay/relay/lib/rawjson"
 	"tabrelay/relay/road/call"
 	"tabrelay/relay/road/event"
@@ -27,7 +27,7 @@ type Keep interface {
 	Letter(ctx context.Context, s call.Session, id call.ID) (view any, found bool, err error)
 }
 
-var isID = regexp.MustCompile(`^[0-9a-f]{32}$`).MatchString
+var isID = lazyregexp.New(`^[0-9a-f]{32}$`).MatchString
 
 // idOf is the id in result://ID and deadletter://ID, empty when there is none.
 func idOf(u *url.URL) string {

@@ -1,11 +1,11 @@
 package resources
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 	"time"
 
+	"tabrelay/relay/lib/lazyregexp"
 	"tabrelay/relay/state/config"
 )
 
@@ -72,7 +72,7 @@ var section = &config.Section[Settings]{
 	},
 }
 
-var isScheme = regexp.MustCompile(`^[a-z][a-z0-9+.-]{0,31}$`).MatchString
+var isScheme = lazyregexp.New(`^[a-z][a-z0-9+.-]{0,31}$`).MatchString
 
 // ownSchemes are served by the relay itself, whose guards nothing replaces.
 var ownSchemes = []string{"tab", "console", "result", "deadletter", "events", "file", "http", "https", "git+https"}

@@ -5,9 +5,9 @@ import (
 	"encoding/base32"
 	"net"
 	"net/url"
-	"regexp"
 	"strings"
 
+	"tabrelay/relay/lib/lazyregexp"
 	"tabrelay/relay/road/registry"
 )
 
@@ -20,9 +20,9 @@ const (
 )
 
 var (
-	notInName  = regexp.MustCompile(`[^A-Za-z0-9_-]`)
-	plainTool  = regexp.MustCompile(`^[A-Za-z0-9_-]+$`)
-	underscore = regexp.MustCompile(`_+`)
+	notInName  = lazyregexp.New(`[^A-Za-z0-9_-]`)
+	plainTool  = lazyregexp.New(`^[A-Za-z0-9_-]+$`)
+	underscore = lazyregexp.New(`_+`)
 )
 
 // fullName is the name of a page's tool: the same for the same origin and tool, at any time, in any order. Where origin

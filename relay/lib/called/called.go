@@ -3,9 +3,10 @@
 package called
 
 import (
-	"regexp"
 	"strings"
 	"sync/atomic"
+
+	"tabrelay/relay/lib/lazyregexp"
 )
 
 // Program is the name of this program, and the command of whoever has installed it.
@@ -57,7 +58,7 @@ func Exactly(text string) string {
 }
 
 // command finds commands of this program in a sentence, also those that were written for npx.
-var command = regexp.MustCompile("(^|[\\s(“:;,`]|npx )" + Program + " ([a-z][a-z-]*)")
+var command = lazyregexp.New("(^|[\\s(“:;,`]|npx )" + Program + " ([a-z][a-z-]*)")
 
 // Rename replaces the name of this program where a text names a command of it. Those for npx stay.
 func Rename(text, name string, commands map[string]bool) string {

@@ -5,17 +5,18 @@ import (
 	"fmt"
 	"net/netip"
 	"net/url"
-	"regexp"
 	"strconv"
 	"strings"
 	"unicode"
 
 	"golang.org/x/net/idna"
+
+	"tabrelay/relay/lib/lazyregexp"
 )
 
 // webAddress is an address that every reader divides alike: its groups are scheme, host and port. Sign-in data before
 // the host has none of the characters at which readers differ.
-var webAddress = regexp.MustCompile(`^([Hh][Tt][Tt][Pp][Ss]?)://(?:[\w.~!$&'()*+,;=:%-]*@)?` +
+var webAddress = lazyregexp.New(`^([Hh][Tt][Tt][Pp][Ss]?)://(?:[\w.~!$&'()*+,;=:%-]*@)?` +
 	`([\w.-]+|\[[0-9A-Fa-f:.]+\])(?::([0-9]+))?(?:[/?#]|$)`)
 
 // ErrSpelling is wrapped by the errors of Origin.

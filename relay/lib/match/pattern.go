@@ -12,9 +12,10 @@ import (
 	"fmt"
 	"net/netip"
 	"net/url"
-	"regexp"
 	"strconv"
 	"strings"
+
+	"tabrelay/relay/lib/lazyregexp"
 )
 
 // maxLength of a pattern; real ones are far shorter, and matching costs pattern times address.
@@ -113,7 +114,7 @@ func (p *Pattern) checkHost() error {
 }
 
 // endsInNumber are the hosts that browsers read as an IPv4 address, and write as four numbers; or do not read at all.
-var endsInNumber = regexp.MustCompile(`(^|\.)([0-9]+|0x[0-9a-f]*)$`)
+var endsInNumber = lazyregexp.New(`(^|\.)([0-9]+|0x[0-9a-f]*)$`)
 
 // spelled is an address as browsers write it.
 func spelled(ip netip.Addr) string {

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"tabrelay/relay/lib/lazyregexp"
 	"tabrelay/relay/lib/match"
 	"tabrelay/relay/road/plugin"
 )
@@ -22,12 +23,12 @@ const (
 )
 
 var (
-	verbPrefix = regexp.MustCompile(`^(get|list|read|search|find|create|add|update|edit|set|delete|remove|send|post|` +
+	verbPrefix = lazyregexp.New(`^(get|list|read|search|find|create|add|update|edit|set|delete|remove|send|post|` +
 		`upload|download|open|close|move|copy|rename|mark|watch|export|import|run|start|stop|cancel|reply|comment|` +
 		`assign|compare|count|check|show|who|whoami|current|filter|lookup|load|fetch|save|submit|toggle|` +
 		`enable|disable|activate|deactivate|archive|restore|publish|approve|reject|invite|duplicate|clone|refresh|` +
 		`sync|subscribe|unsubscribe|follow|unfollow|buy|sell|pay|lock|unlock|merge|reset)`)
-	writingPrefix = regexp.MustCompile(`^(create|add|update|edit|set|delete|remove|send|post|upload|move|rename|` +
+	writingPrefix = lazyregexp.New(`^(create|add|update|edit|set|delete|remove|send|post|upload|move|rename|` +
 		`reply|comment|assign|save|submit|archive|restore|publish|approve|reject|buy|sell|pay|merge|reset)_?`)
 )
 
@@ -125,11 +126,11 @@ func checkArguments(t *plugin.Tool) (problems []string) {
 
 var (
 	// requestCall is a request with a literal address.
-	requestCall = regexp.MustCompile("\\b(?:fetch|fetch[A-Z]\\w*|post[A-Z]\\w*|putJSON|patchJSON|deleteJSON)" +
+	requestCall = lazyregexp.New("\\b(?:fetch|fetch[A-Z]\\w*|post[A-Z]\\w*|putJSON|patchJSON|deleteJSON)" +
 		"\\s*(?:<[^()]*>)?\\(\\s*['\"`](https?://[^/'\"`$\\s]+)")
 	// mainWorldWord is a name that only the main world has, or may have.
-	mainWorldWord = regexp.MustCompile(`\b(window|globalThis|self|getPageGlobal|customElements|unsafeWindow)\b`)
-	comment       = regexp.MustCompile(`(?m)(^|\s)//.*$|/\*(?s:.*?)\*/`)
+	mainWorldWord = lazyregexp.New(`\b(window|globalThis|self|getPageGlobal|customElements|unsafeWindow)\b`)
+	comment       = lazyregexp.New(`(?m)(^|\s)//.*$|/\*(?s:.*?)\*/`)
 )
 
 // checkDeclared says what a plugin declares and does not use, and uses and does not declare.

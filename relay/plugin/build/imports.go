@@ -6,13 +6,13 @@ import (
 	"io/fs"
 	"maps"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/evanw/esbuild/pkg/api"
 
 	pluginsdk "tabrelay/plugin-sdk"
+	"tabrelay/relay/lib/lazyregexp"
 )
 
 // sdkPath is what a plugin imports.
@@ -61,7 +61,7 @@ func withParts(modules map[string]string) map[string]string {
 
 func isSDK(specifier string) bool { return sdkModules[specifier] != "" }
 
-var sdkImport = regexp.MustCompile(sdkFilter)
+var sdkImport = lazyregexp.New(sdkFilter)
 
 // sdkFilter finds the imports that sdkModules has to answer; the bundler does not know \b and the like.
 const sdkFilter = `^@(tabrelay|opentabs-dev)/plugin-sdk(/|$)`

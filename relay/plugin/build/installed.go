@@ -9,13 +9,13 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/gofrs/flock"
 
 	"tabrelay/relay/lib/diskfile"
+	"tabrelay/relay/lib/lazyregexp"
 	"tabrelay/relay/road/plugin"
 	"tabrelay/relay/state/config"
 )
@@ -48,7 +48,7 @@ type Pin struct {
 	Hash      string `json:"hash"`      // Plugin.Hash of the unpacked plugin
 }
 
-var sourceForm = regexp.MustCompile(`^(npm|file|git):`)
+var sourceForm = lazyregexp.New(`^(npm|file|git):`)
 
 // Source is where a plugin is from, as a policy names it: npm:NAME[@VERSION], file:PATH, git:REPOSITORY or folder:PATH.
 // The list is a file of the person's: what it says of none of these is no source, least of all [config.ShippedSource].

@@ -3,7 +3,6 @@ package build
 import (
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -11,6 +10,8 @@ import (
 
 	"github.com/evanw/esbuild/pkg/api"
 	"github.com/grafana/sobek"
+
+	"tabrelay/relay/lib/lazyregexp"
 )
 
 // packageBundle bundles the packages that a plugin imports, as a script for the engine. They are large and change
@@ -119,7 +120,7 @@ func (p *packageBundle) unchanged() bool {
 	return true
 }
 
-var localeExport = regexp.MustCompile(`export \{ default as (\w+) \} from`)
+var localeExport = lazyregexp.New(`export \{ default as (\w+) \} from`)
 
 // englishOnly replaces every language of Zod's messages with English: the others are half of Zod's code.
 func englishOnly(f *folder) api.Plugin {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/evanw/esbuild/pkg/api"
 
+	"tabrelay/relay/lib/lazyregexp"
 	"tabrelay/relay/road/plugin"
 )
 
@@ -172,7 +173,7 @@ func scriptOf(result api.BuildResult) script {
 
 // exportLoop is the bundler's loop over the members of a namespace. It includes inherited ones, and so fails in a page
 // that extends Object.prototype. The groups are the loop's variable twice, and the object twice.
-var exportLoop = regexp.MustCompile(
+var exportLoop = lazyregexp.New(
 	`for ?\(var ([\w$]+) in ([\w$]+)\)(\s*[\w$]+\([\w$]+, ?([\w$]+), ?\{ ?get: ?([\w$]+)\[)`)
 
 // ownExports makes that loop skip inherited members.
@@ -187,7 +188,7 @@ func ownExports(code []byte) []byte {
 }
 
 // missingExport is the bundler's message about a name that a package does not export.
-var missingExport = regexp.MustCompile(`^No matching export in "([^"]+)" for import "([^"]+)"$`)
+var missingExport = lazyregexp.New(`^No matching export in "([^"]+)" for import "([^"]+)"$`)
 
 // locateImports finds the places in the plugin's sources where names are imported that packages do not export. The
 // bundler sees the sources as one module, and names a line of that.

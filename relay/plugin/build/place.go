@@ -2,17 +2,17 @@ package build
 
 import (
 	"bytes"
-	"regexp"
 	"strconv"
 	"strings"
 
 	"github.com/go-sourcemap/sourcemap"
 
+	"tabrelay/relay/lib/lazyregexp"
 	"tabrelay/relay/road/plugin"
 )
 
 // placeForm is what an error thrown in a page says of where: the path of the injected file, line and column from 1.
-var placeForm = regexp.MustCompile(`^(.+):(\d{1,7}):(\d{1,7})$`)
+var placeForm = lazyregexp.New(`^(.+):(\d{1,7}):(\d{1,7})$`)
 
 // InjectedFile is the name of the file of a place such as "/adapters/tea-shop-0123456789ab.js:1:605".
 func InjectedFile(place string) string {
@@ -65,7 +65,7 @@ func SourcePlace(p *plugin.Plugin, injected []byte, place string) (d Diagnostic,
 func OfSDK(source string) (file string, ok bool) { return strings.CutPrefix(source, sdkNamespace+":") }
 
 // ownLoop is what ownExports makes of the bundler's loop, which source maps do not know of.
-var ownLoop = regexp.MustCompile(
+var ownLoop = lazyregexp.New(
 	`for ?\(var [\w$]+ of Object\.keys\([\w$]+\)\)\s*[\w$]+\([\w$]+, ?[\w$]+, ?\{ ?get: ?[\w$]+\[`)
 
 // beforeOwnExports is the column that a column of a line had in the bundler's output.

@@ -9,8 +9,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"regexp"
 
+	"tabrelay/relay/lib/lazyregexp"
 	"tabrelay/relay/road/plugin"
 )
 
@@ -166,10 +166,10 @@ func publishedPreScriptOf(f *folder) ([]byte, error) {
 var (
 	// sharedName finds `globalThis.__openTabs` and its other spellings; the groups are what stands before and after the
 	// global's name.
-	sharedName = regexp.MustCompile(
+	sharedName = lazyregexp.New(
 		`(^|[^\w$.])(?:globalThis|window|self)` +
 			`(\s*\)?\s*(?:\??\.\s*__openTabs\b|(?:\?\.)?\[\s*["']__openTabs["']\s*\]))`)
-	mapReference = regexp.MustCompile(`(?m)^//# sourceMappingURL=.*$`)
+	mapReference = lazyregexp.New(`(?m)^//# sourceMappingURL=.*$`)
 )
 
 // apart makes a published script use an object of its own in place of a member of the page's global.

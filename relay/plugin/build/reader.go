@@ -8,12 +8,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"regexp"
 	"strings"
 	"time"
 
 	"github.com/grafana/sobek"
 
+	"tabrelay/relay/lib/lazyregexp"
 	"tabrelay/relay/lib/sandbox"
 )
 
@@ -210,7 +210,7 @@ func serveReader(in io.Reader, out io.Writer) error {
 	return encoder.Encode(readReply{Parts: parts})
 }
 
-var notDefined = regexp.MustCompile(`^ReferenceError: ([\w$]+) is not defined`)
+var notDefined = lazyregexp.New(`^ReferenceError: ([\w$]+) is not defined`)
 
 // undefinedName returns the name a script could not find.
 func undefinedName(err error) string {

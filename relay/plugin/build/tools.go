@@ -12,13 +12,14 @@ import (
 
 	"github.com/grafana/sobek"
 
+	"tabrelay/relay/lib/lazyregexp"
 	"tabrelay/relay/lib/suggest"
 	"tabrelay/relay/road/plugin"
 	"tabrelay/relay/road/schema"
 )
 
 // arrayPath is the form of the name of the list to shorten.
-var arrayPath = regexp.MustCompile(`^(\.[a-zA-Z_]\w*)+$`)
+var arrayPath = lazyregexp.New(`^(\.[a-zA-Z_]\w*)+$`)
 
 // maxPattern is how long a progressPattern may be.
 const maxPattern = 256
@@ -241,7 +242,7 @@ func (r *rawTool) checkSchemas(foreign bool) []string {
 // browserOnly finds the parts of an expression that browsers support and this engine does not in every place:
 // properties of characters, flags of a group, and \B in a class. Other escapes match as a whole, so that no part of
 // them does.
-var browserOnly = regexp.MustCompile(`(\\[pP]\{[^{}]*\})|(\\B)|(\(\?[ims]*(?:-[ims]*)?:)|\\.`)
+var browserOnly = lazyregexp.New(`(\\[pP]\{[^{}]*\})|(\\B)|(\(\?[ims]*(?:-[ims]*)?:)|\\.`)
 
 // checkPatterns reports the patterns of a schema that are regular expressions neither in Go nor in JavaScript, and so
 // would never be checked.
@@ -279,7 +280,7 @@ func patternError(pattern string) string {
 }
 
 // engineReason is the form of the engine's message about an error in one of its two libraries.
-var engineReason = regexp.MustCompile(`(?s)\(error parsing regexp: (.*?)\)*$`)
+var engineReason = lazyregexp.New(`(?s)\(error parsing regexp: (.*?)\)*$`)
 
 func reason(err error) string {
 	text := err.Error()

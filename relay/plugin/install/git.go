@@ -11,12 +11,12 @@ import (
 	"os/exec"
 	"path"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"sync"
 	"time"
 
+	"tabrelay/relay/lib/lazyregexp"
 	"tabrelay/relay/lib/procgroup"
 	"tabrelay/relay/road/fault"
 )
@@ -46,13 +46,13 @@ type Repository struct {
 }
 
 var (
-	repositoryForm = regexp.MustCompile(`^[\w.-]+/[\w.-]+$`)
+	repositoryForm = lazyregexp.New(`^[\w.-]+/[\w.-]+$`)
 
 	// refForm leaves out what git takes for an option, a mapping of refs, or a path into history
 	// (https://git-scm.com/docs/git-check-ref-format).
-	refForm    = regexp.MustCompile(`^[^-+^\s:~?*\[\\\x00-\x1f\x7f][^\s:^~?*\[\\\x00-\x1f\x7f]*$`)
-	commitForm = regexp.MustCompile(`^([0-9a-f]{40}|[0-9a-f]{64})$`)
-	folderForm = regexp.MustCompile(`^[\w@][\w@. -]*(/[\w@][\w@. -]*)*$`)
+	refForm    = lazyregexp.New(`^[^-+^\s:~?*\[\\\x00-\x1f\x7f][^\s:^~?*\[\\\x00-\x1f\x7f]*$`)
+	commitForm = lazyregexp.New(`^([0-9a-f]{40}|[0-9a-f]{64})$`)
+	folderForm = lazyregexp.New(`^[\w@][\w@. -]*(/[\w@][\w@. -]*)*$`)
 )
 
 // ParseRepository reads github:OWNER/REPO, git+https://…, git+ssh://… or git+file://…, each with //FOLDER and #REF or
@@ -139,7 +139,7 @@ func (r Repository) in(ctx context.Context, most int64, use func(clone) error) e
 }
 
 // unreachable is what git says when it got no answer (https://curl.se/libcurl/c/libcurl-errors.html, ssh(1)).
-var unreachable = regexp.MustCompile(`(?i)could ?n.t (resolve|connect)|could not resolve|failed to connect|timed out|` +
+var unreachable = lazyregexp.New(`(?i)could ?n.t (resolve|connect)|could not resolve|failed to connect|timed out|` +
 	`connection refused|unreachable|proxy`)
 
 // unfetched adds to a failure of git's fetch what to do.

@@ -14,10 +14,10 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"time"
 
+	"tabrelay/relay/lib/lazyregexp"
 	"tabrelay/relay/road/fault"
 )
 
@@ -59,7 +59,7 @@ func ReadConfig(getenv func(string) string, dir, home string) (*Config, error) {
 	return c, nil
 }
 
-var reference = regexp.MustCompile(`\$\{([^}]+)\}`)
+var reference = lazyregexp.New(`\$\{([^}]+)\}`)
 
 // add takes what an earlier file did not say.
 func (c *Config) add(text string, getenv func(string) string) {

@@ -12,11 +12,11 @@ import (
 	"io"
 	"net/http"
 	"net/url"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
 
+	"tabrelay/relay/lib/lazyregexp"
 	"tabrelay/relay/road/fault"
 )
 
@@ -27,7 +27,7 @@ const (
 )
 
 // nameForm is a package's name, with its scope.
-var nameForm = regexp.MustCompile(`^(@[a-z0-9~-][a-z0-9._~-]*/)?[a-z0-9~-][a-z0-9._~-]*$`)
+var nameForm = lazyregexp.New(`^(@[a-z0-9~-][a-z0-9._~-]*/)?[a-z0-9~-][a-z0-9._~-]*$`)
 
 // Spec is a package and which version of it: an exact one or a tag, latest when empty.
 type Spec struct{ Name, Version string }

@@ -5,13 +5,13 @@ import (
 	"encoding/json"
 	"errors"
 	"net/url"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"tabrelay/relay/lib/clip"
+	"tabrelay/relay/lib/lazyregexp"
 	"tabrelay/relay/road/fault"
 )
 
@@ -35,7 +35,7 @@ const (
 var prefixes = []string{"tabrelay-plugin", "opentabs-plugin"}
 
 // versionForm is that of a version that can be asked for (https://semver.org, 2).
-var versionForm = regexp.MustCompile(`^[0-9][0-9A-Za-z.+-]{0,63}$`)
+var versionForm = lazyregexp.New(`^[0-9][0-9A-Za-z.+-]{0,63}$`)
 
 // isPlugin reports whether a package is a plugin by its name, and whether it can have that name.
 func isPlugin(name string) bool {
@@ -109,5 +109,5 @@ func oneLine(text string) string {
 
 // terminalCode is a control sequence or a command string of ECMA-48 (5.4, 8.3.89), which leaves more than control
 // characters behind.
-var terminalCode = regexp.MustCompile(`(?:\x1b\[|\x{9b})[0-?]*[ -/]*[@-~]|` +
+var terminalCode = lazyregexp.New(`(?:\x1b\[|\x{9b})[0-?]*[ -/]*[@-~]|` +
 	`(?:\x1b[\]PX^_]|[\x{9d}\x{90}\x{98}\x{9e}\x{9f}])[^\x07\x1b\x{9c}]*(?:\x07|\x1b\\|\x{9c})`)

@@ -10,11 +10,11 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 
 	"tabrelay/relay/lib/diskfile"
+	"tabrelay/relay/lib/lazyregexp"
 )
 
 // entryName is the name under which a client knows the relay.
@@ -243,7 +243,7 @@ func (c Client) Backup(env Environment) (b Backup, found bool) {
 }
 
 // token is how tokens of relays begin.
-var token = regexp.MustCompile(`tabrelay_[0-9a-f]{16,}`)
+var token = lazyregexp.New(`tabrelay_[0-9a-f]{16,}`)
 
 func backupOf(file string) string { return file + ".before-tabrelay" }
 

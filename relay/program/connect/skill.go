@@ -7,13 +7,13 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"regexp"
 
 	"tabrelay/relay/lib/diskfile"
+	"tabrelay/relay/lib/lazyregexp"
 )
 
 // ourSkill is the beginning of a SKILL.md that tabrelay has written.
-var ourSkill = regexp.MustCompile(`^---\r?\nname: ` + entryName + `\r?\n`)
+var ourSkill = lazyregexp.New(`^---\r?\nname: ` + entryName + `\r?\n`)
 
 // WithSkills are the names of the clients that read skills.
 func WithSkills() (names []string) {

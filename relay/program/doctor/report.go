@@ -9,11 +9,11 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"regexp"
 	"runtime"
 	"strings"
 	"time"
 
+	"tabrelay/relay/lib/lazyregexp"
 	"tabrelay/relay/road/fault"
 	"tabrelay/relay/state/config"
 )
@@ -153,15 +153,15 @@ type veil struct{ names *strings.Replacer }
 // shapes are what no name gives away: tokens and hashes, what follows an authorization or cookie header, and the query
 // and fragment of a URL.
 var shapes = []struct {
-	is  *regexp.Regexp
+	is  *lazyregexp.Regexp
 	now string
 }{
-	{regexp.MustCompile(`tabrelay_[0-9a-f]{16,}`), "(token)"},
-	{regexp.MustCompile(`\b[0-9a-fA-F]{33,}\b`), "(hex)"},
-	{regexp.MustCompile(`(?i)\b(bearer|basic)\s+[^\s"']+`), "$1 (removed)"},
-	{regexp.MustCompile(`(?i)\b(cookie|set-cookie|authorization)(["']?\s*[:=]\s*)[^\n]*`), "$1$2(removed)"},
-	{regexp.MustCompile(`(\b[a-z][a-z0-9+.-]*://[^\s"'?#<>\\]*)[?#][^\s"'<>\\]*`), "$1?(removed)"},
-	{regexp.MustCompile(`(\b[a-z][a-z0-9+.-]*://)[^\s/"'@]*@`), "$1"},
+	{lazyregexp.New(`tabrelay_[0-9a-f]{16,}`), "(token)"},
+	{lazyregexp.New(`\b[0-9a-fA-F]{33,}\b`), "(hex)"},
+	{lazyregexp.New(`(?i)\b(bearer|basic)\s+[^\s"']+`), "$1 (removed)"},
+	{lazyregexp.New(`(?i)\b(cookie|set-cookie|authorization)(["']?\s*[:=]\s*)[^\n]*`), "$1$2(removed)"},
+	{lazyregexp.New(`(\b[a-z][a-z0-9+.-]*://[^\s"'?#<>\\]*)[?#][^\s"'<>\\]*`), "$1?(removed)"},
+	{lazyregexp.New(`(\b[a-z][a-z0-9+.-]*://)[^\s/"'@]*@`), "$1"},
 }
 
 func newVeil(home config.Home, labels []string) veil {

@@ -7,11 +7,11 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"regexp"
 	"slices"
 	"time"
 
 	"tabrelay/relay/browser/wire"
+	"tabrelay/relay/lib/lazyregexp"
 	"tabrelay/relay/plugin/catalog"
 	"tabrelay/relay/plugin/review"
 	"tabrelay/relay/road/call"
@@ -322,7 +322,7 @@ func runChange(s review.Sheet, after, command string) *policy.Change {
 		call.Difference{What: "content " + s.Hash[:12], Before: before, After: after}).WithText(s.Permissions...)
 }
 
-var hashForm = regexp.MustCompile(`^[0-9a-f]{64}$`)
+var hashForm = lazyregexp.New(`^[0-9a-f]{64}$`)
 
 // decision reads the body of a decision.
 func decision(w http.ResponseWriter, req *http.Request) (d Decision, bad *Refusal) {

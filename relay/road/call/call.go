@@ -6,9 +6,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"regexp"
 	"time"
 
+	"tabrelay/relay/lib/lazyregexp"
 	"tabrelay/relay/lib/random"
 )
 
@@ -55,7 +55,7 @@ const Unnamed = "stdio"
 const NamedSession = "/session:"
 
 // SessionName is the form of such a name.
-var SessionName = regexp.MustCompile(`^[A-Za-z0-9._-]{1,64}$`)
+var SessionName = lazyregexp.New(`^[A-Za-z0-9._-]{1,64}$`)
 
 // Call is one tool call as a front received it.
 type Call struct {

@@ -1,9 +1,9 @@
 package call
 
 import (
-	"regexp"
 	"strings"
 
+	"tabrelay/relay/lib/lazyregexp"
 	"tabrelay/relay/lib/match"
 )
 
@@ -70,7 +70,7 @@ func (s *Sites) Asks() bool {
 	return asks
 }
 
-var rootDot = regexp.MustCompile(`\.(:[0-9]+)?$`)
+var rootDot = lazyregexp.New(`\.(:[0-9]+)?$`)
 
 // Site is the origin that rules have for one that a browser tells: example.org. is the host example.org, spelled to the
 // root of the domain names, and another origin to browsers.

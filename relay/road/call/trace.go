@@ -2,10 +2,10 @@ package call
 
 import (
 	"context"
-	"regexp"
 	"strconv"
 	"strings"
 
+	"tabrelay/relay/lib/lazyregexp"
 	"tabrelay/relay/lib/random"
 )
 
@@ -27,8 +27,8 @@ const (
 const traceFlags = 0b11
 
 var (
-	traceParent = regexp.MustCompile(`^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.*)?$`)
-	traceMember = regexp.MustCompile(
+	traceParent = lazyregexp.New(`^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.*)?$`)
+	traceMember = lazyregexp.New(
 		`^([a-z][_0-9a-z\-*/]{0,255}|[a-z0-9][_0-9a-z\-*/]{0,240}@[a-z][_0-9a-z\-*/]{0,13})` +
 			`=[ -+\--<>-~]{0,255}[!-+\--<>-~]$`)
 )
@@ -86,7 +86,7 @@ func (t Trace) Within(id ID) Trace {
 	return t
 }
 
-var spanOfID = regexp.MustCompile(`^[0-9a-f]{16}$`)
+var spanOfID = lazyregexp.New(`^[0-9a-f]{16}$`)
 
 // NewTrace is a trace that begins, sampled, with an id of 32 random hexadecimal digits.
 func NewTrace(id string) Trace { return Trace{ID: id, Flags: "03"} }

@@ -7,10 +7,10 @@ package deed
 import (
 	"bytes"
 	"encoding/json"
-	"regexp"
 	"slices"
 	"strings"
 
+	"tabrelay/relay/lib/lazyregexp"
 	"tabrelay/relay/lib/rawjson"
 	"tabrelay/relay/road/call"
 )
@@ -22,7 +22,7 @@ var inPage = []string{"click", "fill", "press", "pointer", "upload", "act"}
 func InPage(tool string) bool { return slices.Contains(inPage, tool) }
 
 // reference is one in arguments. Within a string of JSON no quotation mark stands without a backslash.
-var reference = regexp.MustCompile(`"(?:ref|to|gone)"\s*:\s*"(?:f\d+)?e\d+"`)
+var reference = lazyregexp.New(`"(?:ref|to|gone)"\s*:\s*"(?:f\d+)?e\d+"`)
 
 // Refers reports whether the arguments of a tool of the browser name elements by references, such as e12, or by places
 // in a picture.

@@ -1,13 +1,14 @@
 package deed
 
 import (
-	"regexp"
 	"slices"
 	"strings"
+
+	"tabrelay/relay/lib/lazyregexp"
 )
 
 // deletes are words by which pages call what cannot be taken back, in the languages of most websites.
-var deletes = regexp.MustCompile(`(?i)(?:^|[^\pL])(?:` + strings.Join([]string{
+var deletes = lazyregexp.New(`(?i)(?:^|[^\pL])(?:` + strings.Join([]string{
 	"delet(?:e|ing|ion)", "remov(?:e|ing|al)", "eras(?:e|ing)", "destroy", "discard", "wipe", "purge", "terminate",
 	"deactivate", "uninstall", "revoke", "trash", "clear all", "empty",
 	`(?:close|cancel)(?: \pL+)? (?:account|order|subscription|booking|contract|plan)`,
@@ -17,7 +18,7 @@ var deletes = regexp.MustCompile(`(?i)(?:^|[^\pL])(?:` + strings.Join([]string{
 }, "|") + `)(?:[^\pL]|$)|削除|删除|刪除|삭제`)
 
 // pays are words of what orders or pays something, in the same languages.
-var pays = regexp.MustCompile(`(?i)(?:^|[^\pL])(?:` + strings.Join([]string{
+var pays = lazyregexp.New(`(?i)(?:^|[^\pL])(?:` + strings.Join([]string{
 	"pay", "buy", "purchase", "checkout", "check out", "donate", "place bid", "order now", "book now",
 	"send money",
 	`(?:place|submit|confirm|send|complete)(?: \pL+)? (?:order|booking|payment|transfer)`,

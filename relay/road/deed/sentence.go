@@ -4,11 +4,11 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/url"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
+	"tabrelay/relay/lib/lazyregexp"
 	"tabrelay/relay/lib/rawjson"
 	"tabrelay/relay/road/untrusted"
 )
@@ -24,7 +24,7 @@ const (
 func quoted(text string, most int) string { return `"` + untrusted.Name(text, most) + `"` }
 
 // plainWord is what reads the same without quotation marks: numbers, keys, names of files.
-var plainWord = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_.+-]{0,40}$`)
+var plainWord = lazyregexp.New(`^[A-Za-z0-9][A-Za-z0-9_.+-]{0,40}$`)
 
 func word(text string) string {
 	if plainWord.MatchString(text) {
@@ -164,7 +164,7 @@ func (t *target) leads() string {
 }
 
 // plainAddress is what reads as the address of a website and as nothing else.
-var plainAddress = regexp.MustCompile(`^https?://[^\s/?#"']+[!-~]*$`)
+var plainAddress = lazyregexp.New(`^https?://[^\s/?#"']+[!-~]*$`)
 
 // siteOf is the address without its path.
 func siteOf(address string) string {

@@ -5,11 +5,11 @@ package effect
 
 import (
 	"encoding/json"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
+	"tabrelay/relay/lib/lazyregexp"
 	"tabrelay/relay/lib/rawjson"
 )
 
@@ -182,7 +182,7 @@ func (w *writer) focus(members []rawjson.Member, news *news, acted func(ref stri
 	w.say("focused: " + tidy(focused))
 }
 
-var bareReference = regexp.MustCompile(`^(?:f\d+)?e\d+$`)
+var bareReference = lazyregexp.New(`^(?:f\d+)?e\d+$`)
 
 // tellsMore reports whether anything but the focus came of an act.
 func (w *writer) tellsMore(members []rawjson.Member) bool {
@@ -191,7 +191,7 @@ func (w *writer) tellsMore(members []rawjson.Member) bool {
 	})
 }
 
-var pageHead = regexp.MustCompile(`^page (?:("(?:[^"\\]|\\.)*") )?(\S+)`)
+var pageHead = lazyregexp.New(`^page (?:("(?:[^"\\]|\\.)*") )?(\S+)`)
 
 // headSays are the members that the first line of a look says already: where the page is, and what it is called.
 func headSays(page string, members []rawjson.Member) (said []string) {

@@ -3,15 +3,15 @@ package effect
 import (
 	"encoding/json"
 	"iter"
-	"regexp"
 	"strings"
 	"unicode"
 
+	"tabrelay/relay/lib/lazyregexp"
 	"tabrelay/relay/lib/rawjson"
 )
 
 var (
-	refLike = regexp.MustCompile(`\[(\s*(?:f\d+)?e\d)`)
+	refLike = lazyregexp.New(`\[(\s*(?:f\d+)?e\d)`)
 	escapes = strings.NewReplacer(`"`, `\"`, `\`, `\\`, "\n", `\n`)
 )
 
@@ -85,7 +85,7 @@ func quoted(raw json.RawMessage) string {
 	return unbroken(string(raw))
 }
 
-var plainWord = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9]*$`)
+var plainWord = lazyregexp.New(`^[A-Za-z][A-Za-z0-9]*$`)
 
 // word is a name of a member: as it is, where it is one word.
 func word(name string) string {
@@ -95,7 +95,7 @@ func word(name string) string {
 	return Quote(name)
 }
 
-var reference = regexp.MustCompile(`^\[((?:f\d+)?e\d+)\]`)
+var reference = lazyregexp.New(`^\[((?:f\d+)?e\d+)\]`)
 
 // headOf is how the line of a thing begins, up to its reference: what stands behind changes with its state.
 func headOf(line string) (head, ref string) {

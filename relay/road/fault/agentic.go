@@ -3,10 +3,10 @@ package fault
 import (
 	"bytes"
 	"encoding/json"
-	"regexp"
 	"slices"
 	"strings"
 
+	"tabrelay/relay/lib/lazyregexp"
 	"tabrelay/relay/lib/rawjson"
 )
 
@@ -84,14 +84,14 @@ func indented(members []rawjson.Member) string {
 }
 
 // anyFolder is an absolute path of this machine, up to the name at its end.
-var anyFolder = regexp.MustCompile(`(^|[\s"'(=])(?:[A-Za-z]:)?[/\\]+(?:[^\s/\\"'<>|:;,()]+[/\\]+)+`)
+var anyFolder = lazyregexp.New(`(^|[\s"'(=])(?:[A-Za-z]:)?[/\\]+(?:[^\s/\\"'<>|:;,()]+[/\\]+)+`)
 
 // WithoutFolders leaves the folders of this machine out of a text that a client reads: of each path its last name
 // stays.
 func WithoutFolders(text string) string { return anyFolder.ReplaceAllString(text, "$1…/") }
 
 // anyPlace is a place in a source file, with the folders before it: src/agents/x.ts:12:3.
-var anyPlace = regexp.MustCompile(`(?:[\w.@~+-]+[/\\]|…/)*[\w.@+-]+` +
+var anyPlace = lazyregexp.New(`(?:[\w.@~+-]+[/\\]|…/)*[\w.@+-]+` +
 	`\.(?:[cm]?[jt]sx?|py|go|rs|rb|java|kt|cs|cpp|cc|c|php|` +
 	`swift):\d+(?::\d+)?`)
 

@@ -4,10 +4,11 @@ import (
 	"bytes"
 	"encoding/json"
 	"os"
-	"regexp"
 	"slices"
 	"strings"
 	"sync"
+
+	"tabrelay/relay/lib/lazyregexp"
 )
 
 // scrub removes from text what no client may see: stack traces, folders of this machine, credentials. What a person
@@ -106,11 +107,6 @@ func scrubbed(value any, changed *bool) any {
 	return value
 }
 
-// later compiles an expression when it is first used. Many calls never fail, and a relay starts faster without.
-func later(expression string) func() *regexp.Regexp {
-	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expression) })
-}
-
 // hasOne reports whether text has one of signs. An expression costs far more than a look for what each of its matches
 // has in it, and most sentences have none of that.
 func hasOne(text string, signs []string) bool {
@@ -119,16 +115,16 @@ func hasOne(text string, signs []string) bool {
 
 // frames are the lines of a stack trace as Chromium writes them. A thrown message may carry one, when somebody
 // threw the text of another error; no agent has a use for it.
-var frames = later(`[\r\n\x{2028}\x{2029}]+[ \t]*at [^\r\n\x{2028}\x{2029}]*?(?::\d+:\d+\)?|\((?:<anonymous>|native` +
-	`|index \d+)\)|<anonymous>)[ \t]*([\r\n\x{2028}\x{2029}]|$)`)
+var frames = lazyregexp.New(`[\r\n\x{2028}\x{2029}]+[ \t]*at [^\r\n\x{2028}\x{2029}]*?(?::\d+:\d+\)?` +
+	`|\((?:<anonymous>|native|index \d+)\)|<anonymous>)[ \t]*([\r\n\x{2028}\x{2029}]|$)`)
 
 // framesInLine are such frames after somebody joined the lines, and those of other browsers.
-var framesInLine = later(`[ \t]*(?:\bat (?:async )?(?:new )?[\w$.<>\[\] ]{0,80}\((?:[a-z-]+://[^\s()]*` +
+var framesInLine = lazyregexp.New(`[ \t]*(?:\bat (?:async )?(?:new )?[\w$.<>\[\] ]{0,80}\((?:[a-z-]+://[^\s()]*` +
 	`|[^\s():]*)(?::\d+){2}\)|\bat (?:[a-z-]+://[^\s()]*)(?::\d+){2}|[\w$./<]{0,80}@[a-z-]+://[^\s()]*(?::\d+){2}` +
 	`|\((?:chrome|moz|safari-web)-extension://[^\s()]*\)|\b(?:chrome|moz|safari-web)-extension://[^\s()"']*)`)
 
 // goFrames are the stack of a Go program: its header, and pairs of a function and its place.
-var goFrames = later(`(?m)goroutine \d+[^\n\[]*\[[^\n\]]*\]:|^(?:\[signal [^\n]*\]|created by [^\n]*` +
+var goFrames = lazyregexp.New(`(?m)goroutine \d+[^\n\[]*\[[^\n\]]*\]:|^(?:\[signal [^\n]*\]|created by [^\n]*` +
 	`|[\w./*()\[\]{}·-]+\([^\n]*\)\r?\n[ \t]+\S[^\n]*\.go:\d+[^\n]*|[ \t]+\S[^\n]*\.go:\d+(?: \+0x[0-9a-f]+)?)[ ` +
 	`\t\r]*(?:\n|$)|\S+\.go:\d+(?: \+0x[0-9a-f]+)?`)
 
@@ -143,17 +139,17 @@ var (
 func withoutStack(text string) string {
 	// A match takes the break after its line along, which begins the next one, so it is put back and looked at again.
 	for hasOne(text, signsOfFrames) {
-		shorter := frames().ReplaceAllString(text, "$1")
+		shorter := frames.ReplaceAllString(text, "$1")
 		if len(shorter) == len(text) {
 			break
 		}
 		text = shorter
 	}
 	if hasOne(text, signsOfGoFrames) {
-		text = goFrames().ReplaceAllString(text, "")
+		text = goFrames.ReplaceAllString(text, "")
 	}
 	if hasOne(text, signsOfFramesInLine) && strings.Contains(text, ":") {
-		text = framesInLine().ReplaceAllString(text, "")
+		text = framesInLine.ReplaceAllString(text, "")
 	}
 	return text
 }
@@ -165,23 +161,23 @@ const (
 
 // folders are absolute paths, up to the name at their end. Group 1 stays. Of a home folder its owner's name goes too.
 var folders = []struct {
-	path  func() *regexp.Regexp
+	path  *lazyregexp.Regexp
 	by    string
 	signs []string
 }{
-	{later(`(?i)\bfile:/{1,3}[^\s"'<>()]*/`), "file://" + hidden + "/", []string{":/"}},
-	{later(`\b[A-Za-z]:\\+(?:[^\\/:*?"<>|\r\n]{1,255}\\+)*`), hidden + `\`, []string{`:\`}},
-	{later(`\b[A-Za-z]:/(?:[^\s/:*?"<>|]+/)+`), hidden + "/", []string{":/"}},
-	{later(`(^|[\s"'(=])\\\\+[\w.$-]+\\+(?:[^\\/:*?"<>|\r\n]{1,255}\\+)*`), "${1}" + hidden + `\`, []string{`\\`}},
-	{later(`(^|[^\w/.~…-])/(?:home|Users)/[^\s/"'<>|:;,()\[\]{}]+(?:/[^\s/"'<>|:;,()\[\]{}]+)*/`), "${1}" + hidden +
-		"/",
-		[]string{"/home/", "/Users/"}},
-	{later(`(^|[^\w/.~…-])/(?:home|Users)/[^\s/"'<>|:;,()\[\]{}]+`), "${1}" + hidden, []string{"/home/", "/Users/"}},
-	{later(`(^|[^\w/.~…-])/(?:root|tmp|var|etc|opt|usr|private|mnt|srv|Volumes|Library|Applications|proc|sys|run|nix` +
-		`|snap)/(?:[^\s/"'<>|:;,()\[\]{}]+/)*`), "${1}" + hidden + "/", []string{"/"}},
-	{later(`(^|[^\w/.~…-])/(?:[^\s/"'<>|:;,()\[\]{}]+/)*\.tabrelay/(?:[^\s/"'<>|:;,()\[\]{}]+/)*`), "${1}" + hidden +
-		"/",
-		[]string{".tabrelay/"}},
+	{lazyregexp.New(`(?i)\bfile:/{1,3}[^\s"'<>()]*/`), "file://" + hidden + "/", []string{":/"}},
+	{lazyregexp.New(`\b[A-Za-z]:\\+(?:[^\\/:*?"<>|\r\n]{1,255}\\+)*`), hidden + `\`, []string{`:\`}},
+	{lazyregexp.New(`\b[A-Za-z]:/(?:[^\s/:*?"<>|]+/)+`), hidden + "/", []string{":/"}},
+	{lazyregexp.New(`(^|[\s"'(=])\\\\+[\w.$-]+\\+(?:[^\\/:*?"<>|\r\n]{1,255}\\+)*`),
+		"${1}" + hidden + `\`, []string{`\\`}},
+	{lazyregexp.New(`(^|[^\w/.~…-])/(?:home|Users)/[^\s/"'<>|:;,()\[\]{}]+(?:/[^\s/"'<>|:;,()\[\]{}]+)*/`),
+		"${1}" + hidden + "/", []string{"/home/", "/Users/"}},
+	{lazyregexp.New(`(^|[^\w/.~…-])/(?:home|Users)/[^\s/"'<>|:;,()\[\]{}]+`),
+		"${1}" + hidden, []string{"/home/", "/Users/"}},
+	{lazyregexp.New(`(^|[^\w/.~…-])/(?:root|tmp|var|etc|opt|usr|private|mnt|srv|Volumes|Library|Applications|proc|` +
+		`sys|run|nix|snap)/(?:[^\s/"'<>|:;,()\[\]{}]+/)*`), "${1}" + hidden + "/", []string{"/"}},
+	{lazyregexp.New(`(^|[^\w/.~…-])/(?:[^\s/"'<>|:;,()\[\]{}]+/)*\.tabrelay/(?:[^\s/"'<>|:;,()\[\]{}]+/)*`),
+		"${1}" + hidden + "/", []string{".tabrelay/"}},
 }
 
 // own are the folders of this process, wherever the machine has them.
@@ -203,7 +199,7 @@ func withoutFolders(text string) string {
 	text = own().Replace(text)
 	for _, f := range folders {
 		if hasOne(text, f.signs) {
-			text = f.path().ReplaceAllString(text, f.by)
+			text = f.path.ReplaceAllString(text, f.by)
 		}
 	}
 	return text

@@ -3,9 +3,10 @@ package fault
 import (
 	"encoding/json"
 	"os"
-	"regexp"
 	"strings"
 	"testing"
+
+	"tabrelay/relay/lib/lazyregexp"
 )
 
 func TestConsoleTailIsRedacted(t *testing.T) {
@@ -64,7 +65,7 @@ func TestEveryMatchHasASign(t *testing.T) {
 		"AIza" + strings.Repeat("x", 30), "?token=a", "&KEY=b", "Set-Cookie: a=b", "cookie=a=b",
 		"-----BEGIN RSA PRIVATE KEY-----x",
 	}
-	check := func(expression *regexp.Regexp, signs []string) {
+	check := func(expression *lazyregexp.Regexp, signs []string) {
 		found := false
 		for _, text := range texts {
 			if expression.MatchString(text) {
@@ -77,11 +78,11 @@ func TestEveryMatchHasASign(t *testing.T) {
 			t.Errorf("nothing here is found by %s", expression)
 		}
 	}
-	check(frames(), signsOfFrames)
-	check(goFrames(), signsOfGoFrames)
-	check(framesInLine(), signsOfFramesInLine)
+	check(frames, signsOfFrames)
+	check(goFrames, signsOfGoFrames)
+	check(framesInLine, signsOfFramesInLine)
 	for _, f := range folders {
-		check(f.path(), f.signs)
+		check(f.path, f.signs)
 	}
 }
 

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -16,6 +15,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v5"
 
 	"tabrelay/relay/lib/clip"
+	"tabrelay/relay/lib/lazyregexp"
 )
 
 //go:embed toolerror.schema.json
@@ -274,10 +274,10 @@ func excerpt(text string) string {
 }
 
 // place is the path of a URL with line and column. A query, a fragment or white space is never part of it.
-var place = regexp.MustCompile(`^/[!-"$->@-~]{0,300}:[0-9]{1,7}:[0-9]{1,7}$`)
+var place = lazyregexp.New(`^/[!-"$->@-~]{0,300}:[0-9]{1,7}:[0-9]{1,7}$`)
 
 // machine is how paths of a person's own files begin. A page has no business with them, and an agent neither.
-var machine = regexp.MustCompile(`(?i)^/+(?:home|users|root|tmp|var|private|etc|usr|opt|mnt|media|volumes|srv|[a-z]:` +
+var machine = lazyregexp.New(`(?i)^/+(?:home|users|root|tmp|var|private|etc|usr|opt|mnt|media|volumes|srv|[a-z]:` +
 	`|[a-z]%3a)(?:/|$)`)
 
 // readTrace takes the place an error was thrown at out of the serialised error, if it is one that may be told.

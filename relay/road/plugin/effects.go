@@ -3,9 +3,10 @@ package plugin
 import (
 	"fmt"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
+
+	"tabrelay/relay/lib/lazyregexp"
 )
 
 // A tool that says nothing of what it does counts as one that may destroy. Where an author left that out, a person can
@@ -47,7 +48,7 @@ type Hint struct {
 	Effect  Effect
 }
 
-var patternForm = regexp.MustCompile(fmt.Sprintf(`^[a-z0-9_*]{1,%d}$`, maxFullName))
+var patternForm = lazyregexp.New(fmt.Sprintf(`^[a-z0-9_*]{1,%d}$`, maxFullName))
 
 // ValidPattern reports whether a pattern has the form of a tool's name, with * for any characters.
 func ValidPattern(pattern string) bool {

@@ -2,14 +2,15 @@ package plugin
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
+
+	"tabrelay/relay/lib/lazyregexp"
 )
 
 var (
-	pluginNameForm = regexp.MustCompile(`^[a-z0-9]+(-[a-z0-9]+)*$`)
-	toolNameForm   = regexp.MustCompile(`^[a-z][a-z0-9_]*$`)
+	pluginNameForm = lazyregexp.New(`^[a-z0-9]+(-[a-z0-9]+)*$`)
+	toolNameForm   = lazyregexp.New(`^[a-z][a-z0-9_]*$`)
 )
 
 // reservedNames are names of the relay itself, or could be mistaken for such.

@@ -4,8 +4,9 @@ import (
 	"errors"
 	"fmt"
 	"iter"
-	"regexp"
 	"strings"
+
+	"tabrelay/relay/lib/lazyregexp"
 )
 
 // The limits of recipes.
@@ -38,8 +39,8 @@ type PromptArgument struct {
 func Sources() []string { return []string{"tabs", "profiles", "tools", "plugins"} }
 
 var (
-	argumentForm    = regexp.MustCompile(`^[a-zA-Z][a-zA-Z0-9_-]{0,63}$`)
-	placeholderForm = regexp.MustCompile(`\\?\{\{[ \t]*([^{}\n]*?)[ \t]*\}\}|\\\{\{`)
+	argumentForm    = lazyregexp.New(`^[a-zA-Z][a-zA-Z0-9_-]{0,63}$`)
+	placeholderForm = lazyregexp.New(`\\?\{\{[ \t]*([^{}\n]*?)[ \t]*\}\}|\\\{\{`)
 )
 
 // Fill renders a recipe: each {{name}} is replaced by value(name), each \{{ by {{. Placeholders in a value are not

@@ -4,8 +4,9 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"regexp"
 	"strings"
+
+	"tabrelay/relay/lib/lazyregexp"
 )
 
 // maxDescription is the longest description of a tool, in bytes.
@@ -13,7 +14,7 @@ const maxDescription = 16 << 10
 
 // invisibleEscape finds escapes of invisible characters in JSON. After an escaped backslash they are text: a pattern
 // may name such characters.
-var invisibleEscape = regexp.MustCompile(
+var invisibleEscape = lazyregexp.New(
 	`(?i)(?:^|[^\\])(?:\\\\)*\\u(?:202[a-e]|206[6-9]|00(?:0[0-8bcef]|1[0-9a-f]|[89][0-9a-f]|7f))`)
 
 // errInvisible is the error for a tool whose text differs from what a person who reviews it sees.

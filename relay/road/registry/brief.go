@@ -3,11 +3,11 @@ package registry
 import (
 	"bytes"
 	"encoding/json"
-	"regexp"
 	"slices"
 	"strings"
 	"unicode"
 
+	"tabrelay/relay/lib/lazyregexp"
 	"tabrelay/relay/lib/rawjson"
 )
 
@@ -73,7 +73,7 @@ var idle = map[string]bool{`""`: true, "0": true, "false": true, "[]": true, "{}
 
 // pagingWords are how the description of a paging argument begins that says no more than its name, and than the member
 // nextOffset of the previous answer.
-var pagingWords = regexp.MustCompile(`^(How (many|much)|From nextOffset|Where to start: nextOffset)\b`)
+var pagingWords = lazyregexp.New(`^(How (many|much)|From nextOffset|Where to start: nextOffset)\b`)
 
 // pages reports whether a property is the size of a part or where it begins, and its description says no more.
 func pages(name string, property []rawjson.Member) bool {

@@ -5,10 +5,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"regexp"
 	"slices"
 	"unicode/utf8"
 
+	"tabrelay/relay/lib/lazyregexp"
 	"tabrelay/relay/lib/rawjson"
 	"tabrelay/relay/road/call"
 	"tabrelay/relay/road/plugin"
@@ -148,7 +148,7 @@ func withNote(schema []rawjson.Member) ([]rawjson.Member, error) {
 		rawjson.Join(append(own, rawjson.Make(call.NoteMember, json.RawMessage(`{"type":"object"}`))))), nil
 }
 
-var localReference = regexp.MustCompile(`"\$(?:ref|dynamicRef|recursiveRef)":"#([^"]*)"`)
+var localReference = lazyregexp.New(`"\$(?:ref|dynamicRef|recursiveRef)":"#([^"]*)"`)
 
 // refersToRoot finds references that wrapping would break: everything local but into the definitions.
 func refersToRoot(schema json.RawMessage) bool {

@@ -3,10 +3,10 @@ package registry
 import (
 	"encoding/json"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
+	"tabrelay/relay/lib/lazyregexp"
 	"tabrelay/relay/lib/match"
 	"tabrelay/relay/lib/rawjson"
 	"tabrelay/relay/road/plugin"
@@ -271,7 +271,7 @@ func (s *Site) Serves(address string) bool {
 }
 
 // toolNames finds the full names of tools in a text.
-var toolNames = regexp.MustCompile(`[A-Za-z0-9_-]+__[A-Za-z0-9_-]+`)
+var toolNames = lazyregexp.New(`[A-Za-z0-9_-]+__[A-Za-z0-9_-]+`)
 
 // ordered ranks the tools of a plugin by importance: those that its prompts name, because its author knows what people
 // do with it; then those that read; then the others. Within each group the author's order stays.

@@ -7,10 +7,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"regexp"
 	"strings"
 	"sync"
 
+	"tabrelay/relay/lib/lazyregexp"
 	"tabrelay/relay/lib/rawjson"
 	"tabrelay/relay/road/call"
 	"tabrelay/relay/road/fault"
@@ -18,7 +18,7 @@ import (
 	"tabrelay/relay/road/schema"
 )
 
-var nameForm = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
+var nameForm = lazyregexp.New(`^[A-Za-z0-9_-]{1,64}$`)
 
 // Tool is one tool a caller can name: of a plugin, or built in. It never changes once it is in a snapshot.
 type Tool struct {

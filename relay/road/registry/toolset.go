@@ -5,10 +5,10 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
 
+	"tabrelay/relay/lib/lazyregexp"
 	"tabrelay/relay/lib/rawjson"
 	"tabrelay/relay/road/fault"
 	"tabrelay/relay/road/plugin"
@@ -62,7 +62,7 @@ func (o *Offer) Shows(t *Tool) bool {
 // same few for everybody.
 func OfSite(t *Tool) bool { return t.Plugin != nil && (t.Page != nil || !plugin.Browses(t.Group)) }
 
-var name = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
+var name = lazyregexp.New(`^[A-Za-z0-9_-]{1,64}$`)
 
 // IsName reports whether a plugin can have a name.
 func IsName(text string) bool { return name.MatchString(text) }

@@ -4,11 +4,11 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
 	"tabrelay/relay/lib/clip"
+	"tabrelay/relay/lib/lazyregexp"
 	"tabrelay/relay/lib/rawjson"
 	"tabrelay/relay/road/plugin"
 )
@@ -172,7 +172,7 @@ func isUnion(text string) bool {
 	return false
 }
 
-var identifier = regexp.MustCompile(`^[A-Za-z_$][\w$]*$`)
+var identifier = lazyregexp.New(`^[A-Za-z_$][\w$]*$`)
 
 func objectType(schema []rawjson.Member, depth int) string {
 	properties, _ := rawjson.Members(rawjson.Get(schema, "properties"))

@@ -3,16 +3,16 @@ package result
 import (
 	"encoding/json"
 	"fmt"
-	"regexp"
 	"strconv"
 	"strings"
 
+	"tabrelay/relay/lib/lazyregexp"
 	"tabrelay/relay/lib/rawjson"
 	"tabrelay/relay/road/fault"
 )
 
 // pathForm is how a path is written: members by name, from the outside in.
-var pathForm = regexp.MustCompile(`^(\.[a-zA-Z_]\w*)+$`)
+var pathForm = lazyregexp.New(`^(\.[a-zA-Z_]\w*)+$`)
 
 // maxPath bounds a path; nothing nests that deep.
 const maxPath = 1024

@@ -2,11 +2,11 @@ package schema
 
 import (
 	"net/url"
-	"regexp"
 	"strconv"
 	"strings"
 
 	"tabrelay/relay/lib/clip"
+	"tabrelay/relay/lib/lazyregexp"
 )
 
 // pointer is a JSON pointer as the library writes it: tokens are percent-encoded on top.
@@ -45,7 +45,7 @@ func find(doc any, tokens []string) any {
 	return doc
 }
 
-var plainName = regexp.MustCompile(`^[A-Za-z_$][A-Za-z0-9_$-]*$`)
+var plainName = lazyregexp.New(`^[A-Za-z_$][A-Za-z0-9_$-]*$`)
 
 // path writes the pointer the way code would: steps[0].click, headers["x y"]. doc tells arrays from objects.
 func (p pointer) path(root string, doc any) string {

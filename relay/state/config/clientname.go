@@ -3,10 +3,10 @@ package config
 import (
 	"errors"
 	"fmt"
-	"regexp"
 	"strings"
 
 	"tabrelay/relay/lib/clip"
+	"tabrelay/relay/lib/lazyregexp"
 	"tabrelay/relay/road/call"
 )
 
@@ -17,7 +17,7 @@ const LocalClient = "cli"
 var reserved = []string{LocalClient, "panel", "terminal", "person", "relay", "rule", "tabrelay"}
 
 // Only these characters: none is invisible, turns text around, or looks like one of another alphabet.
-var clientNameForm = regexp.MustCompile(`^[a-z0-9][a-z0-9._-]{0,63}$`)
+var clientNameForm = lazyregexp.New(`^[a-z0-9][a-z0-9._-]{0,63}$`)
 
 const clientNameRule = "use lower-case letters a to z, digits, dots, underscores and hyphens, at most 64"
 

@@ -10,7 +10,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"regexp"
 	"runtime"
 	"slices"
 	"strings"
@@ -18,6 +17,7 @@ import (
 
 	"tabrelay/relay/lib/async"
 	"tabrelay/relay/lib/diskfile"
+	"tabrelay/relay/lib/lazyregexp"
 	"tabrelay/relay/road/fault"
 )
 
@@ -116,7 +116,7 @@ func (h Home) Browsers() []string {
 
 // browserNameForm is the form of a managed browser's name: that of a folder on each system, in the browser's command
 // line, and of what agents pass as profile.
-var browserNameForm = regexp.MustCompile(`^[a-z0-9][a-z0-9-]{0,31}$`)
+var browserNameForm = lazyregexp.New(`^[a-z0-9][a-z0-9-]{0,31}$`)
 
 // IsBrowserName reports whether a managed browser can have a name.
 func IsBrowserName(name string) bool {

@@ -4,12 +4,12 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"regexp"
 	"runtime"
 	"strings"
 	"time"
 
 	"tabrelay/relay/lib/diskfile"
+	"tabrelay/relay/lib/lazyregexp"
 
 	"github.com/zalando/go-keyring"
 )
@@ -62,7 +62,7 @@ var SecretVariables = func() Kind {
 	return k.Unrepeated()
 }()
 
-var isVariable = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`).MatchString
+var isVariable = lazyregexp.New(`^[A-Za-z_][A-Za-z0-9_]*$`).MatchString
 
 // Place says where a key is.
 func (s KeySource) Place() string {

@@ -19,6 +19,7 @@ import (
 
 	"github.com/tailscale/hujson"
 
+	"tabrelay/relay/lib/lazyregexp"
 	"tabrelay/relay/lib/match"
 	"tabrelay/relay/lib/rawjson"
 )
@@ -177,7 +178,7 @@ var AbsolutePath = Text{What: "the absolute path of a folder", Accepts: filepath
 var extensionID = Text{
 	What:    "an extension id: 32 letters from a to p",
 	Pattern: "^[a-p]{32}$",
-	Accepts: regexp.MustCompile(`^[a-p]{32}$`).MatchString,
+	Accepts: lazyregexp.New(`^[a-p]{32}$`).MatchString,
 }
 
 var webOrigin = Text{
@@ -315,7 +316,7 @@ func actions(codes ...string) Kind {
 // Named is an object of things by name, each with settings of its own. The reader fills it member by member, so that
 // every fault has its line. Names have to match a form, nil: any; fresh makes one of which nothing is set, nil: what
 // the table says.
-func Named[T any](things string, table []Setting[T], form *regexp.Regexp, fresh func(name string) T) Kind {
+func Named[T any](things string, table []Setting[T], form *lazyregexp.Regexp, fresh func(name string) T) Kind {
 	schema := map[string]any{"type": "object", "additionalProperties": tree(table)}
 	if form != nil {
 		schema["propertyNames"] = map[string]any{"pattern": form.String()}
@@ -335,7 +336,7 @@ func Named[T any](things string, table []Setting[T], form *regexp.Regexp, fresh 
 }
 
 func fillSection[T any](r *reader, target any, path string, v *hujson.Value, accepts string, table []Setting[T],
-	form *regexp.Regexp, fresh func(name string) T) {
+	form *lazyregexp.Regexp, fresh func(name string) T) {
 	field := target.(*map[string]T)
 	obj, ok := v.Value.(*hujson.Object)
 	if !ok {

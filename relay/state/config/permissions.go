@@ -2,9 +2,9 @@ package config
 
 import (
 	"encoding/json"
-	"regexp"
 	"slices"
 
+	"tabrelay/relay/lib/lazyregexp"
 	"tabrelay/relay/lib/rawjson"
 )
 
@@ -18,7 +18,7 @@ var (
 	modes         = []string{"off", "ask", "auto"}
 	targetPattern = `^(default|all|\*|([a-z0-9][a-zA-Z0-9_-]*__[a-zA-Z0-9_-]+@)?https?://[^/?#@\s*]+|` +
 		`[a-z0-9][a-z0-9_-]*)$`
-	isTarget       = regexp.MustCompile(targetPattern).MatchString
+	isTarget       = lazyregexp.New(targetPattern).MatchString
 	defaultAliases = []string{DefaultTarget, "all", "*"}
 )
 

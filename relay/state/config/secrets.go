@@ -11,7 +11,6 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -21,6 +20,7 @@ import (
 	"github.com/gofrs/flock"
 
 	"tabrelay/relay/lib/diskfile"
+	"tabrelay/relay/lib/lazyregexp"
 	"tabrelay/relay/lib/lock"
 	"tabrelay/relay/lib/random"
 	"tabrelay/relay/lib/rawjson"
@@ -62,7 +62,7 @@ type secretsFile struct {
 	Clients []Client `json:"clients"`
 }
 
-var pairingForm = regexp.MustCompile(`^[0-9a-f]{64}$`)
+var pairingForm = lazyregexp.New(`^[0-9a-f]{64}$`)
 
 // OpenSecrets reads secrets.json of a home folder, and makes it with fresh secrets where there is none.
 func OpenSecrets(home Home) (*Secrets, error) {

@@ -1,15 +1,14 @@
 package agentconfig
 
 import (
-	"regexp"
-
 	"tabrelay/relay/capability/delegation/provider"
+	"tabrelay/relay/lib/lazyregexp"
 	"tabrelay/relay/state/config"
 )
 
 var httpURL = config.Text{
 	What: "an address such as http://127.0.0.1:11434/v1", Pattern: "^https?://[^/?#]+",
-	Accepts: regexp.MustCompile(`^https?://[^/?#@\s]+(/[^?#\s]*)?$`).MatchString,
+	Accepts: lazyregexp.New(`^https?://[^/?#@\s]+(/[^?#\s]*)?$`).MatchString,
 }
 
 var anyString = map[string]any{"type": "string"}

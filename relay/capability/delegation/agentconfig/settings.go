@@ -1,16 +1,16 @@
 package agentconfig
 
 import (
-	"regexp"
 	"time"
 
+	"tabrelay/relay/lib/lazyregexp"
 	"tabrelay/relay/state/config"
 )
 
 // AssistantAgent is the agent there is when providers are configured, and no agents.
 const AssistantAgent = "assistant"
 
-var agentName = regexp.MustCompile(`^[a-z0-9][a-z0-9._-]{0,63}$`)
+var agentName = lazyregexp.New(`^[a-z0-9][a-z0-9._-]{0,63}$`)
 
 var kinds = []string{"openai", "anthropic", "gemini"}
 

@@ -9,15 +9,14 @@ import (
 	"net"
 	"net/http"
 	"net/url"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 
 	"tabrelay/relay/capability/delegation/codes"
 	"tabrelay/relay/lib/clip"
+	"tabrelay/relay/lib/lazyregexp"
 	"tabrelay/relay/road/fault"
 )
 
@@ -249,12 +248,12 @@ func (c *client) fail(code fault.Code, sentence string, opts ...fault.Option) *f
 }
 
 // masked is what providers quote of a key: its ends, with stars between.
-var masked = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\S*\*{3,}\S*`) })
+var masked = lazyregexp.New(`\S*\*{3,}\S*`)
 
 // withoutKey takes the key out of a text, masked or not.
 func (c *client) withoutKey(text string) string {
 	if c.Key != "" {
 		text = strings.ReplaceAll(text, c.Key, "[redacted]")
 	}
-	return masked().ReplaceAllString(text, "[redacted]")
+	return masked.ReplaceAllString(text, "[redacted]")
 }

@@ -6,9 +6,10 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
-	"regexp"
 
 	acp "github.com/coder/acp-go-sdk"
+
+	"tabrelay/relay/lib/lazyregexp"
 )
 
 const (
@@ -94,7 +95,7 @@ func (l *line) read() (m message, answers, problem string) {
 }
 
 // idAtEnd is the id of an answer that says it last.
-var idAtEnd = regexp.MustCompile(`"id"\s*:\s*(\d+)\s*\}\s*$`)
+var idAtEnd = lazyregexp.New(`"id"\s*:\s*(\d+)\s*\}\s*$`)
 
 // answered is the request that a line answers which is too long; empty: none, as far as both its ends say.
 func (l *line) answered() string {

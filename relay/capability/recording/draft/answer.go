@@ -3,9 +3,10 @@ package draft
 import (
 	"encoding/json"
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
+
+	"tabrelay/relay/lib/lazyregexp"
 )
 
 const samplePage = "<!doctype html><title>Sample</title><main><p>Text</p></main>"
@@ -122,14 +123,14 @@ func (b *toolDraft) finishRequests(kind answerKind, sample any) {
 }
 
 var (
-	reading = regexp.MustCompile(`(?i)(?:^|[/_-])(?:search|query|find|filter|list|lookup|count|` +
+	reading = lazyregexp.New(`(?i)(?:^|[/_-])(?:search|query|find|filter|list|lookup|count|` +
 		`autocomplete|suggest|read|get)(?:$|[/_-])`)
-	destroying = regexp.MustCompile(`(?:^|_)(?:delet|remov|destroy|trash|purge|eras|revok|cancel|wipe|reset|discard|` +
+	destroying = lazyregexp.New(`(?:^|_)(?:delet|remov|destroy|trash|purge|eras|revok|cancel|wipe|reset|discard|` +
 		`deactivat|disabl|unsubscrib|logout|log_?out|logoff|sign_?out|sign_?off)`)
-	changing = regexp.MustCompile(`(?:^|_)(?:edit|add|create|new|save|update|write|lock|unlock|mark|move|rename|set|` +
+	changing = lazyregexp.New(`(?:^|_)(?:edit|add|create|new|save|update|write|lock|unlock|mark|move|rename|set|` +
 		`subscribe|upload|import|publish|approve|assign|star|send)(?:$|_)`)
-	graphQLRead = regexp.MustCompile(`^\s*(?:query\b|\{)`)
-	graphQLDoes = regexp.MustCompile(`\b(?:mutation|subscription)\b`)
+	graphQLRead = lazyregexp.New(`^\s*(?:query\b|\{)`)
+	graphQLDoes = lazyregexp.New(`\b(?:mutation|subscription)\b`)
 )
 
 // annotations are the hints of a tool. Only what its method promises is taken for reading.

@@ -4,14 +4,15 @@ import (
 	"cmp"
 	"fmt"
 	"net/url"
-	"regexp"
 	"slices"
 	"strings"
+
+	"tabrelay/relay/lib/lazyregexp"
 )
 
 var (
-	graphQLLiteral = regexp.MustCompile(`"(?:[^"\\]|\\.)+"`)
-	graphQLBlock   = regexp.MustCompile(`(?s)"""(?:\\"""|.)*?"""`)
+	graphQLLiteral = lazyregexp.New(`"(?:[^"\\]|\\.)+"`)
+	graphQLBlock   = lazyregexp.New(`(?s)"""(?:\\"""|.)*?"""`)
 )
 
 // graphQLBody sends the operation as it was, with its variables as arguments.

@@ -5,9 +5,10 @@ import (
 	"fmt"
 	"maps"
 	"net/url"
-	"regexp"
 	"slices"
 	"strings"
+
+	"tabrelay/relay/lib/lazyregexp"
 )
 
 // endpoint is what several requests have in common: one tool.
@@ -21,10 +22,10 @@ type endpoint struct {
 }
 
 // routeName are fields whose value belongs to the address.
-var routeName = regexp.MustCompile(`^(?i)(?:rest_route|route|action|do|op|cmd|controller|module|method|call|` +
+var routeName = lazyregexp.New(`^(?i)(?:rest_route|route|action|do|op|cmd|controller|module|method|call|` +
 	`func|view|r)$`)
 
-var routeValue = regexp.MustCompile(`^[A-Za-z][\w.:-]{0,63}$|^/[\w/.:-]{1,120}$`)
+var routeValue = lazyregexp.New(`^[A-Za-z][\w.:-]{0,63}$|^/[\w/.:-]{1,120}$`)
 
 // isRoute tells a field that belongs to the address as it is.
 func isRoute(name, value string) bool {
@@ -76,7 +77,7 @@ func endpointOf(q *request) *endpoint {
 }
 
 // routeField are fields of a JSON body whose value says what is asked.
-var routeField = regexp.MustCompile(`^(?i)(?:op|operation|action|do|cmd|command|func)$`)
+var routeField = lazyregexp.New(`^(?i)(?:op|operation|action|do|cmd|command|func)$`)
 
 // routeIn takes what a JSON body says of which endpoint is meant.
 func (e *endpoint) routeIn(body any) {
@@ -93,9 +94,9 @@ func (e *endpoint) routeIn(body any) {
 }
 
 var (
-	graphQLText = regexp.MustCompile(`^\s*(?:query|mutation|subscription|fragment|\{)`)
-	graphQLName = regexp.MustCompile(`(?:query|mutation|subscription)\s+(\w+)`)
-	graphQLTop  = regexp.MustCompile(`\{\s*(?:\w+\s*:\s*)?(\w+)`)
+	graphQLText = lazyregexp.New(`^\s*(?:query|mutation|subscription|fragment|\{)`)
+	graphQLName = lazyregexp.New(`(?:query|mutation|subscription)\s+(\w+)`)
+	graphQLTop  = lazyregexp.New(`\{\s*(?:\w+\s*:\s*)?(\w+)`)
 )
 
 // operation names the GraphQL operation or the JSON-RPC method of a body.
@@ -122,7 +123,7 @@ func operation(body any) (graphQL, rpc string) {
 
 // operationName is what a GraphQL operation calls itself, else the first field that it asks for.
 func operationName(text string) string {
-	for _, form := range []*regexp.Regexp{graphQLName, graphQLTop} {
+	for _, form := range []*lazyregexp.Regexp{graphQLName, graphQLTop} {
 		if match := form.FindStringSubmatch(text); match != nil {
 			return match[1]
 		}
@@ -130,7 +131,7 @@ func operationName(text string) string {
 	return "operation"
 }
 
-var sha256Text = regexp.MustCompile(`^[0-9a-f]{64}$`)
+var sha256Text = lazyregexp.New(`^[0-9a-f]{64}$`)
 
 // persistedHash is the hash by which a body names an operation that the site knows; empty when it has none.
 func persistedHash(body map[string]any) string {
@@ -242,9 +243,9 @@ func (e *endpoint) noise(passwords map[string]bool) string {
 }
 
 var (
-	analytics = regexp.MustCompile(`(?:^|/)(?:collect|beacon|analytics|telemetry|track(?:ing)?|rum|pixel|` +
+	analytics = lazyregexp.New(`(?:^|/)(?:collect|beacon|analytics|telemetry|track(?:ing)?|rum|pixel|` +
 		`heartbeat|metrics)(?:/|$)`)
-	staticFile = regexp.MustCompile(`\.(?:js|mjs|css|map|png|jpe?g|gif|svg|ico|webp|avif|woff2?|ttf|mp4|` +
+	staticFile = lazyregexp.New(`\.(?:js|mjs|css|map|png|jpe?g|gif|svg|ico|webp|avif|woff2?|ttf|mp4|` +
 		`webmanifest|wasm)$`)
 )
 

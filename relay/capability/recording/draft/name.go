@@ -4,9 +4,10 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
+
+	"tabrelay/relay/lib/lazyregexp"
 )
 
 const (
@@ -18,9 +19,9 @@ const (
 )
 
 var (
-	startsWithVerb = regexp.MustCompile(`^(?:` + readingVerbs + `|` + otherVerbs + `)(?:_|$)`)
-	isVerb         = regexp.MustCompile(`^(?:` + readingVerbs + `|` + otherVerbs + `)$`)
-	isReadingVerb  = regexp.MustCompile(`^(?:` + readingVerbs + `)$`)
+	startsWithVerb = lazyregexp.New(`^(?:` + readingVerbs + `|` + otherVerbs + `)(?:_|$)`)
+	isVerb         = lazyregexp.New(`^(?:` + readingVerbs + `|` + otherVerbs + `)$`)
+	isReadingVerb  = lazyregexp.New(`^(?:` + readingVerbs + `)$`)
 )
 
 // nameless are the names of tools at an address without words.

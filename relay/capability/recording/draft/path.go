@@ -1,20 +1,21 @@
 package draft
 
 import (
-	"regexp"
 	"strings"
 	"unicode"
+
+	"tabrelay/relay/lib/lazyregexp"
 )
 
 var (
-	numeric   = regexp.MustCompile(`^\d+$`)
-	uuid      = regexp.MustCompile(`^(?i)[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$`)
-	hexadec   = regexp.MustCompile(`^(?i)[0-9a-f]{12,}$`)
-	date      = regexp.MustCompile(`^\d{4}-\d{2}-\d{2}$`)
-	version   = regexp.MustCompile(`^v\d+(?:\.\d+)*$`)
-	hasDot    = regexp.MustCompile(`\.[a-z]{2,5}\d?$`)
-	slugLike  = regexp.MustCompile(`[A-Z0-9_-]`)
-	ofPersons = regexp.MustCompile(`^(?i)(?:users?|people|members?|accounts?|customers?|contacts?|profiles?|u|` +
+	numeric   = lazyregexp.New(`^\d+$`)
+	uuid      = lazyregexp.New(`^(?i)[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$`)
+	hexadec   = lazyregexp.New(`^(?i)[0-9a-f]{12,}$`)
+	date      = lazyregexp.New(`^\d{4}-\d{2}-\d{2}$`)
+	version   = lazyregexp.New(`^v\d+(?:\.\d+)*$`)
+	hasDot    = lazyregexp.New(`\.[a-z]{2,5}\d?$`)
+	slugLike  = lazyregexp.New(`[A-Z0-9_-]`)
+	ofPersons = lazyregexp.New(`^(?i)(?:users?|people|members?|accounts?|customers?|contacts?|profiles?|u|` +
 		`authors?)$`)
 )
 

@@ -1,10 +1,10 @@
 package draft
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 
+	"tabrelay/relay/lib/lazyregexp"
 	"tabrelay/relay/road/fault"
 )
 
@@ -13,20 +13,20 @@ const Placeholder = "REDACTED"
 
 var (
 	// of a word of a name: see isPassword
-	passwordWord = regexp.MustCompile(`^(?:pwd?|pass|pin|otp|totp|mfa|cvc|cvv|cvn|kennwort|senha|clave|heslo)$|` +
+	passwordWord = lazyregexp.New(`^(?:pwd?|pass|pin|otp|totp|mfa|cvc|cvv|cvn|kennwort|senha|clave|heslo)$|` +
 		`passw|passphrase|passcode|passwd|passwort|contrase|motdepasse|onetime|cardnumber|otpcode`)
-	personalName = regexp.MustCompile(`(?i)mail|phone|name|user|login|author|owner|assignee|address|street|city|` +
+	personalName = lazyregexp.New(`(?i)mail|phone|name|user|login|author|owner|assignee|address|street|city|` +
 		`zip|birth|search|query|^q$|^s$|term|customer|contact|account|comment|message|title|body|text|note|` +
 		`reviewer|approver|manager|member|person|people|participant|recipient|sender|guest|attendee|friend|employee|` +
 		`patient|student|teacher|company|team|place|location|keyword|phrase|subject|content|description|summary|` +
 		`reason|answer|` +
 		`(?:^|[^a-z])(?:to|cc|bcc|from|for|by|age|year|code|find|filter|k|w|tags?|whom?|where|what)(?:$|[^a-z])`)
-	tokenHeader = regexp.MustCompile(`^(?:x-.*|authorization)$`)
-	scheme      = regexp.MustCompile(`^(?i:Bearer|Token|JWT|Basic) +`)
-	word        = regexp.MustCompile(`^[a-z][a-z_-]{0,23}$`)
-	smallNumber = regexp.MustCompile(`^-?\d{1,4}$`)
-	plainToken  = regexp.MustCompile(`^[\w+/=.~%:|-]+$`)
-	randomRun   = regexp.MustCompile(`[A-Za-z0-9_+/=-]{8,}`)
+	tokenHeader = lazyregexp.New(`^(?:x-.*|authorization)$`)
+	scheme      = lazyregexp.New(`^(?i:Bearer|Token|JWT|Basic) +`)
+	word        = lazyregexp.New(`^[a-z][a-z_-]{0,23}$`)
+	smallNumber = lazyregexp.New(`^-?\d{1,4}$`)
+	plainToken  = lazyregexp.New(`^[\w+/=.~%:|-]+$`)
+	randomRun   = lazyregexp.New(`[A-Za-z0-9_+/=-]{8,}`)
 )
 
 // secrets are the values of a recording that must not be in a draft.

@@ -4,9 +4,10 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/url"
-	"regexp"
 	"slices"
 	"strings"
+
+	"tabrelay/relay/lib/lazyregexp"
 )
 
 // token is a value that proves to the site that a request comes from its own page, and where it is read afresh.
@@ -72,7 +73,7 @@ func (t *tokens) fromPage(value string) *token {
 }
 
 // otherText is a text in a script that a page has besides the one that is looked for.
-var otherText = regexp.MustCompile(`[:=]\s*(?:"[^"]+"|'[^']+')`)
+var otherText = lazyregexp.New(`[:=]\s*(?:"[^"]+"|'[^']+')`)
 
 // at is a token at one place, and how good the place is.
 func (t *tokens) at(p Place, page string) (made *token, rank int) {

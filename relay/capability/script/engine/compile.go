@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -12,6 +11,8 @@ import (
 	"github.com/grafana/sobek"
 	"github.com/grafana/sobek/ast"
 	"github.com/grafana/sobek/parser"
+
+	"tabrelay/relay/lib/lazyregexp"
 )
 
 // source is the script's name in positions.
@@ -91,7 +92,7 @@ func withoutTypes(script string) (code string, sources []byte, err error) {
 	return "", nil, wrong
 }
 
-var modules = regexp.MustCompile(`(?m)^\s*(import|export)\b`)
+var modules = lazyregexp.New(`(?m)^\s*(import|export)\b`)
 
 const noModules = ": a script has no modules, only what relay__run gives it"
 

@@ -18,6 +18,7 @@ import (
 	"github.com/grafana/sobek/parser"
 
 	"tabrelay/relay/lib/clip"
+	"tabrelay/relay/lib/lazyregexp"
 	"tabrelay/relay/lib/lock"
 	"tabrelay/relay/lib/sandbox"
 )
@@ -342,7 +343,7 @@ func (e *engine) thrown(value sobek.Value) *Failed {
 	return failed
 }
 
-var position = regexp.MustCompile(`\b` + regexp.QuoteMeta(source) + `:(\d{1,6}):(\d{1,6})`)
+var position = lazyregexp.New(`\b` + regexp.QuoteMeta(source) + `:(\d{1,6}):(\d{1,6})`)
 
 // inStack is the innermost place in the script that the stack of an error names.
 func inStack(stack string) Place {
