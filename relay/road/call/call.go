@@ -3,13 +3,14 @@ package call
 
 import (
 	"context"
+	"crypto/rand"
+	"encoding/binary"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"time"
 
 	"tabrelay/relay/lib/lazyregexp"
-	"tabrelay/relay/lib/random"
 )
 
 // ID names one attempt of a call; the first attempt has the call's own. It has 32 lower-case hexadecimal digits, of
@@ -20,7 +21,10 @@ type ID string
 // NewID makes the id of a call: the millisecond in which it was made, and 80 random bits, so that nobody guesses it.
 // Calls that follow each other are beside each other in the indexes of the database, and share pages there.
 func NewID() ID {
-	return ID(fmt.Sprintf("%012x", time.Now().UnixMilli()) + random.Hex(10))
+	var b [16]byte
+	binary.BigEndian.PutUint64(b[:], uint64(time.Now().UnixMilli())<<16)
+	_, _ = rand.Read(b[6:]) // never fails since Go 1.24
+	return ID(hex.EncodeToString(b[:]))
 }
 
 // Position is the position of a call in the order in which its client made its calls; 0: it has none.
