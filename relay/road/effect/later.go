@@ -2,11 +2,11 @@ package effect
 
 import (
 	"encoding/json"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
+	"tabrelay/relay/lib/lazyregexp"
 	"tabrelay/relay/lib/rawjson"
 )
 
@@ -111,10 +111,10 @@ func (l *later) isOver(line string) bool {
 }
 
 var (
-	message  = regexp.MustCompile(`^\+ (?:"|(?:alert|alertdialog|status|log)\b)`)
-	places   = regexp.MustCompile(` \((?:first|(?:after|under) .*)\)$`)
-	ranges   = regexp.MustCompile(`^- (?:all before|\d+ lines .*) \(((?:f\d+)?e\d[^()]*)\)$`)
-	oneRange = regexp.MustCompile(`^((?:f\d+)?e)(\d+)(?:-(?:f\d+)?e(\d+))?$`)
+	message  = lazyregexp.New(`^\+ (?:"|(?:alert|alertdialog|status|log)\b)`)
+	places   = lazyregexp.New(` \((?:first|(?:after|under) .*)\)$`)
+	ranges   = lazyregexp.New(`^- (?:all before|\d+ lines .*) \(((?:f\d+)?e\d[^()]*)\)$`)
+	oneRange = lazyregexp.New(`^((?:f\d+)?e)(\d+)(?:-(?:f\d+)?e(\d+))?$`)
 )
 
 const maxOfRange = 1000 // references that a line says to be gone

@@ -155,6 +155,8 @@ func (w *world) step() {
 
 // forgetLate takes who has not asked for so long that its place has gone out of the model's queues.
 func (w *world) forgetLate() {
+	w.table.mu.Lock() // its timers run beside
+	defer w.table.mu.Unlock()
 	for id, list := range w.order {
 		var there []string
 		if p := w.table.profiles[id]; p != nil {
@@ -173,6 +175,8 @@ func (w *world) forgetLate() {
 // forgetGranted takes who has its turn out of the model's queues. It has to be the first of those that ask.
 func (w *world) forgetGranted() {
 	w.t.Helper()
+	w.table.mu.Lock() // its timers run beside
+	defer w.table.mu.Unlock()
 	for id, list := range w.order {
 		p := w.table.profiles[id]
 		if p == nil || p.holder == nil {

@@ -79,33 +79,41 @@ func (c *client) ask(ctx context.Context, g *door, a *answer, again bool, fillin
 	if a.node != "" {
 		arguments += fmt.Sprintf(`,"profile":%q`, a.node)
 	}
-	body := fmt.Appendf(nil, `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"_meta":{%s`+
-		`"io.modelcontextprotocol/protocolVersion":"2026-07-28",`+
-		`"io.modelcontextprotocol/clientInfo":{"name":"sim","version":"1"},`+
-		`"io.modelcontextprotocol/clientCapabilities":{},"tabrelay/session":%q},"name":%q,"arguments":{%s}}}`,
-		own, c.name, tool, arguments)
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, g.url, bytes.NewReader(body))
+	text, err := c.post(ctx, g, "tools/call", tool, own, fmt.Sprintf(`,"name":%q,"arguments":{%s}`, tool, arguments))
 	if err != nil {
 		return err
 	}
-	for name, value := range map[string]string{"Authorization": "Bearer " + g.token, "Mcp-Name": tool,
+	return a.read(text)
+}
+
+// post sends a request of MCP to a gateway, and returns the response. meta and params are members besides those that
+// every request has.
+func (c *client) post(ctx context.Context, g *door, method, name, meta, params string) ([]byte, error) {
+	body := fmt.Appendf(nil, `{"jsonrpc":"2.0","id":1,"method":%q,"params":{"_meta":{%s`+
+		`"io.modelcontextprotocol/protocolVersion":"2026-07-28",`+
+		`"io.modelcontextprotocol/clientInfo":{"name":"sim","version":"1"},`+
+		`"io.modelcontextprotocol/clientCapabilities":{},"tabrelay/session":%q}%s}}`, method, meta, c.name, params)
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, g.url, bytes.NewReader(body))
+	if err != nil {
+		return nil, err
+	}
+	for name, value := range map[string]string{"Authorization": "Bearer " + g.token, "Mcp-Name": name,
 		"Content-Type": "application/json", "Accept": "application/json, text/event-stream",
-		"MCP-Protocol-Version": "2026-07-28", "Mcp-Method": "tools/call"} {
-		req.Header.Set(name, value)
+		"MCP-Protocol-Version": "2026-07-28", "Mcp-Method": method} {
+		if value != "" {
+			req.Header.Set(name, value)
+		}
 	}
 	res, err := c.http.Do(req)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer res.Body.Close() // only read from
 	text, err := io.ReadAll(res.Body)
 	if err == nil && res.StatusCode != http.StatusOK {
 		err = fmt.Errorf("HTTP %d: %.300s", res.StatusCode, text)
 	}
-	if err != nil {
-		return err
-	}
-	return a.read(text)
+	return text, err
 }
 
 // read reads the response of a gateway.

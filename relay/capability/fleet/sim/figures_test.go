@@ -4,11 +4,9 @@ package sim
 
 import (
 	"context"
-	"encoding/json"
 	"flag"
 	"fmt"
 	"math/rand/v2"
-	"net/http"
 	"os"
 	"os/exec"
 	"slices"
@@ -156,15 +154,15 @@ func (w *world) measureProfiles() {
 				n.browsers = append(n.browsers, b)
 			}
 		}
-		w.seen(fmt.Sprintf("%d profiles", each*len(w.nodes)), time.Now(), func(list []seenNode) bool {
-			return len(list) == len(w.nodes) && !slices.ContainsFunc(list, func(n seenNode) bool {
-				return len(n.Profiles) != each
-			})
+		w.seen(fmt.Sprintf("%d profiles", each*len(w.nodes)), time.Now(), func(g *door) (bool, error) {
+			for _, n := range w.nodes {
+				if err := c.once(w.t.Context(), g, profile(n.name, each, each-1), 0); err != nil {
+					return false, err
+				}
+			}
+			return true, nil
 		})
-		to := nodeName(0)
-		if each > 1 {
-			to += "/Chrome 0"
-		}
+		to := profile(nodeName(0), each, 0)
 		var times []time.Duration
 		for i := range *figures + 100 {
 			began := time.Now()
@@ -180,20 +178,21 @@ func (w *world) measureProfiles() {
 	}
 }
 
-// seenNode is a node as a gateway tells it.
-type seenNode struct {
-	Node     string
-	Profiles []string
-	Plugins  []struct{ Name string }
-	Offers   int
+// profile names one of so many profiles of a node.
+func profile(node string, of, i int) string {
+	if of == 1 {
+		return node
+	}
+	return fmt.Sprintf("%s/Chrome %d", node, i)
 }
 
 // seen waits until all gateways see the directory so, and says how long it took.
-func (w *world) seen(what string, since time.Time, is func([]seenNode) bool) {
+func (w *world) seen(what string, since time.Time, is func(*door) (bool, error)) {
 	w.t.Helper()
 	for _, g := range w.gateways {
 		for began := time.Now(); ; {
-			if list, err := g.sees(); err == nil && is(list) {
+			ok, err := is(g)
+			if err == nil && ok {
 				break
 			} else if time.Since(began) > startTime {
 				w.t.Fatalf("%s is not seen by %s: %v", what, g.name, err)
@@ -204,55 +203,35 @@ func (w *world) seen(what string, since time.Time, is func([]seenNode) bool) {
 	w.t.Logf("all gateways see %s after %s", what, time.Since(since).Round(time.Millisecond))
 }
 
-func (g *door) sees() (list []seenNode, err error) {
-	req, err := http.NewRequest(http.MethodGet, strings.TrimSuffix(g.url, "/mcp")+"/api/v1/fleet/nodes", http.NoBody)
-	if err != nil {
-		return nil, err
-	}
-	req.Header.Set("Authorization", "Bearer "+g.token)
-	res, err := http.DefaultClient.Do(req)
-	if err != nil {
-		return nil, err
-	}
-	defer res.Body.Close() // only read from
-	var said struct{ Nodes []seenNode }
-	err = json.NewDecoder(res.Body).Decode(&said)
-	return said.Nodes, err
-}
-
-// measureDirectory measures how soon all gateways see what changes at a node.
+// measureDirectory measures how soon all gateways see what changes at a node. Which nodes there are a gateway says to
+// who calls a tool and names none of them.
 func (w *world) measureDirectory() {
 	w.t.Helper()
-	n := w.nodes[len(w.nodes)-1]
-	find := func(list []seenNode) *seenNode {
-		i := slices.IndexFunc(list, func(one seenNode) bool { return one.Node == n.name })
-		if i < 0 {
-			return nil
-		}
-		return &list[i]
+	n, ctx, c := w.nodes[len(w.nodes)-1], w.t.Context(), newClient("directory")
+	offers := func(g *door) (bool, error) {
+		said, err := c.post(ctx, g, "tools/call", tool, "", fmt.Sprintf(`,"name":%q,"arguments":{}`, tool))
+		return strings.Contains(string(said), n.name), err
 	}
 	for round := range 3 {
 		began := time.Now()
 		_ = n.cmd.Process.Signal(syscall.SIGTERM) // it runs
-		w.seen("that a node has left", began, func(list []seenNode) bool { return find(list) == nil })
+		w.seen("that a node has left", began, func(g *door) (bool, error) {
+			there, err := offers(g)
+			return !there, err
+		})
 		_ = n.cmd.Wait() // as it was ended
 		began = time.Now()
-		if err := n.start(w.t.Context()); err != nil {
+		if err := n.start(ctx); err != nil {
 			w.t.Fatal(err)
 		}
 		w.seen(fmt.Sprintf("that a node has joined, %s of it until it is healthy,",
-			time.Since(began).Round(time.Millisecond)), began, func(list []seenNode) bool {
-			one := find(list)
-			return one != nil && one.Offers > 0
-		})
+			time.Since(began).Round(time.Millisecond)), began, offers)
 		name := fmt.Sprintf("more%d", round)
 		w.runs(n, "plugin", "add", w.makePlugin(name))
 		began = time.Now()
-		w.seen("that a plugin was added", began, func(list []seenNode) bool {
-			one := find(list)
-			return one != nil && slices.ContainsFunc(one.Plugins, func(p struct{ Name string }) bool {
-				return p.Name == name
-			})
+		w.seen("that a plugin was added", began, func(g *door) (bool, error) {
+			said, err := c.post(ctx, g, "tools/list", "", "", "")
+			return strings.Contains(string(said), name+"__"), err
 		})
 	}
 }
