@@ -43,7 +43,14 @@ test('texts in frames are read and waited for', async ({ sharedStage: stage, clo
       const field = document.getElementById('i');
       if (field instanceof HTMLInputElement) field.value = '42';
     });
-  expect(await all).toEqual(['"Ready" is there', '"Working" is gone', `${ref} has that value`]);
+  const said = (await all).map((text) => text.split('\n'));
+  expect(said.map(([first]) => first)).toEqual([
+    '"Ready" is there',
+    '"Working" is gone',
+    `${ref} has that value`,
+  ]);
+  const news = said.flatMap(([, ...lines]) => lines);
+  expect(news, 'each change is told once').toEqual(['~ "Ready now"', `~ textbox "Code" [${ref}] = "42"`]);
 });
 
 const framed = (inner: string) => ({

@@ -137,11 +137,18 @@ test('it waits for texts, elements, values and addresses, also over pages', asyn
     wait({ ref: 'e2', value: '42' }),
   ]);
   await tell('go');
-  expect((await all).map(({ text }) => text)).toEqual([
+  const said = (await all).map(({ text }) => text.split('\n'));
+  expect(said.map(([first]) => first)).toEqual([
     '"ready AT" is there',
     '"Working" is gone',
     'e1 is there',
     'e2 has that value',
+  ]);
+  const news = said.flatMap(([, ...lines]) => lines);
+  expect(news, 'each change is told once').toEqual([
+    '~ "Ready at last"',
+    '~ button "Go" [e1]',
+    '~ textbox [e2] = "42"',
   ]);
   expect((await wait({ idle: true })).text).toBe('the page is idle');
   const next = wait({ text: 'This is Next' });
