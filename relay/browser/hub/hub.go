@@ -96,7 +96,7 @@ type Hub struct {
 	groups        groups
 	sites         sites
 	waking        sync.Map // tabRef: a tab that is loaded again
-	awaited       sync.Map // call.ID: since when a call waits for a page to offer its tool
+	awaited       sync.Map // call.ID: since when an attempt waits for a tab or a tool that browsers are going to tell
 	repairsLogged sync.Map // plugin versions whose errors had to be repaired
 
 	// Written under mu, read anywhere. The slice is never changed, only replaced.

@@ -92,12 +92,19 @@ const registerTime = time.Second
 
 // awaitTool says how long it makes sense to wait until a page offers the tool of a call.
 func (h *Hub) awaitTool(r *call.Selector) time.Duration {
-	since, waits := h.awaited.LoadOrStore(r.ID, time.Now())
-	if !waits {
+	first, left := h.awaitNews(r.ID, registerTime)
+	if first {
 		h.lookForTool(r)
 	}
+	return left
+}
+
+// awaitNews says how much is left of the time that an attempt may wait for what browsers are going to tell, and whether
+// that begins now.
+func (h *Hub) awaitNews(id call.ID, most time.Duration) (first bool, left time.Duration) {
+	since, waits := h.awaited.LoadOrStore(id, time.Now())
 	began, _ := since.(time.Time)
-	return max(0, registerTime-time.Since(began))
+	return !waits, max(0, most-time.Since(began))
 }
 
 // lookForTool has browsers look at the pages that may offer the tool of a call.

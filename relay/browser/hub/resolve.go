@@ -40,6 +40,8 @@ func (h *Hub) Resolve(r call.Selector) (at call.Target, failure *fault.Error, wa
 				wait = h.patience()
 			case failure.Code == fault.ToolGone:
 				wait = h.awaitTool(&r)
+			case s.mayBeTold:
+				_, wait = h.awaitNews(r.ID, tabNewsTime)
 			}
 			return at, failure, wait
 		}
@@ -89,7 +91,12 @@ type search struct {
 	bounds    bounds
 	browsers  []candidate // to choose among
 	mayAppear bool        // with a failure: a browser that is connecting may have the tab
+	mayBeTold bool        // with a failure: the tab may have been opened, or put in front, a moment ago
 }
+
+// tabNewsTime is how long a call waits for a tab that is not there: browsers tell what became of their tabs a moment
+// later.
+const tabNewsTime = 300 * time.Millisecond
 
 func (s *search) find() (t target, failure *fault.Error) {
 	if len(s.browsers) == 0 {
@@ -188,7 +195,7 @@ func (s *search) namedTab() (t target, failure *fault.Error) {
 	}
 	switch {
 	case len(found) == 0:
-		s.mayAppear = s.connecting()
+		s.mayAppear, s.mayBeTold = s.connecting(), true
 		if len(here) == 0 {
 			return t, s.hub.absent()
 		}
@@ -305,6 +312,7 @@ func (s *search) tabInFront() (t target, failure *fault.Error) {
 	if s.bounds.tabs.Bound() {
 		return t, s.bounds.refuse(0)
 	}
+	s.mayBeTold = true
 	return t, fault.New(fault.TabNotFound, "The tab in front shows no web page that may be read",
 		fault.WithHint("Open the page with browser__open_tab, or pass a `tabId` that browser__list_tabs lists. A tab "+
 			"that is blank, or shows a page of the browser itself, cannot be read."))

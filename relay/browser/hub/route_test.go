@@ -281,6 +281,30 @@ func TestTabInFront(t *testing.T) {
 	})
 }
 
+// TestATabThatIsToldLate: browsers tell a moment later what a person did with their tabs, so a call waits that moment for
+// a tab that is not there, and no longer.
+func TestATabThatIsToldLate(t *testing.T) {
+	const wait = 300 * time.Millisecond
+	inFront := func(r *call.Invocation) { r.Matches, r.InFront = []string{"*://*/*"}, true }
+	for name, which := range map[string]func(*call.Invocation){"in front": inFront, "by its number": in(2)} {
+		t.Run(name, func(t *testing.T) {
+			inLab(t, func(t *testing.T, l *lab) {
+				b := l.connect(named("A", tab(1, "http://demo.test/")))
+				none := l.invoke(request(which, session("early")))
+				none.want(t, fault.TabNotFound, fault.NotExecuted)
+				if none.after != wait {
+					t.Errorf("it ended after %s", none.after)
+				}
+				done := l.begin(t.Context(), request(which, session("late")))
+				time.Sleep(wait - time.Millisecond) // of the bubble
+				still(t, done)
+				b.Put(tab(2, "http://demo.test/", func(t *wire.Tab) { t.Active, t.Focused = true, true }))
+				(<-done).wantTab(t, "A", 2)
+			})
+		})
+	}
+}
+
 // TestReferencesOfNoTab: references are those of the tab that a session has used, or names, and never meant for the one
 // that happens to be in front.
 func TestReferencesOfNoTab(t *testing.T) {
