@@ -281,8 +281,8 @@ func TestTabInFront(t *testing.T) {
 	})
 }
 
-// TestATabThatIsToldLate: browsers tell a moment later what a person did with their tabs, so a call waits that moment for
-// a tab that is not there, and no longer.
+// TestATabThatIsToldLate: browsers tell a moment later what a person did with their tabs, so a call waits that moment
+// for a tab that is not there, and no longer.
 func TestATabThatIsToldLate(t *testing.T) {
 	const wait = 300 * time.Millisecond
 	inFront := func(r *call.Invocation) { r.Matches, r.InFront = []string{"*://*/*"}, true }
