@@ -402,9 +402,10 @@ export class Writer {
     });
   }
 
-  // How much in an element is displayed only while the pointer is over it. A row counts its own.
+  // How much in an element is displayed only while the pointer is over it, behind what it says itself. A row counts its
+  // own, and of what is not displayed what is around it.
   #onHover(element: Element, nodes: readonly (Element | string)[]): void {
-    if (this.#muted > 0 || this.#inRow) return;
+    if (this.#muted > 0 || this.#inRow || !visible(element)) return;
     const away = nodes.filter((one) => typeof one !== 'string' && isOnHover(one));
     const [first] = away;
     if (first === undefined || typeof first === 'string') return;
@@ -418,7 +419,6 @@ export class Writer {
     if (last !== undefined) last.more = said;
     else if (before !== undefined && element.contains(before.element))
       this.lines[this.lines.length - 1] = { ...before, text: `${before.text} ${said}` };
-    else this.#push({ text: said, thing: element, inline: true });
   }
 
   // What is not displayed itself, and is there by something else: a field for files that a button opens.
