@@ -54,7 +54,12 @@ Reflect.set(globalThis, 'chrome', {
     },
   },
   scripting: { executeScript: () => answers() },
-  windows: { WINDOW_ID_NONE: -1, onFocusChanged: deaf, getLastFocused: async () => undefined },
+  windows: {
+    WINDOW_ID_NONE: -1,
+    onFocusChanged: deaf,
+    onRemoved: deaf,
+    getLastFocused: async () => undefined,
+  },
 });
 mock.timers.enable({ apis: ['setTimeout'] });
 

@@ -7,12 +7,14 @@ type Listener = (...given: unknown[]) => void;
 const heard = new Map<string, Listener>();
 const event = (name: string) => ({ addListener: (listener: Listener) => void heard.set(name, listener) });
 let answer: (tab: unknown) => void = () => {};
+const lastFocused = 1;
 
 Reflect.set(globalThis, 'chrome', {
   windows: {
     WINDOW_ID_NONE: -1,
-    getLastFocused: async () => ({ id: 1 }),
+    getLastFocused: async () => ({ id: lastFocused }),
     onFocusChanged: event('focus'),
+    onRemoved: event('windowRemoved'),
   },
   tabs: {
     query: async () => [],
@@ -46,4 +48,21 @@ test('a tab that was closed does not come back by what was asked before', async 
   await looked;
   assert.deepEqual(told, ['7 https://a.example/', '7 closed']);
   assert.equal(tabs.get(7), undefined);
+});
+
+test('when the window in front is closed, the one behind it is in front, though Chrome does not say so', async () => {
+  const tabs = new Tabs();
+  await tabs.loaded;
+  const tab = { url: 'https://a.example/', title: 'A', active: true, status: 'complete' };
+  heard.get('Created')?.({ ...tab, id: 1, windowId: 1 });
+  heard.get('Created')?.({ ...tab, id: 2, windowId: 2 });
+  heard.get('focus')?.(2);
+  assert.deepEqual([tabs.get(1)?.focused, tabs.get(2)?.focused], [false, true]);
+  heard.get('windowRemoved')?.(3); // which was not in front
+  await Promise.resolve();
+  assert.equal(tabs.get(2)?.focused, true);
+  heard.get('Removed')?.(2);
+  heard.get('windowRemoved')?.(2);
+  await new Promise((resolve) => setImmediate(resolve));
+  assert.equal(tabs.get(1)?.focused, true);
 });

@@ -92,7 +92,12 @@ for (const [what, get, code] of [
     const events = ['Created', 'Updated', 'Removed', 'Replaced', 'Attached', 'Activated'];
     Reflect.set(globalThis, 'chrome', {
       tabs: { get, query: async () => [], ...Object.fromEntries(events.map((name) => [`on${name}`, deaf])) },
-      windows: { WINDOW_ID_NONE: -1, onFocusChanged: deaf, getLastFocused: async () => undefined },
+      windows: {
+        WINDOW_ID_NONE: -1,
+        onFocusChanged: deaf,
+        onRemoved: deaf,
+        getLastFocused: async () => undefined,
+      },
     });
     const store = { get: async () => ({ epoch: 'e' }), set: async () => {}, remove: async () => {} };
     const records = new Records(store);

@@ -61,6 +61,7 @@ export class Tabs {
     chrome.tabs.onAttached.addListener((tabId) => this.look(tabId));
     chrome.tabs.onActivated.addListener(({ tabId, windowId }) => this.#activate(tabId, windowId));
     chrome.windows.onFocusChanged.addListener((windowId) => this.#focus(windowId));
+    chrome.windows.onRemoved.addListener((windowId) => this.#closeWindow(windowId));
     this.loaded = this.#load();
   }
 
@@ -202,5 +203,12 @@ export class Tabs {
     if (windowId === chrome.windows.WINDOW_ID_NONE) return;
     this.#focusedWindow = windowId;
     for (const tab of this.all()) this.#put({ ...tab, focused: tab.windowId === windowId });
+  }
+
+  // Chrome does not always tell which window it is next, such as while the person is in another program.
+  async #closeWindow(windowId: number): Promise<void> {
+    if (windowId !== this.#focusedWindow) return;
+    const last = await chrome.windows.getLastFocused().catch(() => undefined); // there may be none left
+    if (last?.id !== undefined && this.#focusedWindow === windowId) this.#focus(last.id);
   }
 }
