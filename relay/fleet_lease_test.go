@@ -72,6 +72,24 @@ func waitingCall(agent, tool string) (c call.Call, told chan string) {
 	return c, told
 }
 
+// waits has a call wait for its turn.
+func (l *leasing) waits(g *gateway.Gateway, agent, tool string) <-chan fleetEnd {
+	l.t.Helper()
+	c, told := waitingCall(agent, tool)
+	end := does(l.t, g, c)
+	<-told
+	return end
+}
+
+// passesOn ends the session that holds the lease: it is the turn of who waits.
+func (l *leasing) passesOn(g *gateway.Gateway, end <-chan fleetEnd) {
+	l.t.Helper()
+	g.SessionEnded("http:claude")
+	if e := <-end; e.failure != nil {
+		l.t.Errorf("who waited ends with %v", e)
+	}
+}
+
 func (l *leasing) reads(g *gateway.Gateway, agent string) fleetEnd {
 	l.t.Helper()
 	return <-does(l.t, g, fleetCall(agent, "shop__read", `{}`))
@@ -208,9 +226,7 @@ func TestAskingHoldsNoLease(t *testing.T) {
 	asked := questions(t, l.relay)
 	denied := does(t, g, fleetCall("claude", "shop__pay", `{}`))
 	q := asked()
-	waits, told := waitingCall("codex", "shop__read")
-	end := does(t, g, waits)
-	<-told // while the owner is asked
+	end := l.waits(g, "codex", "shop__read") // while the owner is asked
 	l.w.answers(t, q.ID, `{"answer":"deny"}`, http.StatusOK)
 	if e := <-denied; !e.failure.Ours(fault.ApprovalDenied) {
 		t.Errorf("it ends with %v", e)
@@ -230,9 +246,7 @@ func TestTheOwnerEndsALease(t *testing.T) {
 	g := l.gate(time.Minute)
 	paid := does(t, g, fleetCall("claude", "shop__pay", `{}`))
 	<-l.ran
-	waits, told := waitingCall("codex", "shop__read")
-	end := does(t, g, waits)
-	<-told
+	end := l.waits(g, "codex", "shop__read")
 	status, said := l.w.person(t, http.MethodDelete, "/api/v1/fleet/leases/Home", "")
 	if status != http.StatusNotFound {
 		t.Errorf("of another profile: %d %s", status, said)
@@ -346,9 +360,7 @@ func TestLeasesOutliveAConnection(t *testing.T) {
 	g := l.gate(time.Minute)
 	close(l.letGo)
 	l.works(g, "claude")
-	waits, told := waitingCall("codex", "shop__pay")
-	end := does(t, g, waits)
-	<-told
+	end := l.waits(g, "codex", "shop__pay")
 	l.way.breakOff(true)
 	e := l.reads(g, "claude")
 	for !e.failure.Ours(fault.ProfileNotConnected) { // the server may not have noticed yet
@@ -369,10 +381,7 @@ func TestLeasesOutliveAConnection(t *testing.T) {
 			t.Error("the call of another session ran")
 		}
 	}
-	g.SessionEnded("http:claude")
-	if e := <-end; e.failure != nil {
-		t.Errorf("who waited ends with %v", e)
-	}
+	l.passesOn(g, end)
 }
 
 // Without the directory, which is all that JetStream has, leases are what they were: they are not kept there.
@@ -380,9 +389,7 @@ func TestLeasesNeedNoJetStream(t *testing.T) {
 	l := leases(t, time.Minute)
 	g := l.gate(time.Minute)
 	l.works(g, "claude")
-	waits, told := waitingCall("codex", "shop__read")
-	end := does(t, g, waits)
-	<-told
+	end := l.waits(g, "codex", "shop__read")
 	conn, err := wire.Peer{URL: l.server.URL, Inbox: wire.Inbox("team"),
 		Credentials: config.KeySource{File: l.server.GatewayKey("team")}}.Dial()
 	if err != nil {
@@ -400,10 +407,7 @@ func TestLeasesNeedNoJetStream(t *testing.T) {
 	if len(l.ran) > 0 {
 		t.Error("a call ran in the profile of another session")
 	}
-	g.SessionEnded("http:claude")
-	if e := <-end; e.failure != nil {
-		t.Errorf("who waited ends with %v", e)
-	}
+	l.passesOn(g, end)
 }
 
 // A message that comes after the lease has moved is refused, or waits: it is not carried out. What a gateway says of
