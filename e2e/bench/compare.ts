@@ -22,11 +22,10 @@ import {
   page,
   readMeasurements,
   rendered,
-  type ServerName,
   ways,
 } from './errands/comparison.ts';
 import type { Errand } from './errands/errand.ts';
-import { listedTokens, peers } from './errands/ground.ts';
+import { listedTokens, peers, type Server } from './errands/ground.ts';
 import { inApplications } from './errands/in-applications.ts';
 import { inLoops } from './errands/in-loops.ts';
 import { lookedAt, measure } from './errands/looks.ts';
@@ -48,8 +47,8 @@ const times = Number(values.runs);
 const told = (program: string, ...args: string[]): string =>
   execFileSync(program, args, { cwd: repository, encoding: 'utf8' }).trim();
 
-async function versionOf(server: ServerName): Promise<string> {
-  const folders: Partial<Record<ServerName, string>> = {
+async function versionOf(server: Server): Promise<string> {
+  const folders: Partial<Record<Server, string>> = {
     ...{ playwright: '@playwright/mcp', code: '@playwright/mcp' },
     ...{ devtools: 'chrome-devtools-mcp', 'agent-browser': 'agent-browser' },
   };
@@ -73,7 +72,7 @@ const median = (numbers: readonly number[]): number =>
 /** Several runs of one errand in one: the medians of those that were done, or of all where none was. */
 function together(
   errand: string,
-  server: ServerName,
+  server: Server,
   runs: readonly Run[],
 ): Omit<Comparison['errands'][number], 'measured'> {
   const done = runs.filter(({ success }) => success);
@@ -90,7 +89,7 @@ function together(
   };
 }
 
-async function listed(server: ServerName): Promise<number> {
+async function listed(server: Server): Promise<number> {
   const closing = new Closing();
   try {
     return await listedTokens(server, closing);
@@ -123,7 +122,7 @@ const chosen = ({ name }: { name: string }): boolean =>
   values.only.split(',').some((word) => name.includes(word));
 
 /** What is known of a server before an errand; what its agent reads first is known once it did one. */
-async function describe(all: Comparison, server: ServerName): Promise<void> {
+async function describe(all: Comparison, server: Server): Promise<void> {
   const isWay = ways.some((way) => way === server);
   const about = {
     server,
@@ -138,7 +137,7 @@ async function measureErrand(
   all: Comparison,
   kind: 'errands' | 'loops',
   errand: Errand,
-  server: ServerName,
+  server: Server,
 ): Promise<void> {
   const measured = now();
   const runs: Run[] = [];
@@ -155,7 +154,7 @@ async function measureErrand(
   );
 }
 
-async function measureLook(all: Comparison, looked: (typeof lookedAt)[number], server: ServerName) {
+async function measureLook(all: Comparison, looked: (typeof lookedAt)[number], server: Server) {
   const measured = now();
   const taken: number[][] = [];
   for (let n = 0; n < times; n++) taken.push(await measure(looked, server));
@@ -166,13 +165,14 @@ async function measureLook(all: Comparison, looked: (typeof lookedAt)[number], s
   console.log(`${server}, ${looked.name}: ${tokens.join(' / ')}`);
 }
 
-async function measureAll(wanted: readonly ServerName[]): Promise<void> {
+async function measureAll(wanted: readonly Server[]): Promise<void> {
   requirePeers(wanted);
   const all = await readMeasurements();
   all.machine = machine();
   for (const server of wanted) await describe(all, server);
+  const inErrands = wanted.filter((server) => server !== 'code'); // there is code for the loops alone
   for (const errand of [...inApplications, ...onPages].filter(chosen))
-    for (const server of wanted) if (server !== 'code') await measureErrand(all, 'errands', errand, server); // its code has the loops alone
+    for (const server of inErrands) await measureErrand(all, 'errands', errand, server);
   for (const errand of inLoops.filter(chosen))
     for (const server of wanted) await measureErrand(all, 'loops', errand, server);
   for (const looked of lookedAt.filter(chosen))

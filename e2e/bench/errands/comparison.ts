@@ -4,21 +4,21 @@ import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { z } from 'zod';
 import { repository } from '../../stage/paths.ts';
+import { type Server, servers } from './ground.ts';
 
 /** The servers of the comparison, tabrelay first. */
 export const compared = ['tabrelay', 'playwright', 'devtools', 'agent-browser'] as const;
 /** tabrelay's other ways to do an errand, and the code that Playwright MCP runs. */
 export const ways = ['scripts', 'shell', 'code'] as const;
-export type ServerName = (typeof compared)[number] | (typeof ways)[number];
 
-const Server = z.enum([...compared, ...ways]);
+const serverName = z.enum(servers);
 
 /** When something was measured, with which commit, and the load average of the minute before. */
 const Measured = z.object({ date: z.string(), commit: z.string(), load: z.number() });
 
 const Done = z.object({
   errand: z.string(),
-  server: Server,
+  server: serverName,
   runs: z.number(),
   done: z.number(),
   calls: z.number(),
@@ -42,7 +42,7 @@ const Comparison = z.object({
   }),
   servers: z.array(
     z.object({
-      server: Server,
+      server: serverName,
       version: z.string(),
       /** Tokens of the JSON of all tools in the answer to `tools/list`; ways have that of their server. */
       toolsList: z.number().optional(),
@@ -55,7 +55,7 @@ const Comparison = z.object({
   loops: z.array(Done),
   /** Tokens of a first look, of the whole page, of a look where nothing changed, and of one after one text did. */
   looks: z.array(
-    z.object({ page: z.string(), server: Server, tokens: z.array(z.number()), measured: Measured }),
+    z.object({ page: z.string(), server: serverName, tokens: z.array(z.number()), measured: Measured }),
   ),
 });
 export type Comparison = z.infer<typeof Comparison>;
@@ -67,7 +67,7 @@ export async function readMeasurements(): Promise<Comparison> {
   return Comparison.parse(JSON.parse(await readFile(measurements, 'utf8')));
 }
 
-const names: Record<ServerName, string> = {
+const names: Record<Server, string> = {
   tabrelay: 'tabrelay',
   playwright: 'Playwright MCP',
   devtools: 'chrome-devtools-mcp',
@@ -80,7 +80,7 @@ const names: Record<ServerName, string> = {
 const whole = (one: Done | undefined): one is Done => one !== undefined && one.done === one.runs;
 const seconds = (ms: number): string => `${(ms / 1000).toFixed(1)} s`;
 const row = (cells: readonly (string | number)[]): string => `| ${cells.join(' | ')} |`;
-const heading = (first: string, columns: readonly ServerName[] = compared): string[] => [
+const heading = (first: string, columns: readonly Server[] = compared): string[] => [
   row([first, ...columns.map((server) => names[server])]),
   row(['---', ...columns.map(() => '---')]),
 ];
@@ -89,7 +89,7 @@ const distinct = (all: readonly string[]): string[] => Array.from(new Set(all));
 // What a server or a page said is shown as such: one line, as code, nothing that a table or Markdown would read.
 const said = (text: string): string => `\`${text.replaceAll(/[`|<>\s]+/g, ' ').trim()}\``;
 
-const find = (all: readonly Done[], errand: string, server: ServerName): Done | undefined =>
+const find = (all: readonly Done[], errand: string, server: Server): Done | undefined =>
   all.find((one) => one.errand === errand && one.server === server);
 
 const span = (all: readonly (string | number)[]): string => {
@@ -127,9 +127,9 @@ function errandCell(one: Done | undefined): string {
 }
 
 /** A row for each errand, a column for each server, and the sums. */
-function costs(rows: readonly Done[], columns: readonly ServerName[], first: string): string[] {
-  const of = (server: ServerName) => rows.filter((one) => one.server === server);
-  const sum = (server: ServerName, what: 'calls' | 'tokens' | 'ms') =>
+function costs(rows: readonly Done[], columns: readonly Server[], first: string): string[] {
+  const of = (server: Server) => rows.filter((one) => one.server === server);
+  const sum = (server: Server, what: 'calls' | 'tokens' | 'ms') =>
     of(server).reduce((total, one) => total + one[what], 0);
   return [
     ...heading(first, columns),
@@ -175,16 +175,7 @@ function wayTable({ errands, servers }: Comparison): string {
 }
 
 function loopTable({ loops }: Comparison): string {
-  const columns = [
-    'tabrelay',
-    'scripts',
-    'shell',
-    'playwright',
-    'code',
-    'devtools',
-    'agent-browser',
-  ] as const;
-  return [...costs(loops, columns, 'errand of many like steps'), ...failures(loops)].join('\n');
+  return [...costs(loops, servers, 'errand of many like steps'), ...failures(loops)].join('\n');
 }
 
 function listTable({ servers }: Comparison): string {
@@ -198,7 +189,7 @@ function listTable({ servers }: Comparison): string {
 }
 
 function lookTable({ looks }: Comparison): string {
-  const cell = (name: string, server: ServerName) =>
+  const cell = (name: string, server: Server) =>
     looks.find((one) => one.page === name && one.server === server)?.tokens.join(' / ') ?? 'not measured';
   return [
     ...heading('page: first / whole / unchanged / one text changed'),
@@ -211,7 +202,7 @@ function lookTable({ looks }: Comparison): string {
 const others = compared.filter((server) => server !== 'tabrelay');
 
 // Where it says nothing, nothing is lost.
-function against(what: string, server: ServerName, lost: readonly (string | false)[]): string[] {
+function against(what: string, server: Server, lost: readonly (string | false)[]): string[] {
   const told = lost.filter((one) => one !== false);
   return told.length === 0 ? [] : [`- ${what}: ${names[server]} ${told.join(', ')}`];
 }
@@ -236,7 +227,7 @@ export function losses(all: Comparison): string[] {
       ]);
     }),
   );
-  const about = (server: ServerName) => all.servers.find((one) => one.server === server);
+  const about = (server: Server) => all.servers.find((one) => one.server === server);
   const [ourList, ourReading] = [about('tabrelay')?.toolsList ?? 0, about('tabrelay')?.instructions ?? 0];
   const inLists = others.flatMap((server) => {
     const { toolsList = ourList, instructions = ourReading } = about(server) ?? {};
@@ -246,7 +237,7 @@ export function losses(all: Comparison): string[] {
     ];
   });
   const kinds = ['a first look', 'the whole page', 'a look where nothing changed', 'one after a change'];
-  const tokensOf = (name: string, server: ServerName) =>
+  const tokensOf = (name: string, server: Server) =>
     all.looks.find((one) => one.page === name && one.server === server)?.tokens ?? [];
   const inLooks = distinct(all.looks.map((one) => one.page)).flatMap((name) =>
     others.flatMap((server) => {
