@@ -210,7 +210,8 @@ test('of what is drawn anew it is said what is new, and what says the same', asy
     const draw = (on) => { list.innerHTML = all.map((one) => '<button class="' + (one === on ? 'on' : '') + '">' + one +
       '</button>').join('') + '<p class="' + on + '">Words</p>'; };
     const say = (text) => list.querySelector('p').outerHTML = '<p class="x">' + text + '</p>';
-    draw(); list.onclick = (e) => { if (e.target.tagName === 'P') say('Words'); else { all.push('Cid'); draw('Ann'); } };
+    draw();
+    list.onclick = (e) => { if (e.target.tagName === 'P') say('Words'); else { all.push('Cid'); draw('Ann'); } };
     </script>`);
   const pushed = await agent.click('button "Ann"');
   expect(pushed.changes?.replaceAll(/e\d+/g, 'e').split('\n')).toEqual([

@@ -1,6 +1,6 @@
-// Empty boxes that are drawn to be pressed, and shapes of a drawing: the fields of a board, colours to choose from, stars
-// that style sheets draw. Nothing in a page says from outside that a script listens to them, so that they are known by
-// how they are made and drawn.
+// Empty boxes that are drawn to be pressed, and shapes of a drawing: the fields of a board, colours to choose from,
+// stars that style sheets draw. Nothing in a page says from outside that a script listens to them, so that they are
+// known by how they are made and drawn.
 import { attribute, attributes, closest, content, has, holder, matches, tag, textOf, within } from './dom.ts';
 import { isSeen, styleOf, visible } from './drawn.ts';
 import { known } from './moment.ts';

@@ -118,7 +118,7 @@ function selectorsOf(root: Root): string[] {
     else if (rule instanceof CSSGroupingRule) for (const one of rule.cssRules) collect(one);
   };
   for (const rule of sheet.cssRules) collect(rule);
-  return found.flatMap((selector) => [`:is(${selector})`, `:is(${selector}) *`]); // whatever is no selector fits nothing
+  return found.flatMap((selector) => [`:is(${selector})`, `:is(${selector}) *`]); // a wrong one fits nothing
 }
 
 const shows = (style: CSSStyleDeclaration): boolean =>
